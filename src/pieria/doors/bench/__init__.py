@@ -161,7 +161,7 @@ def _told(
 
 
 def _retrieval(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that every measurement of finding takes."""
+    """Add the options of every retrieval benchmark."""
     for option in (
         _AS_JSON,
         click.option("--questions", type=click.Path(dir_okay=False, writable=True, path_type=Path), default=None,
@@ -263,7 +263,9 @@ def _measured(
 
 @contextmanager
 def _written(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Writes line by line: what was found before an interruption is kept. Opens at once, so that it fails at once."""
+    """Yield a function that writes a line. Lines survive an interruption; the file is opened first, so errors come
+    early.
+    """
     if path is None:
         yield lambda _: None
         return
@@ -278,7 +280,7 @@ def _written(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 
 def _say(what: str, done: int, whole: int) -> None:
-    """Progress on one line of the terminal; nothing where there is none."""
+    """Show progress on one line of the terminal, if there is one."""
     if sys.stderr.isatty() and (done == whole or done % max(1, whole // 100) == 0):
         end = "\n" if done == whole else ""
         click.echo(f"\r{what}: {done:,} of {whole:,}{end}", err=True, nl=False)

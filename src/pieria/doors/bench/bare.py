@@ -14,7 +14,7 @@ TABLES = ("content", "state", "label", "terms", "pending", "vector")
 
 
 class Rows:
-    """The rows of a bank's file, ready to be written again."""
+    """The rows of a bank's file, to be written again without Pieria."""
 
     def __init__(self, bank: Path, first: int = 0, limit: int = -1) -> None:
         source = sqlite3.connect(bank)
@@ -36,7 +36,7 @@ class Rows:
 
     @contextmanager
     def target(self, path: Path) -> Iterator[sqlite3.Connection]:
-        """An empty file of the same schema, with the bank's own durability."""
+        """Yield an empty file with the same schema and the bank's durability."""
         connection = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

@@ -25,12 +25,12 @@ from pieria.workspace import Workspace
 
 EVENTS = 200
 TARGET = 60.0
-"""Milliseconds from the start of a hook's process to its end, for 95 of 100."""
+"""Milliseconds from start to end of a hook's process, at the 95th percentile."""
 LINES = 2_000
 
 
 def measure(size: int, events: int, say: Say) -> dict[str, Any]:
-    """Beside a bank of so many memories, which the hook does not open; so many events are distilled."""
+    """Measure beside a bank of `size` memories, which the hook does not open, and distil `events` events."""
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         data, project = Path(folder, "data"), Path(folder, "app")
         project.mkdir()
@@ -78,7 +78,7 @@ def _handing_over(data: Path, project: Path, say: Say) -> Row:
 
 
 def payload(project: Path, number: int) -> dict[str, Any]:
-    """As Claude Code says it: of ten events a prompt, a reply, a page that was read, and commands."""
+    """Return an event as Claude Code sends it: of ten, one prompt, one reply, one page read, and commands."""
     told = {"session_id": f"session-{number // 50}", "transcript_path": "/none.jsonl", "cwd": str(project)}
     told |= {"permission_mode": "default", "prompt_id": f"prompt-{number // 10}"}
     if number % 10 == 0:

@@ -17,7 +17,7 @@ TARGET = 30.0
 
 
 def telling(full: Filled, say: Say) -> list[Row]:
-    """No vector is made for it: a question's is there before it is asked."""
+    """Measure context. Queries have their vectors beforehand, so the model adds no time."""
     _prepare(full)
     full.bank.context(session=SESSION, keep=True)
     asked = {
@@ -30,7 +30,7 @@ def telling(full: Filled, say: Say) -> list[Row]:
 
 
 def _prepare(full: Filled) -> None:
-    """What a filled bank lacks, and a context looks for."""
+    """Add the rules, pins and files that a context needs."""
     texts = list(full.workload.texts(OBSERVED))
     items: list[dict[str, Any]] = [
         {

@@ -25,7 +25,7 @@ _MARKER = re.compile(r"\s*->->\s*[\d,]+\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and the pieces of evidence that answer it: None where nothing said does."""
+    """A question and its evidence, or None if no turn answers it."""
 
     kind: str
     text: str
@@ -44,7 +44,7 @@ class Conversation:
 
 
 def locomo(path: Path) -> Iterator[Conversation]:
-    """One memory a turn; evidence is counted in turns."""
+    """Yield conversations with one memory a turn; evidence is counted in turns."""
     talks = _json(path)
     if not isinstance(talks, list) or not all(
         isinstance(t, dict) and {"conversation", "qa"} <= t.keys() for t in talks
@@ -76,7 +76,9 @@ def locomo(path: Path) -> Iterator[Conversation]:
 
 
 def beam(path: Path) -> Iterator[Conversation]:
-    """One memory a message; evidence is counted in exchanges: what a user says, with the replies to it."""
+    """Yield conversations with one memory a message; evidence is counted in exchanges: a user's message with its
+    replies.
+    """
     folders = [folder for folder in path.iterdir() if (folder / "chat.json").is_file()] if path.is_dir() else []
     if not folders:
         raise click.BadParameter(f"{path} is not a folder of BEAM: one folder a chat, with its chat.json")
@@ -118,7 +120,7 @@ def _sessions(conversation: Mapping[str, Any]) -> Iterator[tuple[str, datetime, 
 
 
 def _numbers(value: object) -> Iterator[int]:
-    """Ids come as lists, as mappings of lists, and as texts with numbers in them."""
+    """Yield the ids in lists, mappings of lists, and texts with numbers."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -16,7 +16,7 @@ from pieria.doors.bench.workload import Workload
 from pieria.workspace import Workspace
 
 SESSION = 100
-"""Events; each is ended, then distilled and summed up."""
+"""Events of a session, which is then ended, distilled and summarised."""
 TARGET = 3_000.0
 """Bytes an event."""
 BEGUN = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -35,7 +35,7 @@ def distilling(events: int, say: Say) -> Row:
                 say("distilling", (number + 1) * SESSION, events)
             bank.sync()
             stats = bank.stats()
-        # Closed, so that nothing waits in a log beside it.
+        # Close first, so that no data waits in the log file.
         held = sum(path.stat().st_size for path in Path(folder).glob("bench.db*"))
     each = held / events
     kinds = stats.by_kind
@@ -57,8 +57,9 @@ def _session(number: int) -> Iterator[dict[str, Any]]:
 
 
 def _event(workload: Workload, session: int, place: int) -> dict[str, Any]:
-    """Of ten a prompt, a reply, a search, two files that are read, a test that fails, two changes, the test that goes
-    well, and a commit."""
+    """Return an event. Of ten: a prompt, a reply, a search, two reads, a failing test, two edits, the passing test,
+    a commit.
+    """
     task, step = divmod(place, 10)
     name = f"src/part{(7 * session + task) % 400}.py"
     tests = {"tool": "Bash", "input": {"command": f"pytest -q tests/test_{(7 * session + task) % 400}.py"}}

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 QUESTIONS = 50
 TOP = 10
 WANTED = 35
-"""As many as recall asks for."""
+"""As many as recall requests."""
 BLOCK = 50_000
 LEAST = 0.99
 
 
 class _Vectors(NamedTuple):
-    """All of a kind: the row of each, the wing where that lies, and the vectors."""
+    """All vectors of a kind, with their rows and wings."""
 
     rows: Array
     wings: Array
@@ -75,7 +75,7 @@ def _scores(vectors: Array, asked: Array) -> Array:
 def _share(
     filled: Filled, held: _Vectors, scores: Array, asked: Array, wing: str | None, kind: Literal["passage", "window"]
 ) -> float | None:
-    """None where nothing may be seen."""
+    """Return the share, or None if the filter lets nothing through."""
     import numpy as np
 
     filter = Filter(now=micros(filled.bank.clock()), place=wing)

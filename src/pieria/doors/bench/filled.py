@@ -35,7 +35,7 @@ class Filled:
     seconds: float = 0.0
 
     def write(self, number: int) -> None:
-        """Some more, as many as that."""
+        """Write this many more memories."""
         begin = len(self.texts)
         texts = list(self.workload.texts(number))
         items = _items(begin, texts, self.meaning)
@@ -56,7 +56,7 @@ class Filled:
         self.places.append(where)
 
     def question(self) -> tuple[str, np.ndarray[Any, Any]]:
-        """Eight words of one text, and a vector near that text's."""
+        """Return eight words of one text, and a vector near that text's."""
         number = self.workload.below(len(self.texts))
         text, vector = self.workload.question(self.texts[number]), self.meaning.question(number)
         self.meaning.prepare(text, vector)

@@ -16,11 +16,11 @@ COMPARED = ("R@10", "session R@5")
 HEADLINE = "R@10"
 ANSWERABLE = "answerable"
 OWN, LEARNT = "own", {"fitted": FITTED, "fresh": FRESH}
-"""The columns of a conversation's share: by the policy's own weights, and by those that were fitted."""
+"""Columns of a conversation's share: with the policy's weights, and with fitted ones."""
 
 
 def summary(rows: Sequence[Answer]) -> dict[str, Any]:
-    """With everything on; what each thing that was switched off changes; and what weights of the others' give."""
+    """Return the shares with all features, the effect of switching each off, and the shares with fitted weights."""
     ways: dict[str, list[Answer]] = defaultdict(list)
     for row in rows:
         ways[row.way].append(row)
@@ -41,7 +41,7 @@ def summary(rows: Sequence[Answer]) -> dict[str, Any]:
 
 
 def lines(result: Mapping[str, Any]) -> Iterator[str]:
-    """The same to be read by people."""
+    """Yield the result as lines for people."""
     yield f"model: {result['model'] or 'none'}"
     for arm, reason in result["left_out"].items():
         yield f"arm {arm} was left out: {reason}"
@@ -106,7 +106,7 @@ def _by_conversation(rows: Sequence[Answer]) -> dict[str, float]:
 
 
 def _compared(whole: Sequence[Answer], without: Sequence[Answer]) -> dict[str, Any]:
-    """Question by question: both are of the same ones in the same order."""
+    """Return paired differences: both lists hold the same questions in the same order."""
     ours, theirs = _with_evidence(without), _with_evidence(whole)
     told = {}
     for name in COMPARED:
@@ -125,12 +125,12 @@ def _slept(whole: Sequence[Answer], slept: Sequence[Answer]) -> dict[str, Any]:
 
 
 def _by_effect(told: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """What does most harm first."""
+    """Return the features, the most useful first."""
     return dict(sorted(told.items(), key=lambda held: held[1][HEADLINE]["difference"]["mean"]))
 
 
 def _left_out(own: Sequence[Answer], learnt: Mapping[str, Sequence[Answer]]) -> dict[str, Any]:
-    """Each conversation counts as one: it is of others that these are a sample."""
+    """Return the shares by conversation. Each conversation counts as one sample."""
     columns = {OWN: _by_conversation(own), **{name: _by_conversation(of) for name, of in learnt.items()}}
     weights = {name: {row.conversation: dict(row.weights) for row in of} for name, of in learnt.items()}
     told: dict[str, Any] = {
@@ -165,7 +165,7 @@ def _confidences(rows: Sequence[Answer]) -> tuple[list[float], list[float]]:
 
 
 def _spread(values: Mapping[str, float]) -> float | None:
-    """How far one conversation lies from another: the standard deviation, as far as these few tell it."""
+    """Return the standard deviation between conversations, or None for a single one."""
     return round(stdev(values.values()), FIGURES) if len(values) > 1 else None
 
 

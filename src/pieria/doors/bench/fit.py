@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 HARDNESS = 10.0
-"""How decidedly the better is chosen: a difference of a tenth makes it e times as likely."""
+"""Sharpness of the choice: a difference of 0.1 makes a hit e times as likely."""
 LEEWAY = 0.1
-"""How far from where it began a weight may be without anything said for it: the standard deviation of the prior."""
+"""Standard deviation of the prior around each initial weight."""
 MOST = 100.0
-"""The largest weight that recall takes."""
+"""Largest weight that recall accepts."""
 FIGURES = 6
 STEPS, ENOUGH = 100, 1e-9
-"""Steps of a fit at most, and the gain for each question below which there is nothing left to gain."""
+"""Most steps of a fit, and the gain for each question below which it stops."""
 DESCENT, SHORTEST = 1e-4, 1e-9
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +63,7 @@ def fitted(lessons: Sequence[Lesson], weights: Mapping[str, float]) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """The lines of all lessons one below another, and at which line each lesson begins."""
+    """The rows of all lessons in one array, with the first row of each lesson."""
 
     features: Array
     wanted: Array
@@ -81,7 +81,7 @@ class _Lists:
         )
 
     def chosen(self, worth: Array) -> tuple[Array, float]:
-        """The probability of each line, and what it costs that it is not the evidence for certain."""
+        """Return the probability of each row, and the loss."""
         best = np.maximum.reduceat(worth, self.starts)
         parts = np.exp(worth - best[self.lesson])
         sums = np.add.reduceat(parts, self.starts)
@@ -100,7 +100,7 @@ class _Loss:
         return self.lists.chosen(self.lists.features @ here)[1] + self.hold / 2 * float(away @ away)
 
     def slopes(self, here: Array) -> tuple[Array, Array]:
-        """Gradient and curvature."""
+        """Return gradient and curvature."""
         features = self.lists.features
         chosen, _ = self.lists.chosen(features @ here)
         expected = np.add.reduceat(features * chosen[:, None], self.lists.starts)
@@ -109,7 +109,7 @@ class _Loss:
         return gradient, spread + self.hold * np.eye(len(here))
 
     def descended(self, here: Array, step: Array, slope: float) -> Array:
-        """The whole step, or as much of it as gains what it should."""
+        """Return the weights after the step, shortened until the loss falls enough."""
         before, share = self.of(here), 1.0
         while share > SHORTEST and self.of(here - share * step) > before - DESCENT * share * slope:
             share /= 2

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 LATER = timedelta(days=60)
 REPEATED = 20
-"""Of so many facts one is said again."""
+"""One of so many facts is repeated."""
 SECONDS = {"consolidate": 60.0, "decay": 20.0}
 
 
 class _Moved:
-    """The time, and the time two months ago until it is moved on."""
+    """A clock that runs two months late until it is moved on."""
 
     def __init__(self) -> None:
         self.back = LATER
@@ -69,7 +69,7 @@ def _rows(folder: Path, size: int, say: Say) -> Iterator[Row]:
 
 
 def _say_again(bank: Bank, workload: GraphWorkload) -> None:
-    """Nearly the same, under the same tags."""
+    """Add near-duplicates of facts, with the same tags."""
     from pieria.graph import Changeset
 
     again = []
@@ -81,5 +81,5 @@ def _say_again(bank: Bank, workload: GraphWorkload) -> None:
 
 
 def _peak() -> float:
-    """In megabytes, of this process so far."""
+    """Return this process's peak memory in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

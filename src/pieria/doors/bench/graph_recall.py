@@ -36,7 +36,7 @@ def measure_graph(size: int, say: Say) -> dict[str, Any]:
 
 
 def measure_graph_on_server(url: str, size: int, say: Say) -> dict[str, Any]:
-    """The same, next to all that is there already; for a server there is no target."""
+    """Measure beside a server's existing data; there is no target for servers."""
     if not is_server(url):
         raise click.BadParameter("name a server, as postgresql://host/database", param_hint="--data")
     name = f"bench-graph-{uuid4().hex[:8]}"
@@ -58,7 +58,7 @@ def _measured(data: Path | str, name: str, size: int, say: Say, target: float | 
 
 
 def _asked(bank: Bank, workload: GraphWorkload, say: Say, target: float | None) -> list[Row]:
-    """Mode and terms are there at once, as the vectors are; nothing is put into words, or asked more closely."""
+    """Measure recall. Mode, terms and vectors are ready, so neither mind nor model adds time."""
     took: list[float] = []
     worked: list[float] = []
     found = 0
@@ -101,7 +101,7 @@ def _looking(bank: Bank, tags: list[str]) -> Looking:
 
 
 def _ready(tags: list[str]) -> Mind:
-    """A mind that knows mode and terms already."""
+    """Return a mind that already knows mode and terms."""
     from pieria.models.minds.rules import RuleMind
 
     class Ready(RuleMind):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STEPS, FACTS, PROCEDURES = 5, 5, 2
 OF_ONE = 20
-"""Nodes of a trajectory, more or less: with every other a tag and an intent of its own."""
+"""Nodes of a trajectory, roughly; every other one has a tag and an intent of its own."""
 AT_ONCE = 100
 """Trajectories of one changeset."""
 
@@ -41,7 +41,7 @@ class GraphWorkload:
         bank.sync()
 
     def question(self) -> tuple[str, list[str]]:
-        """Eight words of a fact and four of these as what to look for; the vectors of all are prepared."""
+        """Return eight words of a fact, and four of these as terms; their vectors are prepared."""
         number, text = self.facts[self.words.below(len(self.facts))]
         question = self.words.question(text)
         tags = question.split()[:4]
@@ -99,7 +99,7 @@ class GraphWorkload:
         return [subgoal, *steps, *sources, *facts, *procedures, *routing], links
 
     def _routed(self, topic: int, facts: Sequence[Node], procedures: Sequence[Node]) -> Iterator[Tie]:
-        """By a tag and an intent of the topic; and of all tags some are on very many facts, most on few."""
+        """Link nodes by a tag and an intent of the topic. Some tags are on very many facts, most on few."""
         from pieria.graph import Edge
 
         for fact in facts:

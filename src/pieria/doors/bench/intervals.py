@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Estimate(NamedTuple):
-    """A figure, and between which bounds it lies in 95 of 100 samples drawn from those it was measured on."""
+    """A figure with its 95 % interval."""
 
     value: float
     low: float
@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
 
 
 def mean(values: Sequence[float]) -> Estimate:
-    """Always the same for the same values. That of differences, pair by pair, tells whether anything differs."""
+    """Return the mean, the same for the same values. Apply it to paired differences to test for an effect."""
     held = np.asarray(values, dtype=np.float64)
     return _estimate(float(held.mean()), _drawn(len(held), 0) @ held)
 
@@ -42,7 +42,7 @@ def mean_of_groups(groups: Sequence[Sequence[float]]) -> Estimate:
 
 
 def told_apart(high: Sequence[float], low: Sequence[float]) -> Estimate | None:
-    """How often a number of the first group is above one of the second: the area under the ROC curve."""
+    """Return how often a number of the first group exceeds one of the second: the area under the ROC curve."""
     return None if not high or not low else _area(_above(high, low))
 
 
@@ -54,7 +54,7 @@ def told_apart_better(
 
 
 def _above(high: Sequence[float], low: Sequence[float]) -> Array:
-    """1 where a number of the first group is above one of the second, a half where they are equal."""
+    """Return 1 for each pair where the first number is larger, a half where both are equal."""
     ours, theirs = np.asarray(high)[:, None], np.asarray(low)[None, :]
     above: Array = (ours > theirs) + 0.5 * (ours == theirs)
     return above
@@ -68,7 +68,7 @@ def _area(above: Array) -> Estimate:
 
 @lru_cache(maxsize=2)
 def _drawn(count: int, group: int) -> Array:
-    """The share of each in a sample of as many as there are, a line a sample."""
+    """Return resampled shares of each value, a row a sample."""
     shares = np.full(count, 1 / count)
     drawn: Array = np.random.default_rng((count, group)).multinomial(count, shares, size=DRAWS) / count
     return drawn

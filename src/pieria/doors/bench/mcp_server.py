@@ -18,7 +18,7 @@ from pieria.toolsets.paths import paths_of_user
 from pieria.workspace import Workspace
 
 TOOL = "mnemosyne_scratchpad_read"
-"""It does next to nothing: what is left of its time is the door's."""
+"""It does almost nothing, so its time is the transport's."""
 CALLS, WARM = 300, 30
 ROUNDS = 5
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
@@ -32,7 +32,7 @@ def rows(data: Path, say: Say) -> Iterator[Row]:
 
 
 class _Client:
-    """A client that speaks JSON-RPC over pipes, without anything that would be timed with the server."""
+    """A minimal JSON-RPC client over pipes, so that its own work adds no time."""
 
     def __init__(self, data: Path) -> None:
         line = [sys.executable, "-c", SERVER, "mcp", "--toolset", "mnemosyne", "--data", str(data)]
@@ -70,7 +70,7 @@ class _Client:
 
 
 def _starting(data: Path, say: Say) -> Iterator[Row]:
-    """Ours and the bare import in turn, so that the machine's moods meet both."""
+    """Measure our start and the bare import in turn, so that the machine's load affects both."""
     ours, ends, bare = [], [], []
     for number in range(ROUNDS):
         begun = time.perf_counter()
@@ -93,7 +93,7 @@ def _starting(data: Path, say: Say) -> Iterator[Row]:
 
 
 def _calling(data: Path, say: Say) -> Row:
-    """A call over the pipe and the same call in process, in turn."""
+    """Measure a call over the pipe and the same call in process, in turn."""
     piped, plain = [], []
     arguments = {"name": TOOL, "arguments": {}}
     with _Client(data) as client, Workspace(data) as workspace:

@@ -19,12 +19,12 @@ from pieria.workspace import Workspace
 
 A_SESSION = 100
 AGAIN = 0.05
-"""The part of the first time that it may take to find out that nothing has changed."""
+"""Largest share of the first run's time for a run that finds no changes."""
 BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def measure_mining(turns: int) -> dict[str, Any]:
-    """Without vectors: what a model takes is its own time, and would only make the second look seem shorter."""
+    """Measure without vectors: a model's time would hide the cost of the second run."""
     with tempfile.TemporaryDirectory() as folder:
         logs = Path(folder) / "logs"
         last = _written(logs, turns)
@@ -61,12 +61,12 @@ def _seconds(report: Report) -> dict[str, Any]:
 
 
 def _most() -> float:
-    """Megabytes that this process has held at most."""
+    """Return this process's peak memory in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
 
 
 def _written(folder: Path, turns: int) -> Path:
-    """Sessions as Claude Code writes them. Returns the last one."""
+    """Write sessions as Claude Code does. Return the last file."""
     folder.mkdir()
     workload = Workload()
     file = folder / "session-0.jsonl"

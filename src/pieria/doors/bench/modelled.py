@@ -28,7 +28,7 @@ QUESTIONS = 100
 STARTS = 5
 KIB = 1_024
 PROCESSES = Path("/proc/self/status")
-"""Where Linux tells what a process holds; nothing else does without a further dependency."""
+"""Memory of a process on Linux; other systems would need a dependency."""
 EMBEDDED = (("pieria", "embedding", "embed_batch", "stop"), ("pieria", "embedding", "embed", "stop"))
 MISSING = "no model is installed, so nothing that takes one was measured: `pieria models install`"
 _RESIDENT = """
@@ -62,7 +62,7 @@ def is_installed() -> bool:
 
 
 def measured(data: Path, size: int, recalls: Mapping[int, float], say: Say) -> Iterator[Row]:
-    """`recalls` are the medians of recall by size, in ms, without the model's time."""
+    """`recalls` are median recall times by size, in ms, without the model's time."""
     yield _throughput(data / "model-writing", say)
     with _bank(data / "model") as (bank, model):
         questions = _fill(bank, size, say)
@@ -80,7 +80,7 @@ def measured(data: Path, size: int, recalls: Mapping[int, float], say: Say) -> I
 
 
 def _throughput(data: Path, say: Say) -> Row:
-    """All that we add to the model's own time while writing with it."""
+    """Measure the time that we add to the model's own while writing."""
     items = [{"text": text, "place": place(n)} for n, text in enumerate(Workload().texts(TEXTS))]
     with _bank(data) as (bank, model):
         bank.remember("so that the model is loaded")
@@ -96,7 +96,7 @@ def _throughput(data: Path, say: Say) -> Row:
 
 
 def _fill(bank: Bank, size: int, say: Say) -> list[str]:
-    """With vectors supplied, so that it does not take minutes; returns some questions."""
+    """Fill the bank with given vectors, because the model would take minutes; return some queries."""
     bank.remember("so that the bank is the model's")
     bank.sync(60)
     workload, meaning = Workload(), Meaning()
@@ -113,7 +113,7 @@ def _fill(bank: Bank, size: int, say: Say) -> list[str]:
 
 
 def _of_questions(bank: Bank, model: Model, questions: list[str]) -> float:
-    """What the model takes for one of them, in ms."""
+    """Return the model's median time for a query, in ms."""
     took = []
     for question in questions:
         model.seconds.clear()

@@ -35,9 +35,9 @@ from pieria.workspace import Workspace
 NAMED, NAMES = 500, 100
 """Memories with tags and an entity; number of entities, and of facts."""
 LOADS, TYPED = 10, 20
-"""Times that a page is loaded, and questions that are typed."""
+"""How often a page is loaded, and how many queries are typed."""
 LETTERS = 3
-"""Typed between two looks at what is found so far."""
+"""Letters typed between two searches."""
 PAGE_TARGET, TYPED_TARGET = 300.0, 150.0
 MOST = 101_000
 """Largest bank at which the targets must be met: 100,000 memories, and those written meanwhile."""
@@ -59,7 +59,7 @@ def measure_pages(size: int, say: Say) -> dict[str, Any]:
 
 
 def measure_pages_on_server(url: str, size: int, say: Say) -> dict[str, Any]:
-    """The same, next to all that is there already; for a server there is no target."""
+    """Measure beside a server's existing data; there is no target for servers."""
     if not is_server(url):
         raise click.BadParameter("name a server, as postgresql://host/database", param_hint="--data")
     name = f"bench-pages-{uuid4().hex[:8]}"
@@ -79,7 +79,7 @@ def _measured(data: Path | str, name: str, size: int, say: Say) -> list[Row]:
 
 
 def pages(full: Filled) -> dict[str, str]:
-    """What is opened, by the name of its row."""
+    """Return the paths to open, by the name of their row."""
     bank, one = full.bank.name, full.bank.list(limit=1)[0].id
     return {
         "Recall": path_of(bank, "recall"),
@@ -100,7 +100,7 @@ def pages(full: Filled) -> dict[str, str]:
 
 
 def _people(full: Filled) -> None:
-    """What a filled bank lacks, and pages show."""
+    """Add the memories that pages show besides the workload."""
     texts = list(full.workload.texts(NAMED))
     items: list[dict[str, Any]] = [
         {"text": text, "kind": "observation", "tags": [f"tag{number % 50}"], "entities": [_name(number % NAMES)]}
@@ -117,7 +117,7 @@ def _name(number: int) -> str:
 
 
 Ask = Callable[[str], float]
-"""What the server took for the page at a path, in milliseconds."""
+"""Return the server's time for the page at a path, in milliseconds."""
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def _served(workspace: Workspace) -> Iterator[Ask]:
 
 
 def _loaded(full: Filled, ask: Ask, name: str, path: str, say: Say) -> Row:
-    """A write between two loads: nothing is shown that was found before it."""
+    """Measure a page, with a write between loads, so that no cached result is shown."""
     took, worked = [], []
     for number in range(LOADS):
         full.write_one()
@@ -166,7 +166,7 @@ def _loaded(full: Filled, ask: Ask, name: str, path: str, say: Say) -> Row:
 
 
 def _typed(full: Filled, ask: Ask, say: Say) -> Row:
-    """Questions as they come to be, some letters at a time."""
+    """Measure queries while they are typed, a few letters at a time."""
     took, worked = [], []
     for number in range(TYPED):
         full.write_one()

@@ -21,7 +21,7 @@ from pieria.workspace import Workspace
 WINGS, ROOMS, SHARED = 40, 25, 5
 """Number of wings, of rooms in each, and of rooms whose name all wings share."""
 NAMES = 5_000
-"""People who are named, each drawer naming one: what ties rooms to each other."""
+"""Number of people; each drawer names one, which connects rooms."""
 HALLS = ("facts", "decisions", "events", "discoveries", "preferences", "advice", "diary")
 TYPES = ("fact", "decision", "event", "discovery", "preference", "advice", "diary")
 STEP = 5_000
@@ -35,7 +35,7 @@ Arguments = dict[str, Any]
 
 
 class Palace:
-    """A bank full of drawers, whose vectors are there; and questions about one of them, with its place and hall."""
+    """A bank of drawers with their vectors, and queries about one of them, with its place and hall."""
 
     def __init__(self, bank: Bank, host: Host, meaning: Meaning) -> None:
         self.bank, self.host, self.meaning = bank, host, meaning
@@ -61,7 +61,7 @@ class Palace:
         return self.workload.below(len(self.texts))
 
     def question(self, number: int) -> str:
-        """Eight words of a drawer, with a vector near its own."""
+        """Return eight words of a drawer, with a vector near its own."""
         text = self.workload.question(self.texts[number])
         self.meaning.prepare(text, self.meaning.question(number))
         return text
@@ -89,7 +89,7 @@ def measure_palace(size: int, say: Say) -> dict[str, Any]:
 
 
 def calls(palace: Palace) -> dict[str, tuple[str, Callable[[], Arguments]]]:
-    """By the name of its row, a tool and what makes the arguments of its next call."""
+    """Return tools by the name of their row, each with a function that makes the next arguments."""
 
     def searching(*filters: str) -> tuple[str, Callable[[], Arguments]]:
         def arguments() -> Arguments:
@@ -119,14 +119,14 @@ def calls(palace: Palace) -> dict[str, tuple[str, Callable[[], Arguments]]]:
 
 
 def place(number: int) -> tuple[str, str]:
-    """Wing and room of the drawer of that number."""
+    """Return wing and room of a drawer."""
     rest, wing = divmod(number, WINGS)
     room = rest % ROOMS
     return f"wing {wing}", f"room {room}" if room < SHARED else f"room {room} of {wing}"
 
 
 def _once(palace: Palace) -> Row:
-    """The first look reads the places of all drawers; later ones follow what has changed."""
+    """Measure the first status, which reads the places of all drawers; later calls only read changes."""
     worked, _ = _timed(palace, "status", {})
     return Row("the first status of a process", round(worked, 1), "ms", "", None, {})
 
@@ -157,7 +157,7 @@ def _asked(
 
 
 def _timed(palace: Palace, tool: str, arguments: Arguments) -> tuple[float, float]:
-    """Milliseconds of the processor, and as they passed."""
+    """Return processor time and elapsed time, in milliseconds."""
     begun, idle = time.perf_counter(), time.process_time()
     palace.call(tool, arguments)
     return 1000 * (time.process_time() - idle), 1000 * (time.perf_counter() - begun)

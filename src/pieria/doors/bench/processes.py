@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """Milliseconds: from exec to exit, and of the processor."""
+    """Times in milliseconds: from exec to exit, and of the processor."""
 
     milliseconds: float
     processor: float
 
 
 def ran(command: list[str], given: bytes) -> Run:
-    """With what it is given waiting for it; what it says goes nowhere."""
+    """Run a command with its input already in the pipe, and discard its output."""
     reading, writing = os.pipe()
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     try:

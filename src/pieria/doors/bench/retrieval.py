@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)
 DEPTH = 50
-"""Hits that are asked for: several may belong to one piece of evidence."""
+"""Hits requested: several may belong to one piece of evidence."""
 SHOWN = 10
-"""Hits of a page, for the time it takes."""
+"""Hits of a page, for the timing."""
 LONGEST = 10.0
-"""Seconds that a model may take for a question."""
+"""Seconds that a model may take for a query."""
 TAUGHT = 100
-"""Hits that weights are fitted to: what the policy's own weights leave far behind is to be learnt from as well."""
+"""Hits used to fit weights: enough to learn from evidence that the policy ranks low."""
 WHOLE = "everything on"
 FITTED, FRESH = "fitted on the others", "fitted on the others from nothing"
-"""Beginning with the policy's own weights, and with none: its own may have seen the conversation that is left out."""
+"""Fits that start at the policy's weights, and at zero: the policy's may have been fitted to the left-out
+conversation.
+"""
 SLEPT = "after a sleep"
 LINEAR = "sum(weight * feature)"
 """A plan's scoring formula for which weights can be fitted."""
@@ -43,7 +45,7 @@ Say = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of every conversation."""
+    """Options for every conversation."""
 
     policy: str
     ablate: bool = False
@@ -51,7 +53,7 @@ class Wanted:
     leave_one_out: bool = False
 
     def check(self) -> None:
-        """Before anything takes long. Raises `InputError` for a policy that there is not."""
+        """Check the options before any long work. Raise `InputError` for an unknown policy."""
         with _empty("bench") as bank:
             scoring = bank.recall(QUESTION, k=1, policy=self.policy).plan["scoring"]
         if self.leave_one_out and LINEAR not in scoring:
@@ -62,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What recall brought for one question; `way` says how it was asked, `weights` with which besides the policy's."""
+    """The result of one query; `way` names the variant, `weights` those given besides the policy's."""
 
     way: str
     weights: Mapping[str, float]
@@ -72,9 +74,9 @@ class Answer:
     confidence: float
     shares: Mapping[str, float]
     seconds: float
-    """Of a page of so many as people ask for."""
+    """Time of a page of `SHOWN` hits."""
     embedded: float | None
-    """Seconds that the question alone takes the model, in the same moment; None where there is none."""
+    """Seconds of the model for the query alone, or None without a model."""
     model: str | None
     left_out: Mapping[str, str]
     ahead: int = 0
@@ -95,7 +97,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A conversation in a bank of its own, and what its questions teach."""
+    """A conversation in a bank of its own, and the lessons from its questions."""
 
     conversation: Conversation
     bank: Bank
@@ -103,12 +105,14 @@ class _Held:
     say: Say
 
     def remember(self) -> None:
-        """Raises `AdapterError` where the model fails: what is measured with some of the vectors is nothing."""
+        """Store the conversation with all its vectors. Raise `AdapterError` if the model fails: partial vectors
+        measure nothing.
+        """
         self.bank.remember_many(self.conversation.said, partial(self.say, f"{self.conversation.name}: remembering"))
         self.bank.sync()
 
     def asked(self, ways: Mapping[str, Mapping[str, float]]) -> Iterator[Answer]:
-        """Every question in each way, by the weights of that way."""
+        """Yield every question with the weights of each variant."""
         whole = len(ways) * len(self.conversation.asked)
         done = 0
         for way, weights in ways.items():
@@ -118,7 +122,9 @@ class _Held:
                 self.say(f"{self.conversation.name}: asking", done, whole)
 
     def ways(self) -> dict[str, dict[str, float]]:
-        """With everything; without each arm and what it gives; without each feature, unless it is an arm's only one."""
+        """Return the variants: with all features, without each arm, and without each feature that is not an arm's
+        only one.
+        """
         ways: dict[str, dict[str, float]] = {WHOLE: {}}
         if not self.wanted.ablate:
             return ways
@@ -131,7 +137,7 @@ class _Held:
         return ways | {f"feature {feature}": {feature: 0.0} for feature in counted}
 
     def slept(self) -> Iterator[Answer]:
-        """Every question once more, of the conversation and what a sleep made of it."""
+        """Yield every question again, after a sleep."""
         self.bank.upkeep.sleep(force=True, progress=partial(self.say, f"{self.conversation.name}: sleeping"))
         self.bank.sync()
         return self.asked({SLEPT: {}})
@@ -191,9 +197,8 @@ class _Held:
 
 
 def answers(conversations: Iterable[Conversation], wanted: Wanted, say: Say) -> Iterator[Answer]:
-    """Each question of each conversation, asked of a bank that holds that conversation alone.
-
-    Where one is left out in turn, the banks stay until all others have taught.
+    """Yield each question, asked of a bank that holds only its conversation. For leave-one-out, banks stay open
+    until all others were used for fitting.
     """
     with ExitStack() as kept:
         taught: list[tuple[_Held, list[Lesson]]] = []

@@ -24,7 +24,7 @@ from pieria.workspace import Workspace
 
 ADD, SEARCH = "mempalace_add_drawer", "mempalace_search"
 LIMIT = 100
-"""Drawers that are asked for: the most that the tool gives."""
+"""Drawers requested: the tool's maximum."""
 FIRST_ROOMS = (5, 10)
 HEADLINE = "rooms R@10"
 ALL = "all"
@@ -33,14 +33,14 @@ PALACE = "palace"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The rooms of the drawers that a question brought, in the order of the first drawer of each."""
+    """The rooms of a query's drawers, in the order of each room's first drawer."""
 
     conversation: str
     asked: Asked
     wanted: frozenset[str]
     rooms: tuple[str, ...]
     seconds: float
-    """Of the processor."""
+    """Processor time."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -61,7 +61,7 @@ class Found:
 
 
 def found(conversations: Sequence[Conversation], say: Say, *, undated: bool) -> Iterator[Found]:
-    """Each question that has an answer, asked of the wing of its conversation in a palace that holds all of them."""
+    """Yield each answerable question, asked of its conversation's wing in a palace that holds all conversations."""
     with _palace() as (workspace, host):
         for conversation in conversations:
             if undated:
@@ -122,7 +122,7 @@ def _palace() -> Iterator[tuple[Workspace, Host]]:
 
 
 def _remember(conversation: Conversation, workspace: Workspace, say: Say) -> None:
-    """With the time at which each turn was said. Raises `AdapterError` where the model fails."""
+    """Store the turns with their times. Raise `AdapterError` if the model fails."""
     items = []
     for turn in conversation.said:
         place = f"{conversation.name}/{turn['session']}"
@@ -131,7 +131,7 @@ def _remember(conversation: Conversation, workspace: Workspace, say: Say) -> Non
 
 
 def _file(conversation: Conversation, host: Host, say: Say) -> None:
-    """Through the tool, which takes no time: all was filed today."""
+    """File the turns with the tool, which takes no time: all are dated today."""
     for number, turn in enumerate(conversation.said, 1):
         drawer = {
             "wing": conversation.name,
@@ -154,7 +154,7 @@ def _asked(conversation: Conversation, asked: Asked, evidence: frozenset[str], h
 
 
 def _called(tool: str, arguments: Mapping[str, Any], host: Host) -> Any:
-    """Raises what the tool raised."""
+    """Return the tool's reply, or raise its error."""
     reply = called(registry(), tool, arguments, host)
     if reply.error is not None:
         raise reply.error

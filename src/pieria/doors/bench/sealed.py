@@ -19,10 +19,10 @@ from pieria.doors.bench.workload import Workload
 from pieria.workspace import Workspace
 
 MOST = 1.3
-"""Times that a recall of a sealed bank may take what one of a plain bank does."""
+"""Largest ratio of recall times, sealed to plain."""
 AT_ONCE = 10_000
 TERMS = 8
-"""Of one text, that a question has."""
+"""Terms of one text in a query."""
 
 
 def measure_sealed(sizes: list[int], say: Say) -> dict[str, Any]:

@@ -20,7 +20,7 @@ RECALL_TARGETS = ((100_000, 25.0),)
 
 
 def measure_server(url: str, sizes: list[int], say: Say) -> dict[str, Any]:
-    """Every row, for each size of bank, its vector index built as `doctor` with repair builds it."""
+    """Return the rows for each size of bank. The vector index is built as `doctor` with repair builds it."""
     if not is_server(url):
         raise click.BadParameter("name a server, as postgresql://host/database", param_hint="--data")
     rows: list[Row] = []

@@ -40,7 +40,7 @@ RECALL_TARGETS = ((100_000, 8.0), (1_000_000, 20.0))
 
 
 def measure(sizes: list[int], say: Say) -> dict[str, Any]:
-    """Every row, for each size of bank; the growth from one size to the next where there are several."""
+    """Return the rows for each size of bank and, for several sizes, the growth between them."""
     rows = [*_starting(say)]
     notes = []
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
@@ -84,7 +84,7 @@ def _writing(data: Path, say: Say) -> list[Row]:
 
 
 def _in_bulk(data: Path, what: str, meaning: Meaning | None, say: Say) -> tuple[list[Row], Rows]:
-    """Ours and bare in turn."""
+    """Measure Pieria and bare SQLite in turn."""
     workload = Workload()
     ours, bare, ratios = [], [], []
     for number in range(ROUNDS):
@@ -111,7 +111,7 @@ def _in_bulk(data: Path, what: str, meaning: Meaning | None, say: Say) -> tuple[
 
 
 def _one_at_a_time(data: Path, rows: Rows, say: Say) -> Row:
-    """Ours and bare in turn, so that the machine's moods meet both."""
+    """Measure Pieria and bare SQLite in turn, so that the machine's load affects both."""
     workload = Workload()
     ours, bare = [], []
     with _bank(data / "single", None) as bank, rows.target(data / "bare-single.db") as connection:
@@ -131,7 +131,7 @@ def filling(full: Filled) -> list[Row]:
     size, seconds = full.size, full.seconds
     store = full.bank.stats().store
     held = store["bytes"] / size
-    # float16, and a bit a number for the code; a tenth has a window as well.
+    # Vectors are float16, with one bit a number for the code; a tenth of the memories has a window as well.
     detail = {"of_vectors": round(1.1 * (2 * DIMENSION + DIMENSION / 8))}
     return [
         Row(f"filled {size:,}, with windows", round(size / seconds), "memories/s", "", None,
@@ -141,7 +141,7 @@ def filling(full: Filled) -> list[Row]:
 
 
 def recalling(full: Filled, targets: Sequence[tuple[int, float]], say: Say) -> list[Row]:
-    """`targets` are milliseconds, each from a size on."""
+    """`targets` are pairs of a size, from which the target applies, and milliseconds."""
     target = next((limit for least, limit in reversed(targets) if full.size >= least), None)
     rows = [_recall_row(full, f"recall at {full.size:,}, p50", None, target, say)]
     for share, (wing, _) in FILTERS.items():
@@ -183,7 +183,7 @@ def _growth(medians: dict[int, float]) -> Iterator[Row]:
 
 @contextmanager
 def _bank(data: Path, meaning: Meaning | None) -> Iterator[Bank]:
-    """Without vectors there is no embedder either: a model in the background would be timed with what needs none."""
+    """Yield a bank. Without vectors it has no embedder either: a background model would distort the times."""
     given: dict[str, Any] = {"embedder": "none" if meaning is None else meaning.embed}
     with Workspace(data=data, **given) as workspace, workspace.open("bench") as bank:
         yield bank

@@ -18,7 +18,7 @@ from pieria.workspace import Workspace
 
 MEMORIES, RULES, RUNS = 2_000, 10, 20
 TARGET = 1_000.0
-"""Milliseconds, for half of them."""
+"""Milliseconds, for the median."""
 BANK = "app"
 
 
@@ -39,7 +39,7 @@ def telling_hooks(say: Say) -> Iterator[Row]:
 
 
 def _fill(data: Path, say: Say) -> list[str]:
-    """By the model that is installed; returns a question for each run."""
+    """Fill a bank with the installed model; return a query for each run."""
     workload = Workload()
     texts = list(workload.texts(MEMORIES))
     with Workspace(data) as workspace, workspace.open(BANK) as bank:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 DIMENSION = 384
 CENTRES = 2_000
 SPREAD = 0.7
-"""How far vectors lie from their centre, which is of length one."""
+"""Distance of vectors from their centre, which has length one."""
 ASIDE = 0.5
-"""How far a question lies from the text that it is made of."""
+"""Distance of a query from its text."""
 
 
 class Meaning:
-    """The vector of each text by its number, kept as a store keeps it; and an embedder that knows what was prepared."""
+    """Vectors by text number, stored as a store does; and an embedder for the prepared texts."""
 
     def __init__(self, seed: int = 7) -> None:
         import numpy as np
@@ -32,7 +32,7 @@ class Meaning:
         self._prepared: dict[str, Sequence[float]] = {}
 
     def vectors(self, subjects: Sequence[int]) -> Floats:
-        """One for each text that comes next; those of one subject lie together."""
+        """Return a vector for each next text; those of one subject are close together."""
         import numpy as np
 
         centres = self._centres[np.asarray(subjects) % CENTRES]
@@ -45,7 +45,7 @@ class Meaning:
 
     @property
     def all(self) -> Halves:
-        """Of every text so far, in order."""
+        """Return the vectors of all texts so far, in order."""
         import numpy as np
 
         if len(self._parts) > 1:
@@ -53,7 +53,7 @@ class Meaning:
         return self._parts[0]
 
     def question(self, number: int) -> Floats:
-        """A vector near that of a text."""
+        """Return a vector near a text's."""
         import numpy as np
 
         return self._unit(self.all[number].astype(np.float32) + ASIDE * self._noise(1)[0])
@@ -65,14 +65,14 @@ class Meaning:
         self._prepared.clear()
 
     def embed(self, texts: list[str]) -> list[Sequence[float]]:
-        """What was prepared; of several lines, such as a window has, the mean."""
+        """Return the prepared vectors; for several lines, as in a window, their mean."""
         return [self._prepared[text] if text in self._prepared else self._mean(text) for text in texts]
 
     def _mean(self, text: str) -> Sequence[float]:
         import numpy as np
 
         known = [self._prepared[line] for line in text.split("\n") if line in self._prepared]
-        # Where a window had no room for a whole line, or a model is asked for the length of its vectors.
+        # No known line: a window cut it, or a model's dimension is being measured.
         mean: Sequence[float] = np.mean(known or self._centres[:1], axis=0).tolist()
         return mean
 

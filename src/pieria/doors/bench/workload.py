@@ -11,9 +11,9 @@ VOCABULARY = 200_000
 SHORTEST, LONGEST = 18, 26
 QUESTION_TERMS = 8
 SESSION, TENTH = 20, 10
-"""Turns of a session; and every so many such stretches of the workload are one."""
+"""Turns of a session; one of so many stretches of the workload is a session."""
 FILTERS = {"50 %": ("half", 500), "10 %": ("tenth", 100), "1 %": ("hundredth", 10), "0.1 %": ("thousandth", 1)}
-"""What a filter lets through: the wing it asks for, and how many in a thousand memories lie there."""
+"""Each filter's wing, and how many in a thousand memories are in it."""
 
 SHIFT = 37
 
@@ -21,7 +21,7 @@ _SYLLABLES = tuple(consonant + vowel for consonant in "bcdfghjklmnprstvz" for vo
 
 
 class Workload:
-    """Seeded: the same numbers on every machine and in every run."""
+    """Seeded: the same texts on every machine and in every run."""
 
     def __init__(self, seed: int = 7) -> None:
         self._random = random.Random(seed)
@@ -35,7 +35,7 @@ class Workload:
         return (self.text() for _ in range(count))
 
     def question(self, text: str) -> str:
-        """Eight different words of one text."""
+        """Return eight different words of one text."""
         words = list(dict.fromkeys(text.split()))
         return " ".join(self._random.sample(words, min(QUESTION_TERMS, len(words))))
 
@@ -50,8 +50,8 @@ class Workload:
 
 
 def place(number: int) -> str:
-    """Where the memory of that number lies, so that each filter lets its share through, spread evenly."""
-    # Each thousand begins elsewhere: otherwise a filter would let through none of the sessions, or nothing else.
+    """Return a memory's place. Each filter's memories are spread evenly."""
+    # Shift each thousand: otherwise a filter would match only sessions, or none.
     rest = (number + number // 1_000 * SHIFT) % 1_000
     for wing, share in FILTERS.values():
         if rest < share:
@@ -61,7 +61,7 @@ def place(number: int) -> str:
 
 
 def session(number: int) -> str | None:
-    """Of a tenth of the memories, which are turns of sessions."""
+    """Return the session of a memory; a tenth of the memories are turns of sessions."""
     stretch = number // SESSION
     return None if stretch % TENTH else f"session-{stretch}"
 

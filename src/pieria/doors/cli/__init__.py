@@ -7,7 +7,7 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Runs the command line of this process and ends it with one of the documented exit codes."""
+    """Run the command line and end the process with a documented exit code."""
     try:
         from pieria.doors.cli.root import cli
     except KeyboardInterrupt:

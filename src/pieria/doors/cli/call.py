@@ -28,7 +28,7 @@ DRAINING = DISTILLING = 0.5
 
 @dataclass
 class Call:
-    """The shared options as given; `speaker` holds session, channel and author where the command takes them."""
+    """The shared options as given; `speaker` holds session, channel and author if the command takes them."""
 
     bank: str | None = None
     data: str | None = None
@@ -63,7 +63,9 @@ class Call:
                 yield bank
 
     def drain(self, workspace: Workspace) -> None:
-        """So that it finds what an agent did a moment ago. What cannot be handed over now waits, and this goes on."""
+        """Store the queued hook events, so that the command sees an agent's latest actions. What fails now stays in
+        the queue.
+        """
         from pieria.capture.spool import spool_of
 
         if not spool_of(workspace).is_waiting:
@@ -87,7 +89,7 @@ class Call:
             self.note(f"what hooks captured is not distilled yet: {problem}")
 
     def check_there(self, workspace: Workspace) -> None:
-        """Raise `NotFoundError` if the bank's name was given and there is no such bank."""
+        """Raise `NotFoundError` for a missing bank whose name was given; note any other missing bank."""
         from pieria.record.banks import MOST_OFFERED, USER_BANK
         from pieria.workspace import not_there
 
@@ -101,7 +103,7 @@ class Call:
         self.note(f"there was no bank {name} in {workspace.place}, so an empty one is made.{others}")
 
     def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
-        """Answers on stdout: JSON for programs, ids alone when asked to be quiet, and otherwise for people."""
+        """Print the answer on stdout: JSON for programs, only ids with `--quiet`, otherwise text for people."""
         if self.json or (self.json is None and not self.quiet and not sys.stdout.isatty()):
             self.print_json(document)
         elif self.quiet:
@@ -113,20 +115,20 @@ class Call:
             show(people())
 
     def print_json(self, document: Any) -> None:
-        """On one line, or on several where a person reads it."""
+        """Print JSON on one line, or indented on a terminal."""
         sys.stdout.write(_as_json(document, 2 if sys.stdout.isatty() else None) + "\n")
 
     def lines(self, documents: Iterable[Any]) -> None:
-        """Answers with one JSON object a line."""
+        """Print one JSON object a line."""
         sys.stdout.writelines(f"{_as_json(document)}\n" for document in documents)
 
     def note_more(self, cursor: str | None) -> None:
-        """Where an answer is only its lines, says beside it how to go on."""
+        """Print the cursor on stderr, for answers that consist of lines only."""
         if cursor:
             self.note(f"there is more: --cursor {cursor}")
 
     def note(self, text: str) -> None:
-        """A word beside the answer, on stderr."""
+        """Print a note on stderr."""
         if not self.quiet:
             sys.stderr.write(f"note: {inert(text, one_line=True)}\n")
 
@@ -143,9 +145,7 @@ class Call:
 
 
 def _must_be_there(workspace: Workspace) -> bool:
-    """Return whether the bank's name was given, and so may be misspelt. The user's own bank always counts as
-    present.
-    """
+    """Return whether the bank must exist: its given name may be misspelt. The user's own bank is exempt."""
     from pieria.record.banks import USER_BANK
 
     return workspace.resolved.is_bank_named and workspace.resolved.settings.bank != USER_BANK

@@ -30,13 +30,13 @@ _AS_COMMANDS = (
     ('unless_exists="id"', "--unless-exists id"),
     ("without a cursor.", "without a cursor; to go on, write times in full: 7d is another time in every call."),
 )
-"""What errors call by its name in Python or as a tool, and what to type instead."""
+"""Python and tool names in errors, with the command to type instead."""
 
 _REPORT = "Run it again with --debug for the traceback, and report it."
 
 
 def tell(error: Exception, call: Call) -> None:
-    """Tells a failure on stderr."""
+    """Print a failure on stderr."""
     if call.debug:
         sys.stderr.write(inert("".join(traceback.format_exception(error))))
     hints: list[str] = []
@@ -51,7 +51,7 @@ def tell(error: Exception, call: Call) -> None:
 
 
 def _has_colours() -> bool:
-    """Whether rich, which is not loaded for an error, would colour stderr."""
+    """Return whether rich would colour stderr; rich is not loaded for errors."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
     return sys.stderr.isatty() and not plain
 
@@ -63,7 +63,7 @@ def _write(label: str, text: str, colour: str) -> None:
 
 
 def _worded(error: Exception, call: Call) -> Iterator[tuple[str, str | None]]:
-    """Every message of a failure, with what to do about it."""
+    """Yield each message of a failure with its hint."""
     if isinstance(error, click.ClickException):
         yield _usage(error)
     elif isinstance(error, PieriaError):

@@ -34,7 +34,7 @@ UNSURE = 0.3
 ASKING = 1_500
 """Milliseconds that recall may take for a prompt."""
 ASKED = 8_000
-"""Characters of a prompt that are looked at: all that a model embeds, and more words than tell two questions apart."""
+"""Characters of a prompt that are used: as many as a model embeds, and more than a query needs."""
 PAYLOAD = 16 << 20
 COMPACTED = ("compact",)
 """How a session continues after its model lost its context."""
@@ -44,7 +44,9 @@ NOT_ASKED = ("query", "session", "keep", "anew", "known_at")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Where a payload says what: `events` are those that are answered, and `said` is how."""
+    """A host's payload: its field names, the events that are answered (`events`), and the format of answers
+    (`said`).
+    """
 
     events: Mapping[str, str]
     said: Callable[[str, Context | None, str], dict[str, Any]]
@@ -57,7 +59,7 @@ class Host:
 
 
 def _specific(event: str, told: Context | None, notice: str) -> dict[str, Any]:
-    """`systemMessage` is shown to the person, and not to the model."""
+    """Return Claude Code's format. `systemMessage` is shown to the person, not to the model."""
     shown = {"systemMessage": notice} if notice else {}
     if told is None or not told.text:
         return shown
@@ -81,10 +83,13 @@ HOSTS: Mapping[str, Host] = {
 def answer(
     call: Call, name: str, values: Mapping[str, Any], within: float | None = None, fallback: str | None = None
 ) -> None:
-    """`within` so many seconds the process ends, and as soon as all is said: what it would do behind is left to others.
-    `fallback` is the folder of the banks where neither environment nor project names one."""
+    """Answer a hook. With `within`, the process ends after so many seconds, or once it has answered; it leaves
+    background work to others.
+
+    `fallback` is the data folder if neither environment nor project names one.
+    """
     if within is not None:
-        # It ends before there is anything worth collecting, and to look for it takes a tenth of its time.
+        # The process ends before there is garbage worth collecting, and collection takes a tenth of its time.
         gc.disable()
         late = threading.Timer(within, _give_up, (call, name, within))
         late.daemon = True
@@ -111,18 +116,18 @@ def answer(
 
 
 def _without_value(problem: PieriaError) -> str | None:
-    """What was expected may be written down, and not what came: that is the payload's."""
+    """Return the error without the received value, which may be private payload."""
     if isinstance(problem, InputError):
         return f"{problem.parameter}: expected {problem.expected}"
     return problem.code if isinstance(problem, Invalid) else None
 
 
 def _say(call: Call, name: str, problem: str, kept: str | None = None) -> None:
-    """`kept` is what may be written down of it: what an error says may hold some of the payload."""
+    """Report a problem. `kept` is the part that may be logged: an error's text may quote the payload."""
     from pieria.capture.hook import note
 
     call.note(f"nothing is told: {problem}")
-    # Nowhere else is left to say it, and the host must not hear of it.
+    # There is no other place to report it, and the host must not see a failure.
     with suppress(OSError, PieriaError):
         note(str(_spool(call)), f"{name}: nothing is told: {kept or problem}")
 
@@ -166,7 +171,9 @@ def _tell(
     values: Mapping[str, Any],
     say: Callable[[Context | None, str], None],
 ) -> None:
-    """Nothing where the event is none that is answered, or there is no bank and nothing of the folder's is ignored."""
+    """Answer the event. Stay silent if it is not handled, or if there is neither a bank nor a notice about the
+    folder.
+    """
     what = host.events.get(str(payload.get(host.event)))
     if what is None:
         return
@@ -196,7 +203,7 @@ def _tell(
 
 
 def _notice(workspace: Workspace) -> str:
-    """What an untrusted folder may not say, for the person at the host: once, as a session begins."""
+    """Return the notice about settings of an untrusted folder, shown once at the start of a session."""
     from pieria.workspace import doubts_about
 
     resolved = workspace.resolved
@@ -205,7 +212,7 @@ def _notice(workspace: Workspace) -> str:
 
 
 def _there(folder: object, call: Call) -> AbstractContextManager[object]:
-    """In the folder that the payload names, with what was named from here still meaning the same."""
+    """Change to the payload's folder. Relative paths keep their meaning."""
     if call.data is not None and "://" not in call.data:
         call.data = os.path.abspath(os.path.expanduser(call.data))
     there = isinstance(folder, str) and os.path.isdir(folder)
@@ -229,7 +236,7 @@ def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[
     except InputError:
         raise
     except PieriaError as problem:
-        # It cannot be written to now; it can be read all the same.
+        # The bank is not writable now, but it can be read.
         call.note(f"the session's moment is not kept: {problem.message}")
         return bank.context(session=session, anew=anew, **given)
 

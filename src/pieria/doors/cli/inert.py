@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-# Controls (escape sequences begin with one), overrides of the reading direction, invisible characters that text
-# can be hidden in, and halves of surrogate pairs. Joiners stay: emoji and Persian need them.
+# Control characters (escape sequences begin with one), direction overrides, invisible characters that can hide text,
+# and surrogates. Joiners stay: emoji and Persian need them.
 _OBEYED = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u180e\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -18,7 +18,9 @@ _SPACES = re.compile(r"\s+")
 
 
 def inert(text: str, *, one_line: bool = False) -> str:
-    """The text with nothing in it but what is seen; tabs and line breaks stay, or become spaces in one line."""
+    """Return the text with invisible characters spelt out. Tabs and line breaks stay, or become spaces with
+    `one_line`.
+    """
     if text.isprintable():
         return text
     told = _SPELT_OUT.sub(_spelt, text.replace("\r\n", "\n"))
@@ -26,7 +28,7 @@ def inert(text: str, *, one_line: bool = False) -> str:
 
 
 def inert_json(written: str) -> str:
-    """The same of JSON: escapes that every reader turns back, so nothing is lost."""
+    """Return JSON with invisible characters as escapes, so that no data is lost."""
     return written if written.isascii() and "\x7f" not in written else _SPELT_OUT.sub(_escaped, written)
 
 

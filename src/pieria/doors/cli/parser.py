@@ -26,13 +26,13 @@ SHARED_IN_SHORT = (
 
 
 def _noted(ctx: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Kept for the whole call. The last one on the line counts; one that was not given changes nothing."""
+    """Store a shared option for the whole call. The last one counts; an option that was not given changes nothing."""
     if value is not None and (value is not False or parameter.name == "json"):
         setattr(ctx.ensure_object(Call), str(parameter.name), value)
 
 
 def _banks(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The banks there are, for the shell to complete; none where the data folder cannot be read."""
+    """Return existing banks for completion, or none if the data folder cannot be read."""
     from click.shell_completion import CompletionItem
 
     from pieria.errors import PieriaError
@@ -61,7 +61,7 @@ SHARED = (
 
 
 def _write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """A command's own options in full; those that all share only where there is no command above."""
+    """Write a command's own options in full; shared ones only for the top command."""
     everything = ctx.parent is None
     aside = () if everything else (*SHARED, command.get_help_option(ctx))
     rows = [
@@ -87,7 +87,7 @@ class _Helped:
 
 
 class Apart(_Helped, click.Command):
-    """A command without the shared options: it works on banks of its own."""
+    """A command without the shared options: it uses banks of its own."""
 
 
 class Command(_Helped, click.Command):
@@ -112,7 +112,7 @@ class ApartGroup(_Helped, click.Group):
 
 
 class Group(_Helped, click.Group):
-    """A group of commands, which takes the shared options too."""
+    """A group of commands that also takes the shared options."""
 
     command_class = Command
 
@@ -148,7 +148,7 @@ def _speaker(function: Function, *options: tuple[str, str, str]) -> Function:
 
 
 def speaking(function: Function) -> Function:
-    """The options that say which session and channel is speaking: it sees what others do not."""
+    """Add the options for the speaking session and channel, which also see their own memories."""
     return _speaker(
         function,
         ("--session", "ID", "The session that is speaking; it sees what it said to itself."),
@@ -157,7 +157,7 @@ def speaking(function: Function) -> Function:
 
 
 def expecting(function: Function) -> Function:
-    """The option that says which version is decided on."""
+    """Add the option for the expected version."""
     from pieria.doors.cli.values import TIME
 
     told = "Refuse where it was changed later; known_from of what was read."
@@ -165,7 +165,7 @@ def expecting(function: Function) -> Function:
 
 
 def signing(function: Function) -> Function:
-    """The options that say who writes."""
+    """Add the options for the author."""
     return _speaker(
         function,
         ("--author", "NAME", "Who says it."),

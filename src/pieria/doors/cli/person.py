@@ -26,7 +26,7 @@ AGENTS: Mapping[str, str] = {
     "AI_AGENT": "an agent",
     "AGENT": "an agent",
 }
-"""Variables that agents set for their commands."""
+"""Variables that agents set for the commands they run."""
 TERMINAL = "/dev/tty"
 
 

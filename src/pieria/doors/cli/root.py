@@ -16,7 +16,7 @@ from pieria.doors.cli.run import run
 
 
 class Listed(NamedTuple):
-    """Where a command is, and what the overview says of it, so that the overview loads none of them."""
+    """A command's module and summary, so that the overview loads no command."""
 
     where: str
     help: str
@@ -105,7 +105,7 @@ COMMANDS = {name: listed for section in SECTIONS.values() for name, listed in se
 
 
 class Root(Group):
-    """Loads a command when it is named, and ends every failure in words and an exit code."""
+    """Loads a command when it is named, and ends every failure with a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -23,7 +23,7 @@ _COMPLETE = "_PIERIA_COMPLETE"
 
 
 def run(command: click.Command, args: Sequence[str] | None = None) -> NoReturn:
-    """Runs a command with these arguments, or the process's own, and ends the process."""
+    """Run a command with these arguments, or the process's own, and end the process."""
     given = list(sys.argv[1:] if args is None else args)
     _prepare_streams()
     if _COMPLETE in os.environ:
@@ -45,7 +45,7 @@ def run(command: click.Command, args: Sequence[str] | None = None) -> NoReturn:
 
 
 def exit_code(error: BaseException) -> int:
-    """The exit code that says what kind of failure this is."""
+    """Return the exit code for a failure."""
     from pieria import errors
 
     if isinstance(error, click.ClickException):
@@ -64,7 +64,7 @@ def exit_code(error: BaseException) -> int:
 
 
 def _invoked(command: click.Command, args: list[str], call: Call) -> int:
-    """A command answers by printing; it returns nothing, or leaves early with an exit code."""
+    """Invoke the command. It prints its answer and returns nothing, or exits early with a code."""
     try:
         with command.make_context("pieria", args, obj=call) as context:
             command.invoke(context)
@@ -102,7 +102,7 @@ def _asks_for_json(args: list[str]) -> bool | None:
 
 
 def _prepare_streams() -> None:
-    """A stream that was closed by the caller is nothing to write to; what an encoding lacks is spelt out."""
+    """Replace closed streams by the null device, and escape characters that an encoding lacks."""
     for name, mode in _STREAMS:
         stream = getattr(sys, name)
         if stream is None:

@@ -15,7 +15,7 @@ WHO = "cli"
 
 
 def replied(call: Call, tool: str, arguments: Any, *, begins: bool = True) -> Reply:
-    """As an agent would be answered. Raises `NotFoundError` for a tool that is not there."""
+    """Return a tool's reply, as an agent gets it. Raise `NotFoundError` for an unknown tool."""
     from pieria.toolsets import called, registry
 
     tools = registry()
@@ -38,7 +38,7 @@ def asked(call: Call, tool: str, *, begins: bool = False, **arguments: Any) -> A
 
 @contextmanager
 def hosted(call: Call, report: Progress | None = None, *, begins: bool = False) -> Iterator[Host]:
-    """The banks as this user reaches them, until the command is over."""
+    """Yield the host for this user's banks during the command."""
     from pieria.toolsets import Banks, Host
     from pieria.toolsets.paths import paths_of_user
 

@@ -37,7 +37,7 @@ NUMBER, WHOLE = Number(), Number(int)
 
 
 class Time(click.ParamType):  # type: ignore[type-arg]
-    """A time; where `ahead`, one that is usually yet to come, so that a bare length says too little."""
+    """A time. With `ahead` it is usually in the future, so a duration needs a direction."""
 
     name = "time"
     expects = "a date"
@@ -58,7 +58,7 @@ TIME, TIME_AHEAD = Time(), Time(ahead=True)
 
 
 class OneOf(click.ParamType):  # type: ignore[type-arg]
-    """One of some names. The shell completes it; whether it is right, the bank says."""
+    """A choice of names. The shell completes them; the bank checks the value."""
 
     name = "name"
 
@@ -73,7 +73,7 @@ class OneOf(click.ParamType):  # type: ignore[type-arg]
 
 
 class Pairs(click.ParamType):  # type: ignore[type-arg]
-    """`key=text`, `key:=JSON`, or a whole JSON object."""
+    """A mapping, as `key=text`, `key:=JSON`, or a whole JSON object."""
 
     name = "key=text"
     expects = "a mapping"
@@ -84,7 +84,7 @@ class Pairs(click.ParamType):  # type: ignore[type-arg]
 
 
 class Weights(Pairs):
-    """The same for numbers."""
+    """A mapping to numbers."""
 
     name = "feature:=number"
     hint = "Write dense:=0.5."
@@ -94,7 +94,7 @@ PAIRS, WEIGHTS = Pairs(), Weights()
 
 
 def _merged(parts: Iterable[Any]) -> Any:
-    """One mapping of several; a part that is none is handed on alone, for the bank to refuse."""
+    """Return one merged mapping. A part that is no mapping is returned alone, for the bank to refuse."""
     whole: dict[str, Any] = {}
     for part in parts:
         if not isinstance(part, Mapping):
@@ -116,13 +116,13 @@ def _pairs(value: str) -> Any:
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that were given: an option that was not on the line is not passed on."""
+    """Return the given values, without the options that were left out."""
     kept = {name: value for name, value in values.items() if value is not None and value != ()}
     return kept | {name: _merged(kept[name]) for name in ("meta", "body", "weights") if name in kept}
 
 
 def text_of(words: Sequence[str], what: str) -> str:
-    """The words of the line; standard input for `-`, or where there are none and it is not a terminal."""
+    """Return the words of the command line, or standard input for `-`, or for no words if input is piped."""
     if not words and sys.stdin.isatty():
         raise click.UsageError(f"{what} is missing: give it on the line, or pipe it in", click.get_current_context())
     if not words or list(words) == ["-"]:
@@ -134,7 +134,7 @@ def text_of(words: Sequence[str], what: str) -> str:
 
 
 def piped_text() -> str:
-    """Standard input as text, without the line breaks at its end, which a shell adds."""
+    """Return standard input as text, without the trailing line breaks that a shell adds."""
     written = sys.stdin.buffer.read(TEXT_LIMIT + 16)
     if len(written) > TEXT_LIMIT + 8:
         hint = "Split it into several texts."

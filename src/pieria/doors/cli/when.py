@@ -61,7 +61,7 @@ def _shifted(now: datetime, parts: str, sign: int) -> datetime:
 
 
 def _months_on(now: datetime, months: int) -> datetime:
-    """The same day some months on, or the last one of a shorter month."""
+    """Return the same day after so many months, or the last day of a shorter month."""
     count = now.year * 12 + now.month - 1 + months
     year, month = divmod(count, 12)
     if not 1 <= year <= 9999:

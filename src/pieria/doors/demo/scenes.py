@@ -30,12 +30,12 @@ QUESTIONS = (
     "時刻表のデータ",
     "مزامنة الجداول",
 )
-"""In plain words, by a part of a name in the code, without an accent, and in other scripts."""
+"""Queries in plain words, by part of a code name, without accents, and in other scripts."""
 
 UNWORDED = ("Which bird was a thief?", "What became of the houseplant?")
-"""Questions that share no word with what answers them."""
+"""Queries that share no word with their answers."""
 LEAST = 0.38
-"""What an answer has to score where the nearest alone is no answer."""
+"""Lowest score of an answer, for queries where the nearest memory need not answer."""
 
 LIVED = (
     ("Zoë: the ferry to Vega needs a booking for bicycles, and I travel with mine.", "Asked how many travel."),
@@ -45,7 +45,7 @@ LIVED = (
     ),
     ("$ make timetable -> 214 departures written, 0 errors", "Told Zoë that the timetable is there again."),
 )
-"""What an agent at a desk observed, and what it did about it."""
+"""Observations of an agent, with its actions."""
 
 Scene = Callable[[Stage, Story], None]
 
@@ -330,7 +330,7 @@ def places(folder: Path, word: str) -> int:
 
 
 def whole(bank: Bank) -> dict[str, Any]:
-    """Everything a bank can say of itself, but for the store's own row numbers."""
+    """Return everything readable in a bank, except the store's row numbers."""
     page = bank.list(include=("removed", "revised", "invalid", "archived"), limit=10_000)
     found: dict[str, Any] = {
         f"memory {memory.id}": [version.as_dict() | {"row": 0} for version in bank.history(memory.id)]

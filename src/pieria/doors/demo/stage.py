@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 WIDEST = 100
 INDENT = 4
 MARGIN = 10
-"""Where results begin, to the right of their marks."""
+"""Column where results begin, right of their marks."""
 
 
 class Stage:
@@ -34,7 +34,7 @@ class Stage:
         self.scenes: list[dict[str, Any]] = []
 
     def open(self, title: str, why: str) -> None:
-        """Begins a scene: what it is, and why it matters."""
+        """Begin a scene with its title and its purpose."""
         if self.scenes and self._pause:
             self._console.input(Text("    ⏎ ", "dim"))
         self.scenes.append({"title": title, "why": why, "calls": []})
@@ -44,14 +44,14 @@ class Stage:
         self.gap()
 
     def call(self, spelt: str, verb: Callable[..., Result], *arguments: Any, **values: Any) -> Result:
-        """Runs a verb, shows how it was called and how long it took, and keeps the result."""
+        """Run a verb, show the call and its duration, and keep the result."""
         begun = perf_counter()
         result = verb(*arguments, **values)
         self._called(_code(spelt, arguments, values), result, begun)
         return result
 
     def refused(self, spelt: str, verb: Callable[..., object], *arguments: Any, **values: Any) -> PieriaError:
-        """The same for a call that must fail: the error is the result."""
+        """Run a verb that must fail, and keep its error as the result."""
         begun = perf_counter()
         try:
             verb(*arguments, **values)
@@ -67,18 +67,18 @@ class Stage:
         self._write(Text.assemble((code, "cyan"), (f"   {took:.1f} ms", "dim")), Text("    › ", "cyan"))
 
     def finding(self, name: str, value: Any) -> None:
-        """Keeps what a scene worked out from results, for those who read JSON."""
+        """Keep a scene's own figure for JSON output."""
         self.scenes[-1].setdefault("found", {})[name] = plain(value)
 
     def say(self, *parts: str | tuple[str, str]) -> None:
         self._write(Text.assemble(*parts))
 
     def command(self, line: str) -> None:
-        """Whole, however long it is, so that it can be copied."""
+        """Print the line unbroken, so that it can be copied."""
         self._console.print(Text(" " * INDENT + line, "cyan"), soft_wrap=True)
 
     def row(self, mark: str, text: str, note: str = "", *, style: str = "green") -> None:
-        """A result: a mark or score before it, a note under it."""
+        """Print a result: a mark or score before it, a note below it."""
         self._write(Text(text), Text(f"{mark:>{MARGIN - 2}}  ", f"bold {style}"))
         if note:
             self._write(Text(note, "dim"), Text(" " * MARGIN))
@@ -100,7 +100,7 @@ def day(moment: datetime | None, otherwise: str = "…") -> str:
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON has it."""
+    """Return a value as JSON data."""
     if hasattr(value, "as_dict"):
         return value.as_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -120,7 +120,7 @@ def _code(spelt: str, arguments: Iterable[object], values: Mapping[str, object])
 
 
 def _written(value: object) -> str:
-    """A value as one would type it."""
+    """Return a value as it is typed in code."""
     if isinstance(value, str):
         return '"' + value.replace('"', '\\"') + '"'
     if isinstance(value, Path):

@@ -49,7 +49,7 @@ class Story:
         self.bank = self.open()
 
     def open(self, name: str = BANK, *, data: Path | None = None, secrets: str = "flag", **values: Any) -> Bank:
-        """`secrets` is always given, so that a setting of the user's cannot refuse a line of the story."""
+        """Open a bank of the story. `secrets` is always set, so that a user's setting cannot refuse a line."""
         folder = self.data if data is None else data
         settings = {"secrets": secrets}
         bank = open_bank(name, data=folder, clock=self.calendar, who="demo", settings=settings, **values)
@@ -67,7 +67,7 @@ def lines() -> list[dict[str, Any]]:
 
 
 def tell(story: Story) -> Counter[str]:
-    """Does what the lines say, each on its day and as a change of its own. Returns how often each verb was called."""
+    """Run the lines, each on its day and as a change of its own. Return how often each verb was called."""
     verbs = _verbs(story.bank)
     called: Counter[str] = Counter()
     for line in story.lines:

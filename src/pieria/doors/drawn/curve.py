@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A line across, and one down: each from 0 to 1 of the picture, seen from the left and from below."""
+    """A horizontal or vertical line, at a fraction of the picture's height or width."""
 
     at: float
     label: str

@@ -10,7 +10,7 @@ from pieria.doors.drawn.curve import BLUE, CROWDED, GREY, Picture
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 360, 120, 40, 20, 50
 DOT = 2
-"""How many points wide and high a dot of a letter is."""
+"""Pixels of one dot of a letter, in width and height."""
 WHITE = b"\xff\xff\xff"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:"
 _ROWS = """
@@ -18,7 +18,7 @@ _ROWS = """
 55557 55552 55775 55255 55222 71247 25552 26227 61247 61216 55711 74616 34652 71122 25252 25316 00002 00700 00007 02020
 """
 SIGNS = dict(zip(_LETTERS, _ROWS.split(), strict=True))
-"""Of each the five rows from above, a digit a row: 4 for the dot on the left, 2 in the middle, 1 on the right."""
+"""Five rows for each sign, from the top, a digit a row: 4 for the left dot, 2 for the middle, 1 for the right."""
 
 
 class Sheet:
@@ -43,7 +43,7 @@ class Sheet:
             self.dot(x, begin[1] + share * (end[1] - begin[1]), colour, size)
 
     def text(self, x: float, y: float, written: str, colour: str = GREY) -> None:
-        """What has no sign of its own leaves a gap."""
+        """Draw text. A character without a sign leaves a gap."""
         for place, letter in enumerate(written.upper()):
             for down, digit in enumerate(SIGNS.get(letter, "00000")):
                 for across in range(3):

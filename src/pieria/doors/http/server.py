@@ -86,7 +86,7 @@ def serve(
 
 def _without_token(host: str, is_shared: bool) -> ConfigError:
     if is_shared:
-        # A token file belongs to a data folder, and many data folders may share one database.
+        # A token file belongs to one address, and one database may have several.
         hint = "Make one with `pieria token create NAME` and the same data."
         return ConfigError("banks on a server are served to whoever has a token, and there is none", hint=hint)
     hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."

@@ -107,7 +107,7 @@ def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[st
 
 
 def _read(given: Mapping[str, str]) -> dict[str, Any]:
-    """As the verb takes them; what cannot be read so is left for it to refuse."""
+    """Return the arguments typed for the verb. Unreadable ones are kept for it to refuse."""
     for name in given:
         if name not in ARGUMENTS:
             raise InputError(name, f"one of {', '.join(ARGUMENTS)}", given[name])

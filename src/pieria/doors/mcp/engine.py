@@ -25,7 +25,7 @@ WHO = "mcp"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `pieria mcp` was asked for; `settings` are those of its line."""
+    """The options of `pieria mcp`; `settings` come from its command line."""
 
     data: str | None
     settings: Mapping[str, Any]
@@ -63,20 +63,20 @@ class Engine:
         self._session = f"{WHO}-{new_id()}"
 
     def load(self) -> None:
-        """Begins to load it, once."""
+        """Start loading the engine, once."""
         if not self._begun:
             self._begun = True
             threading.Thread(target=self._load_behind, name="pieria-engine", daemon=True).start()
 
     def host(self, context: Any, tool: Tool) -> Host:
-        """On whose behalf a request is made. Waits until the engine is there, and raises why it cannot be."""
+        """Return the host of a request. Wait for the engine, and raise the error if it could not be loaded."""
         held = self._loaded()
         session = held.session or session_of(context) or self._session
         named = held.banks.workspace.resolved.is_bank_named
         return Host(held.banks, held.bank_name, session, held.paths, self._asked.access, is_named=named)
 
     def close(self) -> None:
-        """Gives back the job at work and closes the banks. A call still in one of them ends with an error there."""
+        """Release the current job and close the banks. A call that still uses one ends with an error."""
         with self._lock:
             held, self._held, self._closed = self._held, None, True
         if held is None:
@@ -110,7 +110,7 @@ class Engine:
     def _made(self) -> _Held:
         from pieria.workspace import Workspace
 
-        # Who may only read leaves no trace of having read, either.
+        # A read-only server leaves no trace of its reads.
         quietly = {"count_uses": False} if self._asked.read_only else {}
         workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly}, by_door=True)
         banks = Banks(workspace, WHO)

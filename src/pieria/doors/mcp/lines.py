@@ -26,11 +26,11 @@ class Lines:
 
 
 def stdin_lines() -> anyio.AsyncFile[str]:
-    """Take stdin for the protocol: what reads descriptor 0 from now on finds it empty."""
+    """Return the protocol's stdin; other readers of descriptor 0 find it empty."""
     own = os.dup(0)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
-    # The thread that waits for the client may outlive the server, so that the descriptor is never closed.
+    # Never close the descriptor: the thread that waits for the client may outlive the server.
     file = TextIOWrapper(os.fdopen(own, "rb", closefd=False), encoding="utf-8", errors="replace")
     return anyio.wrap_file(cast(TextIOWrapper, Lines(file)))

@@ -14,14 +14,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 Progress = Callable[[int, int], None]
 
 EVERY = 0.1
-"""Seconds between two notices; the one that says that all is done comes at once."""
+"""Seconds between two notices; the final one is sent at once."""
 
 
 @asynccontextmanager
 async def telling(context: Any) -> AsyncIterator[Progress]:
-    """What a tool reports its progress to, in a thread of its own. A client that did not ask for it hears nothing.
+    """Yield the function to which a tool, in its thread, reports progress. Only clients that asked for it get notices.
 
-    Reporting is also where a call that was cancelled ends.
+    A cancelled call ends when it reports.
     """
     send, receive = anyio.create_memory_object_stream[tuple[int, int]](1)
     async with anyio.create_task_group() as tasks:
@@ -45,13 +45,13 @@ class _Notices:
     def report(self, done: int, whole: int) -> None:
         from_thread.check_cancelled()
         now = time.monotonic()
-        # The protocol wants numbers that only grow.
+        # The protocol requires increasing numbers.
         if done <= self._last or (now < self._next and done < whole):
             return
         self._last, self._next = done, now + EVERY
         from_thread.run_sync(self._put, done, whole)
 
     def _put(self, done: int, whole: int) -> None:
-        """What a slow client has not taken yet is worth more than what would replace it: nothing."""
+        """Queue a notice. If a slow client has not taken the last one, drop this one."""
         if self._send.statistics().current_buffer_used == 0:
             self._send.send_nowait((done, whole))

@@ -13,7 +13,7 @@ from pieria.record.json_text import parsed
 
 EXPECTED = "id: expected a text or a whole number"
 _SUSPECT = re.compile(r'"id"\s*:\s*(?:[^"\d\s-]|-?\d+[.eE])')
-"""What no id of ours looks like. Arguments may hold it as well, so that the line is read then."""
+"""Matches ids that may be wrong. Arguments may match too, so a matching line is parsed."""
 
 
 def is_misnumbered(text: str) -> bool:

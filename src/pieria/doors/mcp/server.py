@@ -22,15 +22,15 @@ from pieria.errors import NotFoundError
 from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
 
 CALLS_AT_ONCE = 16
-"""Tools that are called at the same time, where the transport does not say otherwise."""
+"""Default number of tools called at once."""
 CACHED_MS = 3_600_000
-"""What is listed stays the same for as long as the server runs."""
+"""Lists do not change while the server runs, so clients may cache them."""
 
 Context = ServerRequestContext[Any, Any]
 
 
 def anything(context: Context) -> Access:
-    """For a server whose callers may do everything."""
+    """Return full access, for servers that do not restrict callers."""
     return Access.admin
 
 
@@ -63,7 +63,7 @@ def server_for(
             raise MCPError(types.INVALID_PARAMS, f"{problem.message}. {problem.hint}") from problem
         async with telling(context) as progress:
             work = partial(_called, registry, params, partial(_hosted, host_of, context, tool, progress))
-            # A caller who is gone is not waited for: what is written by then is written whole, or not at all.
+            # Do not wait for callers who have gone: each write is complete or does not happen.
             return await shared.run(work, abandoned=True)
 
     async def prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -102,7 +102,7 @@ def server_for(
 
 
 def instructions_of(registry: Registry) -> str:
-    """When to remember and when to recall, toolset by toolset."""
+    """Return the toolsets' instructions on when to remember and recall."""
     toolsets = list(registry.toolsets.values())
     if len(toolsets) == 1:
         return toolsets[0].instructions

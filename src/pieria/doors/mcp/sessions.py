@@ -10,11 +10,13 @@ from pieria.record import check
 
 HEADER = "mcp-session-id"
 NAMED_BY = ("session", "pieria/session")
-"""Keys of `_meta`; the second is the one that replies carry, so that a client may hand it back."""
+"""Keys of `_meta`; replies carry the second, so that a client can send it back."""
 
 
 def session_of(context: Any) -> str | None:
-    """By the transport's header, or else by `_meta`. Raises `InputError` for a name that cannot be one."""
+    """Return the session named by the transport's header, or else by `_meta`. Raise `InputError` for an invalid
+    name.
+    """
     headers: Mapping[str, str] = getattr(context.request, "headers", {})
     named = headers.get(HEADER)
     if named:

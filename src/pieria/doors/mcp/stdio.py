@@ -28,11 +28,11 @@ LAST = 1.8
 """Seconds until the process ends, even with work under way: the promise is two."""
 ONLY_READS = "This server only reads: recall from it; nothing can be remembered, changed or forgotten through it."
 SIGNALLED = 128
-"""What shells add to a signal's number in an exit code."""
+"""Added to a signal's number in an exit code, as shells do."""
 
 
 def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:
-    """Serves one client, and returns when it is gone."""
+    """Serve one client, and return when it has gone."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.DEBUG if debug else logging.WARNING,
@@ -45,7 +45,7 @@ def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:
 
 
 class _Ending:
-    """The process ends in time, even where a call, or a client that does not read, holds on to a thread of it."""
+    """Ends the process in time, even while a call or a blocked write holds a thread."""
 
     def __init__(self) -> None:
         self.code = 0
@@ -80,7 +80,7 @@ async def _serve(registry: Registry, asked: Asked) -> None:
                     await to_thread.run_sync(engine.close)
             tasks.cancel_scope.cancel()
         if ending.code:
-            # The thread that reads stdin would go on waiting for the client.
+            # Exit at once: the thread that reads stdin would wait for the client.
             os._exit(ending.code)
 
 

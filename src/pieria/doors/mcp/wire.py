@@ -18,13 +18,13 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 LAST_ANSWERS = 1.2
-"""Seconds that calls under way have once the client has ended its side."""
+"""Seconds that running calls get after the client closes its side."""
 
 CANCELLED = "notifications/cancelled"
 
 
 class Wire:
-    """`first_answered` is called when the client goes on after its first answer, `ended` when it is done sending."""
+    """`first_answered` is called when the client goes on after its first answer, `ended` when it closes its side."""
 
     def __init__(self, tasks: TaskGroup, first_answered: Callable[[], None], ended: Callable[[], None]) -> None:
         self._tasks = tasks
@@ -48,14 +48,14 @@ class Wire:
             self._settled(message.id)
 
     async def last_answers(self) -> None:
-        """Waits until nothing is left to answer, or for as long as a client that ended its side may be kept."""
+        """Wait until all requests are answered, or for `LAST_ANSWERS`."""
         if self._unanswered:
             self._quiet = anyio.Event()
             with anyio.move_on_after(LAST_ANSWERS):
                 await self._quiet.wait()
 
     def refuse(self, problem: Exception, answers: Answers) -> None:
-        """In a task of its own: a client that does not read must not keep us from seeing that it left."""
+        """Send the error in a task of its own: a client that does not read must not hide that it left."""
         error = _malformed(problem)
         if error is not None:
             told = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error))
@@ -69,7 +69,7 @@ class Wire:
 
 
 def _malformed(problem: Exception) -> types.ErrorData | None:
-    """What to tell a client whose line was no message; nothing where the line was empty."""
+    """Return the error for an invalid line, or None for an empty one."""
     if not isinstance(problem, ValidationError):
         return types.ErrorData(code=types.PARSE_ERROR, message=f"not readable: {type(problem).__name__}")
     first = problem.errors(include_url=False, include_context=False)[0]
@@ -100,7 +100,7 @@ class _Stream:
 
 
 class Requests(_Stream):
-    """What the client sends, without what is no message. Ends later than the client, by its last answers."""
+    """The client's valid messages. The stream stays open after the client closes its side, until the last answers."""
 
     def __init__(self, wire: Wire, stream: Any, answers: Answers) -> None:
         super().__init__(wire, stream)
@@ -130,7 +130,7 @@ class Requests(_Stream):
 
 
 class Answers(_Stream):
-    """What the server sends."""
+    """The server's messages."""
 
     async def send(self, item: SessionMessage, /) -> None:
         await self._stream.send(item)

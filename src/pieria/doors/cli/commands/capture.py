@@ -66,7 +66,7 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
 
 
 def _read() -> list[Any]:
-    """What each event says; in the place of a line that is no JSON what is wrong with it. Raises that where all are."""
+    """Return the events; a line that is not JSON is replaced by its error. Raise the errors if no line is JSON."""
     written = sys.stdin.buffer.read(MOST + 1)
     if len(written) > MOST:
         raise InputError("standard input", f"at most {MOST:,} bytes", written, hint="Tell it in several calls.")

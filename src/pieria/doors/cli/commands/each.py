@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def for_each(call: Call, ids: Iterable[str], done: str, verb: Callable[[str], Memory]) -> None:
-    """Answers with what was done, under its name; then raises what could not be."""
+    """Run the verb on each id and print the results under `done`; then raise the failures."""
     begun = system_clock()
     memories: list[Memory] = []
     failures: list[PieriaError] = []

@@ -45,12 +45,12 @@ _BEYOND = (
 
 
 def filtering(function: Function) -> Function:
-    """The filters of every reader. Those that may be repeated mean any of theirs."""
+    """Add the filters of every reader. A repeated filter matches any of its values."""
     return _with(function, _FILTERS)
 
 
 def choosing(function: Function) -> Function:
-    """The filters of lists and counts: also what a recall never answers with."""
+    """Add the filters of lists and counts, including those for memories that recall never returns."""
     return _with(function, (*_FILTERS, *_BEYOND))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pieria.bank.results.general import Forgotten
 
 SHOWN = 20
-"""Memories that a person is shown before all from one place is forgotten."""
+"""Most memories shown before everything from one source is forgotten."""
 
 
 @click.command(cls=Command)

@@ -50,7 +50,7 @@ def get(call: Call, /, reference: str, known_at: Any, removed: bool) -> None:
 
 
 def _missing(bank: Bank, reference: str, known_at: Any) -> NotFoundError:
-    """Why there is nothing under a reference: it was removed, was not known then, or never was."""
+    """Return the error for a missing reference: it was removed, was not yet known, or never existed."""
     hidden = bank.get(reference, known_at=known_at, include_removed=True)
     if hidden is not None:
         return _removed(hidden, reference)

@@ -54,7 +54,7 @@ def doctor(ctx: click.Context, repair: bool) -> None:
 
 
 def _capture_told(call: Call) -> None:
-    """What was set aside belongs to no bank, and would be missed in each."""
+    """Note events that were refused. They belong to no bank, so no bank's report shows them."""
     from pieria.capture.spool import spool_of
 
     with call.workspace() as workspace:
@@ -64,7 +64,7 @@ def _capture_told(call: Call) -> None:
 
 
 def _web_told(call: Call) -> None:
-    """What is missing of the web page belongs to no bank either."""
+    """Note missing web files. They belong to no bank either."""
     from pieria.doors.web import vendor
 
     if vendor.missing():

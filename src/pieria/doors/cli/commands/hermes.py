@@ -101,7 +101,7 @@ def _home(given: Path | None) -> Path:
 
 
 def _held(folder: Path) -> dict[str, Any]:
-    """What the options say, or all that is wrong with them."""
+    """Return the options, or all their errors."""
     from dataclasses import asdict
 
     from pieria.errors import ConfigError

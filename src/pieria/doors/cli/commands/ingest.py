@@ -91,7 +91,9 @@ def _text(file: str) -> str:
 
 
 def _lines(file: str, written: str) -> list[Any]:
-    """What is no JSON as a whole is one object a line. Within a text JSON allows all that ends lines elsewhere."""
+    """Return one object a line, for text that is not JSON as a whole. Split at newlines only: JSON texts may hold
+    other line ends.
+    """
     read, problems = [], []
     for number, line in enumerate(written.split("\n"), 1):
         try:

@@ -67,7 +67,7 @@ def compact(call: Call, /) -> None:
 
 
 def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
-    """What the store of another system says that is in the data folder, and whether banks are there as well."""
+    """Return the statistics of another system's store in the data folder, and whether it holds banks as well."""
     from pieria.bank.transfer.files import stats_of_store
 
     with call.workspace() as workspace:
@@ -78,7 +78,7 @@ def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
 
 
 def _named(storage: Storage) -> dict[str, Any]:
-    """By the names of the original. Nothing is compacted away here but bytes."""
+    """Return the statistics under the original's names. Compaction here only frees bytes."""
     memories = {"active": storage.memories, "total_lines": storage.versions, "file_size_bytes": storage.bytes}
     relations = {"active": storage.links, "total_lines": storage.links, "file_size_bytes": 0}
     return {

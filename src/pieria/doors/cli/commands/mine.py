@@ -100,7 +100,7 @@ def _watched(call: Call, path: str, rest: float, options: dict[str, Any]) -> Non
 
 
 class _Stop:
-    """Ends a watch in good order: at once where it rests, and otherwise after what was committed last."""
+    """Stops a watch cleanly: at once while it rests, otherwise after the last commit."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()

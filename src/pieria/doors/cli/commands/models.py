@@ -93,7 +93,7 @@ def use(call: Call, /, name: str) -> None:
 
 
 def _bytes(report: Progress | None) -> Callable[[str, int, int], None] | None:
-    """A bar that shows one stage after the other."""
+    """Return a callback that shows all stages on one bar."""
     return None if report is None else lambda stage, done, whole: report(done, whole)
 
 

@@ -95,7 +95,7 @@ def _remember_many(call: Call, name: str, defaults: Mapping[str, Any]) -> None:
 
         def count(done: int, whole: int) -> None:
             nonlocal kept
-            # The second half of the whole is for their vectors.
+            # The second half of the progress is for vectors.
             kept = min(done, len(items))
             if report is not None:
                 report(done, whole)
@@ -123,7 +123,7 @@ def _counted(memories: Sequence[Memory], bank: str) -> Iterator[RenderableType]:
 
 
 def _keeper(memory: Memory, bank: str) -> str:
-    """The bank that it is in: what is the user's is kept apart."""
+    """Return the memory's bank: memories of the user are in a bank of their own."""
     return USER_BANK if memory.scope == "user" else bank
 
 
@@ -177,7 +177,7 @@ def _item(written: bytes, number: int) -> dict[str, Any] | None:
 
 
 def _on_its_lines(problem: PieriaError, name: str, numbers: list[int]) -> TransferError:
-    """The bank counts items; a person looks for lines."""
+    """Return the errors with line numbers instead of the bank's item numbers."""
     told = []
     for one in (problem, *problem.errors):
         index, _, rest = one.message.removeprefix("items[").partition("]")

@@ -68,7 +68,7 @@ def _done(call: Call, act: Callable[..., SealReport], **more: Any) -> None:
     with call.progress("converting") as progress:
         report = act(bank, data=call.data, progress=progress, **more)
     with call.workspace() as workspace:
-        # What hooks wrote before they sealed it.
+        # Store the events that hooks wrote before the bank was sealed.
         if report.key == workspace.resolved.settings.seal_key:
             call.drain(workspace)
     call.reply(report.as_dict(), lambda: _told(report), [report.bank])

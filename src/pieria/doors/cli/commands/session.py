@@ -150,7 +150,7 @@ def resume(call: Call, /, id: str) -> None:
 
 
 LONGEST = 3_600.0
-"""Seconds that learning is waited for."""
+"""Longest wait for learning, in seconds."""
 
 
 def _answer(call: Call, done: str, told: dict[str, Any]) -> None:
@@ -163,7 +163,7 @@ def _answer(call: Call, done: str, told: dict[str, Any]) -> None:
 
 
 def _told(bank: Bank, kept: Any, steps: Sequence[Any]) -> dict[str, Any]:
-    """With how many of its steps are memories by now, and how many wait for that."""
+    """Return the session with the number of steps that are memories by now, and of those that wait."""
     taken = kept.committed if kept.auto_commit else ()
     return {
         "session_id": kept.id,
@@ -178,5 +178,5 @@ def _told(bank: Bank, kept: Any, steps: Sequence[Any]) -> dict[str, Any]:
 
 
 def _step(step: Any) -> dict[str, Any]:
-    """Without its vector, which says nothing to a reader."""
+    """Return a step without its vector."""
     return {name: value for name, value in step.as_dict().items() if name != "embedding"}

@@ -91,7 +91,7 @@ def revoke(call: Call, /, id: str) -> None:
 
 
 def _named(banks: str | None) -> list[str]:
-    """Nothing said is every bank; an empty text is none, and refused."""
+    """Return the banks: all if the option is missing. An empty text is kept, so that it is refused."""
     from pieria.doors.http.tokens import ALL
 
     return [ALL] if banks is None else banks.split(",")

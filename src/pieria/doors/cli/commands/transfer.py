@@ -121,7 +121,7 @@ def backup(call: Call, /, path: str | None) -> None:
     """
     with call.opened(reading=True) as bank, call.progress("backing up") as progress:
         if path is None:
-            # Beside a server it may not be there yet.
+            # With a database server, the folder may not exist yet.
             bank.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         written = bank.backup(path or bank.data, progress=progress)
         name = bank.name
@@ -171,7 +171,7 @@ def restore(call: Call, /, file: str, replace: bool) -> None:
 
 @contextmanager
 def _file(path: str) -> Iterator[Path]:
-    """The file to read; what comes through a pipe is put into one first, since it is read twice."""
+    """Yield the file to read. Piped input goes to a file first, because it is read twice."""
     if path != PIPE:
         yield Path(path)
         return

@@ -140,7 +140,7 @@ def unpin(call: Call, /, ids: tuple[str, ...]) -> None:
 
 
 def _changes(text: tuple[str, ...], clear: tuple[str, ...], values: dict[str, Any]) -> dict[str, Any]:
-    """What is to change: the text may come through a pipe, if nothing else is asked for."""
+    """Return the changes. The text may come from a pipe if no other change is given."""
     changes = given(values)
     for name in clear:
         if name not in _CLEARABLE or name in changes:

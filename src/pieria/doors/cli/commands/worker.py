@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WHO = "worker"
 LONGEST_IDLE = 86_400.0
 LATER = 30.0
-"""Seconds until a bank is tried again that could not be opened just now."""
+"""Seconds before retrying a bank that could not be opened."""
 
 
 @click.command(cls=Command)
@@ -81,7 +81,7 @@ class _Banks:
         self._workspace = workspace
         self._opened: dict[str, Bank | None] = {}
         self._later: dict[str, float] = {}
-        """Those that could not be opened just now, and when that is tried again."""
+        """Banks that could not be opened, with the time of the next try."""
 
     @property
     def opened(self) -> list[Bank]:
@@ -125,7 +125,7 @@ def _work(working: Worker, once: bool, idle: float | None) -> None:
 
 
 def _embed(banks: _Banks, call: Call, asking: Caller) -> None:
-    """What no job says is to be done: each bank sees to it behind, and this process is about to end."""
+    """Make the pending vectors, which are no jobs: a bank would make them in the background, but this process ends."""
     before = caller.set(asking)
     for bank in banks.opened:
         try:
@@ -137,7 +137,7 @@ def _embed(banks: _Banks, call: Call, asking: Caller) -> None:
 
 @contextmanager
 def _stopped_by_signals(working: Worker) -> Iterator[Caller]:
-    """Gives who waits for it: they are gone once there was a signal."""
+    """Yield the caller that waits for the work. After a signal it counts as gone."""
     asking = Caller()
 
     def stop(*_: Any) -> None:

@@ -22,14 +22,14 @@ def console() -> Console:
 
 
 def show(parts: Iterable[RenderableType]) -> None:
-    """Prints the parts below one another, as wide as the terminal is."""
+    """Print the parts one below another, as wide as the terminal."""
     screen = console()
     for part in parts:
         screen.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
 def plain_ascii() -> bool:
-    """Whether the output cannot hold more than ASCII, so that bars and dots must be made of that."""
+    """Return whether the output holds only ASCII."""
     return not (sys.stdout.encoding or "").lower().startswith("utf")
 
 
@@ -49,17 +49,19 @@ def unbroken(*parts: Part) -> Text:
 
 
 def block(written: str, style: str = "") -> Text:
-    """Text with its line breaks."""
+    """Return text with its line breaks."""
     return Text(inert(written), style=style)
 
 
 def verbatim(written: str) -> Text:
-    """Text with its own line breaks and no others."""
+    """Return text with its own line breaks and no others."""
     return Text(inert(written), no_wrap=True)
 
 
 def table(*headings: str, wide: Sequence[str] = (), right: Sequence[str] = (), wraps: bool = False) -> Table:
-    """An empty table of one-line rows. Columns in `wide` take the room that is left, and are cut to it or `wraps`."""
+    """Return an empty table of one-line rows. `wide` columns take the remaining width; longer cells are cut, or
+    wrapped with `wraps`.
+    """
     made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=bool(wide))
     for heading in headings:
         free = heading in wide
@@ -78,7 +80,7 @@ def row(of: Table, *cells: Part | None) -> None:
 
 
 def pairs(rows: Iterable[tuple[str, Part | None]]) -> Table:
-    """Names and values below one another, without those that have none; long values wrap."""
+    """Return a table of names and values, without empty ones; long values wrap."""
     made = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     made.add_column(style="dim", no_wrap=True)
     made.add_column(overflow="fold")

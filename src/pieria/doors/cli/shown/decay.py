@@ -56,7 +56,7 @@ def reviewed(found: Reinforced) -> Iterator[RenderableType]:
 
 
 def _plot(what: Picture) -> list[str]:
-    """Dots where the curve is, in a frame of its own; the lines across are named at the left."""
+    """Return the curve as dots in a frame, with the labels of horizontal lines at the left."""
     dot, bar, dash = ("*", "|", "-") if plain_ascii() else ("●", "┊", "╌")
     cells = [[" "] * (COLUMNS + 1) for _ in range(ROWS + 1)]
     names = [""] * (ROWS + 1)

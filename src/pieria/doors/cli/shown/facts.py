@@ -19,7 +19,7 @@ ENDLESS = 1 << 20
 
 
 def stated(facts: Sequence[Fact], none: str) -> Iterator[RenderableType]:
-    """A line for each fact, with the time it held; two where the terminal is too narrow for their words."""
+    """Yield a line for each fact with its validity; two lines if the terminal is too narrow."""
     if not facts:
         yield line(none)
         return
@@ -54,7 +54,7 @@ def _style(fact: Fact) -> str:
 
 
 def said_of(done: str, fact: Fact) -> Iterator[RenderableType]:
-    """What was done to one fact, in a line."""
+    """Yield a line about a change to one fact."""
     yield line(
         (f"{done} ", "green"),
         (fact.subject, "bold"),
@@ -65,7 +65,7 @@ def said_of(done: str, fact: Fact) -> Iterator[RenderableType]:
 
 
 def named(headings: tuple[str, str], rows: Iterable[tuple[str, str]], none: str) -> Iterator[RenderableType]:
-    """Names with something said of each."""
+    """Yield a table of names with a remark for each."""
     made = table(*headings, wide=(headings[1],))
     for name, said in rows:
         row(made, name, said)
@@ -73,7 +73,7 @@ def named(headings: tuple[str, str], rows: Iterable[tuple[str, str]], none: str)
 
 
 def numbers(counts: Mapping[str, object]) -> Iterator[RenderableType]:
-    """Names and numbers below one another."""
+    """Yield a table of names and numbers."""
     yield pairs((name.replace("_", " "), _spelt(value)) for name, value in counts.items())
 
 

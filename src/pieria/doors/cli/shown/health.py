@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 NUMBERS = ("calls", "failed", "tokens in", "out", "seconds")
 SHOWN_IDS = 10
-"""More than a line of the journal has room for."""
+"""Most ids of a change; a line has room for fewer."""
 
 
 def counts(stats: Stats) -> Iterator[RenderableType]:
-    """What a bank holds and how large it is."""
+    """Yield the bank's counts and sizes."""
     yield line(("bank ", "dim"), (stats.bank, "bold"))
     yield pairs(
         [
@@ -43,7 +43,7 @@ def counts(stats: Stats) -> Iterator[RenderableType]:
 
 
 def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    """Every check with its result, what to do where there is something to do, and every setting with its origin."""
+    """Yield every check with its result and advice, and every setting with its origin."""
     made = table("", "check", "found", wide=("found",))
     for finding in diagnosis.findings:
         mark = ("ok", "green") if finding.well else ("NOT WELL", "bold red")
@@ -68,7 +68,7 @@ def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 
 
 def happened(changes: Sequence[Change]) -> Iterator[RenderableType]:
-    """A line for each change of the journal."""
+    """Yield a line for each change of the journal."""
     if not changes:
         yield line("No changes.")
         return
@@ -81,7 +81,7 @@ def happened(changes: Sequence[Change]) -> Iterator[RenderableType]:
 
 
 def tallied(tally: Mapping[str, int]) -> Iterator[RenderableType]:
-    """How many of each, most first."""
+    """Yield the counts, largest first."""
     made = table("memories", "", wide=("",), right=("memories",))
     for name, number in tally.items():
         row(made, f"{number:,}", name or "(none)")
@@ -89,7 +89,7 @@ def tallied(tally: Mapping[str, int]) -> Iterator[RenderableType]:
 
 
 def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Which bank and folder, and where that was said."""
+    """Yield bank and folder, and the origin of each."""
     yield pairs(
         [
             ("bank", f"{found['bank']['value']}  (from {found['bank']['from']})"),
@@ -113,7 +113,7 @@ def written_to(what: str, path: Path | str, length: int, counts: Mapping[str, in
 
 
 def _models(models: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """What was asked of models, where anything was: today and in total."""
+    """Yield the use of models, today and in total, if there was any."""
     made = table("models", "step", "model", "calls", "failed", "tokens in", "out", "seconds", right=NUMBERS)
     for period in ("today", "total"):
         for spent in models[period]:

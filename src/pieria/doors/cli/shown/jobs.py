@@ -27,7 +27,7 @@ def listed(jobs: Iterable[Job]) -> Iterator[RenderableType]:
 
 
 def told(job: Job) -> Iterator[RenderableType]:
-    """Everything about one."""
+    """Yield all details of a job."""
     now = system_clock()
     yield line((job.id, "bold"), ("  ", ""), (job.state, _STYLES.get(job.state, "")), (f"  {job.kind}", "dim"))
     yield pairs(
@@ -51,7 +51,7 @@ def told(job: Job) -> Iterator[RenderableType]:
 
 
 def worked(tally: Mapping[str, int]) -> Iterator[RenderableType]:
-    """What became of the jobs that a worker had."""
+    """Yield the results of a worker's jobs."""
     if not tally:
         yield line("There was nothing to do.")
         return

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 BAR = 8
 REPLY = 240
-"""Characters of the reply to a question."""
+"""Characters shown of a passage."""
 NARROW, WIDE = 60, 110
 LEAST = 30
 """Columns that a memory's text needs in a list; with fewer, its id goes below the text."""
 UNTOLD = ("row", "version", "known_from", "known_until", "flags", "id")
-"""What differs between two stretches of a memory without having been changed by anybody."""
+"""Fields that differ between versions without an edit."""
 
 
 def recalled(found: Recall) -> Iterator[RenderableType]:
-    """Hits, best first: rank, score, the passage that answers, and beneath it what it is and why it was found."""
+    """Yield the hits, best first: rank, score and passage, and below them the memory and the reasons."""
     without = lacking(found)
     if not found:
         yield line(_nothing(found, without))
@@ -62,7 +62,7 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
 
 
 def listed(page: Page) -> Iterator[RenderableType]:
-    """A line for each memory."""
+    """Yield a line for each memory."""
     if not page:
         yield line("Nothing to list.")
         return
@@ -93,7 +93,7 @@ def _listed_with(memory: Memory, now: datetime, whole: bool, roomy: bool) -> lis
 
 
 def opened(memory: Memory, usage: Usage) -> Iterator[RenderableType]:
-    """Everything about one memory."""
+    """Yield all details of one memory."""
     now = system_clock()
     if memory.title:
         yield line((memory.title, "bold"))
@@ -127,7 +127,7 @@ def opened(memory: Memory, usage: Usage) -> Iterator[RenderableType]:
 
 
 def told(history: Sequence[Memory]) -> Iterator[RenderableType]:
-    """A memory's stretches of known time, each with what changed at its beginning."""
+    """Yield a memory's versions, each with its changes."""
     now = system_clock()
     several = len({memory.id for memory in history}) > 1
     made = Table.grid(padding=(0, 2, 0, 0))
@@ -145,7 +145,7 @@ def told(history: Sequence[Memory]) -> Iterator[RenderableType]:
 
 
 def tied(found: Sequence[Neighbor]) -> Iterator[RenderableType]:
-    """What links lead to, nearest first."""
+    """Yield linked items, nearest first."""
     if not found:
         yield line("Nothing is tied to it.")
         return
@@ -159,7 +159,7 @@ def tied(found: Sequence[Neighbor]) -> Iterator[RenderableType]:
 
 
 def title(memory: Memory) -> tuple[str, str]:
-    """A memory in one line, with its standing, and a style to show it in."""
+    """Return a memory's status and title on one line, and a style."""
     mark = {"removed": "(removed) ", "revised": "(revised) "}.get(memory.standing.ended, "")
     if not mark and memory.status == "archived":
         mark = "(archived) "
@@ -168,12 +168,12 @@ def title(memory: Memory) -> tuple[str, str]:
 
 
 def words(memory: Memory) -> str:
-    """A memory's title, or the beginning of its text, in one line."""
+    """Return a memory's title, or the start of its text, on one line."""
     return " ".join((memory.title or memory.text[:400]).split())
 
 
 def _looked_for(question: str) -> set[str]:
-    """The terms of a question but for stop words, unless there is nothing else."""
+    """Return the query's terms without stop words, unless there are no others."""
     words = query_terms(question)
     return {word.term for word in words if not word.stop} or {word.term for word in words}
 
@@ -208,7 +208,7 @@ def _score(score: float) -> Text:
 
 
 def _more(cursor: str | None) -> Iterator[RenderableType]:
-    """A cursor is there to be copied: broken over two lines it would come apart on the next command line."""
+    """Yield the cursor on an unbroken line, so that it can be copied."""
     if cursor:
         yield unbroken((f"there is more: --cursor {cursor}", "dim"))
 
@@ -257,7 +257,7 @@ def _used(usage: Usage, now: datetime) -> str | None:
 
 
 def _changed(before: Memory | None, memory: Memory) -> Text:
-    """What one stretch has that the one before had not."""
+    """Return what changed from one version to the next."""
     why = memory.standing.reason
     if before is None:
         said = [line(("remembered", "green"), f"  {words(memory)}")]

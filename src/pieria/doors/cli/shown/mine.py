@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pieria.mining import Report
 
 SHOWN = 40
-"""Sources that a dry run names."""
+"""Most sources that a dry run lists."""
 TOLD = 0.1
 """Shortest embedding time that is shown, in seconds."""
 ORDER = (

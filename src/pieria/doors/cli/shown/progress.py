@@ -11,12 +11,12 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 PATIENCE = 0.4
 MANY = 5_000
-"""A bar is worth its flicker for so many things, or after so many seconds."""
+"""Items, or seconds, from which a bar is shown."""
 
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows how far the work is, if it takes a while; call what it gives with what is done and the whole."""
+    """Yield a function that takes the done and total counts. It shows a bar if the work takes long."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task(what)

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 PRODUCT = "product(feature ** weight)"
 OFF = "none of its features has a weight"
-"""As the plan says it."""
+"""The plan's text for an arm without weights."""
 MATTERS = 0.05
 """Smallest share of all reasons, for and against a hit, at which a reason is shown."""
 
 
 def reasons(found: Recall, hit: Hit) -> list[str]:
-    """What moved the score of a hit, the strongest first: what each adds, or by how much each shrinks a product.
-
-    What a reranker said of it goes before them: its place is by that.
+    """Return the reasons of a hit's score, strongest first: the amount that each adds, or its factor. A reranker's
+    score comes first, since it decides the rank.
     """
     placed = [f"rerank {hit.why['rerank']:.2f}"] if "rerank" in hit.why else []
     return placed + _weighed(found, hit)
@@ -44,13 +43,13 @@ def _weighed(found: Recall, hit: Hit) -> list[str]:
 
 
 def lacking(found: Recall) -> str:
-    """What was left out, and what the answer may lack for it, in one line; empty where nothing was."""
+    """Return what was left out and its effect, on one line; empty if the answer is complete."""
     plan = found.plan
     return "; ".join([*_arms(plan), *_vectors(plan["embedding"]), *_cut(plan)])
 
 
 def _arms(plan: Mapping[str, Any]) -> Iterator[str]:
-    """Which were not asked, by reason. What the weights of the caller rule out needs no telling."""
+    """Yield the arms that were left out, by reason. Arms without weight are expected, so they are not listed."""
     by_reason: dict[str, list[str]] = {}
     for arm, reason in plan["left_out"].items():
         if reason != OFF:

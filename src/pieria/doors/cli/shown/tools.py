@@ -14,7 +14,7 @@ from pieria.toolsets.validation import in_words
 
 
 def listed(tools: Iterable[Tool]) -> Iterator[RenderableType]:
-    """A line for each: its name, what a caller must be allowed to do, and what it does."""
+    """Yield a line for each tool: its name, the access it needs, and its purpose."""
     made = table("tool", "access", "does", wide=("does",), wraps=True)
     for tool in tools:
         row(made, (tool.name, "bold"), tool.access.name, (tool.description, "dim"))
@@ -22,7 +22,7 @@ def listed(tools: Iterable[Tool]) -> Iterator[RenderableType]:
 
 
 def told(tool: Tool) -> Iterator[RenderableType]:
-    """One with its parameters; those it cannot do without are marked."""
+    """Yield a tool with its parameters; required ones are marked."""
     yield line((tool.name, "bold"), (f"  {tool.access.name}", "dim"))
     yield line(tool.description)
     required = tool.input_schema.get("required", ())

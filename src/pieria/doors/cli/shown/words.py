@@ -20,12 +20,12 @@ def day_and_age(moment: datetime | None, now: datetime) -> str | None:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment to the minute, in UTC."""
+    """Return a time to the minute, in UTC."""
     return f"{iso(moment)[:16].replace('T', ' ')}Z"
 
 
 def age(moment: datetime, now: datetime) -> str:
-    """How long ago, or how far ahead, in the largest unit that fits."""
+    """Return the distance to now in the largest unit that fits."""
     seconds = (now - moment).total_seconds()
     for unit, length in _UNITS:
         if abs(seconds) >= length:
@@ -35,7 +35,7 @@ def age(moment: datetime, now: datetime) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes in a readable unit."""
     value = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000:
@@ -49,7 +49,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def interval(begin: datetime | None, end: datetime | None) -> str | None:
-    """A half-open interval in words; None for one without bounds."""
+    """Return a half-open interval in words, or None if it has no bounds."""
     said = [] if begin is None else [f"from {stamp(begin)}"]
     if end is not None:
         said.append(f"until {stamp(end)}")
