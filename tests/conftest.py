@@ -1,4 +1,4 @@
-"""The fence around every test: no setting of the caller, no home of theirs, no network.
+"""Isolate every test: no settings of the caller, no home of the caller, no network.
 
 Only what holds for the whole suite belongs here; fixtures live beside the tests that use them.
 """
@@ -23,31 +23,31 @@ __all__ = ["database", "empty_database", "server"]
 
 SOURCE = Path(__file__).parents[1] / "src"
 HOMES = ("HOME", "USERPROFILE")
-# Other folders a program may look up; unset, they fall back to the home that each test is given.
+# Other folders a program may look up; unset, they fall back to the home of the test.
 ELSEWHERE = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
 ORIGINALS = ("MNEMEX_", "CORTEXGRAPH_", "LTM_VAULT_PATH", "MNEMOSYNE_", "MEMPALACE_")
 
-# Keys that are there for other programs: no test may find one and ask a model of somebody's.
+# API keys of other programs: no test may find one and call a real model.
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")
 
 OURS = "PIERIA_TEST_"
-"""What tests are told themselves."""
+"""The prefix of settings for the tests themselves."""
 
 for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS, *KEYS))]:
     if not variable.startswith(OURS):
         del os.environ[variable]
 
 EMBEDDER = "none"
-"""What is not about vectors is tested without them; a test that is asks for an embedder."""
-# From now on, for processes that are started once for many tests.
+"""Tests run without vectors; a test about vectors asks for an embedder."""
+# Set for the whole run: some processes are started once for many tests.
 os.environ["PIERIA_EMBEDDER"] = EMBEDDER
-# A write that comes seconds after a reading would meet whatever is tested by then; what is about uses counts them.
+# A write some seconds after a read would disturb later tests; tests of usage counts turn it on.
 os.environ["PIERIA_COUNT_USES"] = "false"
-# What is tested is hardly ever the power going out; what is, asks for `durable`.
+# Few tests are about a power cut; those ask for `durable`.
 os.environ["PIERIA_DURABILITY"] = "off"
 
-# A busy machine is not a failure. `ci` and `gate` repeat the same examples in every run, so that a red run stays red
-# and a change is judged by itself; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
+# A busy machine is not a failure. `ci` and `gate` repeat the same examples in every run, so a red run stays red and a
+# change is judged alone. `nightly` looks for new failures. Choose with --hypothesis-profile.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", PATIENT, max_examples=50)
 settings.register_profile("ci", PATIENT, max_examples=25, derandomize=True)
@@ -83,7 +83,7 @@ def _refuse_other_machines(event: str, args: tuple[object, ...]) -> None:
         raise NetworkUsedError(f"tests stay on this machine: {event} to {host!r}")
 
 
-# An audit hook sees every socket of the process, whoever opened it. It lasts as long as the process does.
+# An audit hook sees every socket of the process and lasts as long as the process.
 sys.addaudithook(_refuse_other_machines)
 
 
@@ -91,9 +91,9 @@ _constants_of_loaded_modules = providers._get_local_constants
 
 
 def _constants() -> Constants:
-    """What Hypothesis draws from besides chance, as the profile in force has it.
+    """Return the constants that Hypothesis draws from, for the profile in force.
 
-    With the constants of whatever modules of ours are loaded, examples would hang on which tests a worker ran before.
+    Constants of loaded modules would make examples depend on the tests that a worker ran before.
     """
     is_repeated = settings.get_profile(settings.get_current_profile_name()).derandomize
     return Constants() if is_repeated else _constants_of_loaded_modules()
@@ -103,7 +103,7 @@ patch.object(providers, "_get_local_constants", _constants).start()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Once for a run: the hundreds of processes that tests start would each compile what they import."""
+    """Compile the sources once for a run: otherwise each of hundreds of test processes compiles its imports."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(SOURCE, quiet=2)
 
@@ -115,7 +115,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty home and working folder, so that nobody's banks and no project's settings are found; and no zone."""
+    """Yield an empty home and working folder without banks, project settings or a time zone."""
     folder = Path(tempfile.mkdtemp(dir=homes))
     work = folder / "work"
     work.mkdir()
@@ -136,5 +136,5 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def durable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by default: whoever writes waits for the disk. For tests in which a server goes down, or a machine might."""
+    """Use the default durability: writers wait for the disk. For tests that stop a server or simulate a crash."""
     monkeypatch.delenv("PIERIA_DURABILITY")

@@ -1,8 +1,7 @@
-"""A real PostgreSQL for tests: the one of the wheel, started once for all workers of a run, or the one that
-PIERIA_TEST_POSTGRES_URL names.
+"""A real PostgreSQL for tests: the wheel's server, started once for all workers, or PIERIA_TEST_POSTGRES_URL.
 
-`database` is one for all tests of a worker, which keep apart by the names of their banks; `empty_database` is a test's
-own. Who has to stop a server, or wants it to wait for the disk, starts one with `own_server`.
+`database` is shared by all tests of a worker, which use different bank names; `empty_database` belongs to one test.
+Use `own_server` to stop a server or to let it wait for the disk.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import pytest
 
 ELSEWHERE = "PIERIA_TEST_POSTGRES_URL"
 QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
-"""What is tested with these is never the power going out."""
+"""Settings for speed: no test of this server is about a power cut."""
 COMMON = {
     "listen_addresses": "''",
     "max_connections": "300",
@@ -36,14 +35,14 @@ COMMON = {
     "log_min_messages": "fatal",
 }
 UNPRIVILEGED = "nobody"
-"""Who runs the server where the tests are run by root, as whom it refuses to start."""
+"""The user for the server when root runs the tests: PostgreSQL refuses to start as root."""
 START_SECONDS = 60
 ENTERED = 0o055
-"""What of a folder's mode lets others than its owner in."""
+"""The mode bits of a folder that let other users in."""
 
 
 class Server:
-    """The server of the wheel in a folder of its own, reached by a socket in that folder."""
+    """The wheel's server in its own folder, reached by a socket in that folder."""
 
     def __init__(self, folder: Path, settings: dict[str, str], version: int = 18) -> None:
         self.folder = folder
@@ -56,7 +55,7 @@ class Server:
         return f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}"
 
     def files_with(self, *said: str) -> set[str]:
-        """The folders of the server's data with a file that holds any of these texts. Stop it first: it writes late."""
+        """Return the folders of the server's data that contain one of these texts. Stop it first: it writes late."""
         sought = [text.encode() for text in said]
         files = (path for path in self._data.rglob("*") if path.is_file())
         found = (path for path in files if any(text in path.read_bytes() for text in sought))
@@ -73,7 +72,7 @@ class Server:
         self._run("pg_ctl", "--wait", "--silent", "--log", str(self.folder / "log"), "start")
 
     def stop(self, mode: str = "fast") -> None:
-        """`immediate` is what a crash is to it."""
+        """Stop the server; `immediate` simulates a crash."""
         self._run("pg_ctl", "--wait", "--silent", "--mode", mode, "stop")
 
     def restart(self, mode: str = "fast") -> None:
@@ -85,7 +84,7 @@ class Server:
         shutil.rmtree(self.folder)
 
     def allow(self, line: str) -> None:
-        """Puts a line before all others of the file that says who may come in how."""
+        """Put a line first in the file of access rules (`pg_hba.conf`)."""
         rules = self._data / "pg_hba.conf"
         rules.write_text(line + "\n" + rules.read_text(encoding="utf-8"), encoding="utf-8")
         self._run("pg_ctl", "reload", "--silent")
@@ -119,7 +118,7 @@ def _programs(version: int) -> Path:
 
 @contextmanager
 def own_server(settings: dict[str, str] | None = None, version: int = 18) -> Iterator[Server]:
-    """By default one that waits for the disk."""
+    """Yield a server of the test's own; by default it waits for the disk."""
     server = Server(Path(tempfile.mkdtemp(prefix="pieria-pg-")), settings or {}, version)
     server.make()
     server.start()
@@ -131,7 +130,9 @@ def own_server(settings: dict[str, str] | None = None, version: int = 18) -> Ite
 
 @contextmanager
 def shared_server(place: Path) -> Iterator[str]:
-    """The address of one server for all processes that name the same place; the last to leave it stops it."""
+    """Yield the address of one server for all processes that name the same place; the last process to leave
+    stops it.
+    """
     with _alone(place) as written:
         folder = Path(written["folder"]) if written else Path(tempfile.mkdtemp(prefix="pieria-pg-"))
         server = Server(folder, QUICK)
@@ -151,7 +152,7 @@ def shared_server(place: Path) -> Iterator[str]:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[dict[str, Any]]:
-    """What is written at the place, changed by nobody else meanwhile."""
+    """Yield the content of the file at this place, and keep it locked meanwhile."""
     with place.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -167,7 +168,7 @@ def _alone(place: Path) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def made_database(url: str) -> Iterator[str]:
-    """A database with nothing in it, and its address."""
+    """Yield the address of a new, empty database."""
     name = f"pieria_test_{uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
@@ -180,20 +181,20 @@ def made_database(url: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
-    """The address of a server, in which a test may make databases."""
+    """Yield the address of a server on which a test may create databases."""
     elsewhere = os.environ.get(ELSEWHERE)
     if elsewhere:
         yield elsewhere
         return
     folder = tmp_path_factory.getbasetemp()
-    # What xdist gives its workers are folders in one.
+    # xdist gives its workers subfolders of one folder.
     with shared_server((folder if worker_id == "master" else folder.parent) / "postgres.json") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def database(server: str) -> Iterator[str]:
-    """The address of a database that a worker's tests share."""
+    """Yield the address of a database that a worker's tests share."""
     with made_database(server) as url:
         yield url
 

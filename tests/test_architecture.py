@@ -1,6 +1,6 @@
-"""The shape of the tree, checked by machine: layers, sizes, docstrings, weight of the import, what is packed.
+"""The shape of the tree, checked by machine: layers, sizes, docstrings, import cost, and the contents of the wheel.
 
-What the code does is tested elsewhere; nothing here runs a verb.
+Nothing here runs a verb.
 """
 
 import ast
@@ -30,7 +30,7 @@ SOURCE = ROOT / "src" / "pieria"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 TYPES: dict[str, type[Contract]] = {"layers": LayersContract, "forbidden": ForbiddenContract}
 
-# Left behind by runs and builds, or somebody else's: not part of the project.
+# Left by runs and builds, or by other tools: not part of the project.
 ASIDE = {".git", ".venv", ".hypothesis", "build", "dist", "htmlcov", "vendor", "__pycache__"}
 
 
@@ -42,7 +42,7 @@ def run(*command: str | Path) -> str:
 
 # --- layers
 
-# A submodule of every layer there is or will be; whether one may import another is written down below.
+# A submodule of every layer, present or planned; the contracts below say which may import which.
 DOORS = ("doors.cli", "doors.bench")
 WHOLE = (
     *DOORS,
@@ -116,7 +116,7 @@ def contracts() -> list[Contract]:
 
 
 def broken_by(*imports: tuple[str, str]) -> list[str]:
-    """The contracts that a package with every layer and just these imports would break."""
+    """Return the contracts that a package with every layer and only these imports would break."""
     graph = grimp.ImportGraph()
     graph.add_module("pieria")
     for name in WHOLE:
@@ -174,7 +174,7 @@ def shown(path: Path) -> str:
 
 
 def texts() -> dict[str, str]:
-    """Every file of the project that is text."""
+    """Return the text of every text file of the project, by name."""
     read = {}
     for path in project_files():
         try:
@@ -202,7 +202,7 @@ def test_no_module_is_named_after_nothing() -> None:
 
 
 def test_no_file_says_where_packages_come_from() -> None:
-    # Taken apart, so that this file passes its own test.
+    # Split, so that this file passes its own test.
     hosts = [
         "py" + "pi.org",
         "python" + "hosted",
@@ -234,7 +234,7 @@ def test_importing_pieria_loads_nothing_heavy() -> None:
 
 
 def test_a_bank_that_embeds_nothing_loads_no_model(tmp_path: Path) -> None:
-    """Opening, writing and closing: what is pending is left to whoever stays longer."""
+    """Opening, writing and closing load no model: pending vectors wait for a process that stays open longer."""
     verbs = f"with pieria.open('b', data={str(tmp_path)!r}, settings={{'embedder': 'auto'}}) as b: b.remember('a word')"
     names = f"import sys, pieria\n{verbs}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = set(run(sys.executable, "-c", names).split())
@@ -277,7 +277,7 @@ def test_the_pins_are_hashed_and_name_no_source(name: str) -> None:
             assert "--hash=sha256:" in following, line
 
 
-# --- the fence around the tests
+# --- isolation of the tests
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1"])
@@ -321,7 +321,7 @@ def drawn() -> list[tuple[str, int, float]]:
 
 @pytest.fixture
 def repeated() -> Iterator[None]:
-    """The profile `ci`, whichever was chosen."""
+    """Run the test with the profile `ci`, and restore the chosen profile after it."""
     chosen = settings.get_current_profile_name()
     settings.load_profile("ci")
     yield

@@ -1,4 +1,4 @@
-"""Trust for the folders of tests: what a person says with `pieria trust`, without the question."""
+"""Trust folders in tests, like `pieria trust` without the question."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from pieria.settings.trust import ABSENT, Trust, change, digest_at
 
 
 def trust_folder(folder: Path, *files: str) -> None:
-    """Trust a folder as its settings files are now; `files` are others than its own, such as `memory/pieria.toml`."""
+    """Trust the folder's current settings files; `files` are others, such as `memory/pieria.toml`."""
     digests = {name: digest_at(folder / name) or ABSENT for name in (".pieria.toml", *files)}
 
     def trusted(held: Trust) -> Trust:

@@ -1,4 +1,4 @@
-"""Tests that are coroutines: each runs in an event loop of its own."""
+"""A decorator for tests that are coroutines: each runs in its own event loop."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

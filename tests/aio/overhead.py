@@ -1,6 +1,7 @@
-"""What a call costs beside the synchronous one: `python tests/aio/overhead.py` prints medians of both, taken in turn.
+"""Measure what an async call costs beside the synchronous one.
 
-The bank is made for it, in a folder of its own, as durable as any; nothing is embedded meanwhile.
+`python tests/aio/overhead.py` prints the medians of both, measured in turn. The bank is made for the measurement, with
+default durability and no embedder.
 """
 
 import asyncio
@@ -21,8 +22,10 @@ QUESTION = "which notes speak of APIs?"
 
 
 async def measured(calls: int) -> dict[str, dict[str, float]]:
-    """By verb: microseconds of both, and how many times as long the awaited one takes; and the same of processor time,
-    which tells more on a machine that has other work to do."""
+    """Return the microseconds of both calls by verb, their ratio, and the same for processor time.
+
+    Processor time is the better figure on a busy machine.
+    """
     settings = {"embedder": "none"}
     with tempfile.TemporaryDirectory() as folder, pieria.open("notes", data=folder, settings=settings) as bank:
         bank.remember_many([{"text": f"note {number} about APIs and tokens"} for number in range(HELD)])
@@ -56,7 +59,7 @@ async def _both(call: Callable[[], object], awaited: Callable[[], Awaitable[obje
 
 
 def _now() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """The clock's and, of all threads, the processor's."""
+    """Return the clock's time and the processor time of all threads."""
     return np.array([time.perf_counter(), time.process_time()])
 
 

@@ -1,4 +1,4 @@
-"""Programs of their own, to see how they end."""
+"""Run programs in a process of their own to check how they end."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 
 def ended(program: str) -> str:
-    """What it printed, once it has ended by itself without a complaint."""
+    """Return the program's output; fail if it exits with an error or writes to stderr."""
     found = subprocess.run(
         [sys.executable, "-W", "error", "-c", dedent(program)],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},

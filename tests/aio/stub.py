@@ -1,6 +1,6 @@
-"""What type checkers are told of `pieria.aio`: its stub, written from its table and the signatures of the originals.
+"""Write the type stub of `pieria.aio` from its table and the signatures of the originals.
 
-`python tests/aio/stub.py` writes it anew.
+`python tests/aio/stub.py` rewrites the stub.
 """
 
 import ast
@@ -33,7 +33,7 @@ LEAVE = (
 
 
 class Names:
-    """What the stub imports, and under which names: a name that two modules have is told apart."""
+    """The stub's imports and the names for them: a name that two modules share gets an alias."""
 
     def __init__(self) -> None:
         own = {one.__name__: "pieria.aio" for one in OFFERED}
@@ -58,11 +58,11 @@ class Names:
 
 
 VERBS = {verb for kind in MIRRORED for verb in public_verbs(kind)}
-"""Names that mean a verb within some class, and not what they mean elsewhere."""
+"""Names that are verbs within a class and mean something else outside it."""
 
 
 class Spelling(ast.NodeTransformer):
-    """An annotation as it is written in one module, as the stub writes it."""
+    """Rewrites an annotation from one module's names to the stub's names."""
 
     def __init__(self, names: Names, module: ModuleType) -> None:
         self._names = names
@@ -92,7 +92,7 @@ class Spelling(ast.NodeTransformer):
 
 @cache
 def _imports(module: ModuleType) -> dict[str, tuple[str, str]]:
-    """What a module imports by name, for type checkers too."""
+    """Return the names that a module imports, including imports for type checkers."""
     lines = [node for node in ast.walk(_tree(module)) if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name: (str(line.module), alias.name) for line in lines for alias in line.names}
 
@@ -128,13 +128,13 @@ def _verb(mirror: Mirror, name: str, function: Callable[..., Any], names: Names)
 
 
 def _said(function: Callable[..., Any]) -> str:
-    """Whoever asks an editor is told what the original says."""
+    """Return the original's docstring, so that editors show it."""
     doc = function.__doc__
     return "        ...\n" if doc is None else f'        """{doc}"""\n'
 
 
 def _value(mirror: Mirror, name: str, names: Names) -> str:
-    """Of a property or of an attribute that is set when it is made."""
+    """Return the type of a property or of an attribute that the constructor sets."""
     found = inspect.getattr_static(mirror.original, name, None)
     if isinstance(found, property):
         assert found.fget is not None
@@ -147,7 +147,7 @@ def _value(mirror: Mirror, name: str, names: Names) -> str:
 
 
 def _assigned(kind: type, name: str, names: Names) -> str:
-    """By what it is annotated with in the method that sets it, or by the parameter that it is set to."""
+    """Return an attribute's type: its annotation where it is set, or that of the parameter assigned to it."""
     for owner in kind.__mro__[:-1]:
         spelling = Spelling(names, import_module(owner.__module__))
         parameters = inspect.signature(owner).parameters
@@ -164,7 +164,7 @@ def _assigned(kind: type, name: str, names: Names) -> str:
 
 @cache
 def _assignments(owner: type) -> list[tuple[str, str, str]]:
-    """(target, annotation or nothing, value) of each assignment within a class."""
+    """Return (target, annotation or "", value) of each assignment within a class."""
     nodes = list(ast.walk(_class_node(owner)))
     told = [
         (ast.unparse(node.target), ast.unparse(node.annotation), "")
@@ -212,7 +212,7 @@ def _function(function: Callable[..., Any], names: Names) -> str:
 
 
 def written() -> str:
-    """The stub as it should be."""
+    """Return the expected text of the stub."""
     names = Names()
     parts = [_class(mirror, names) for mirror in MIRRORS]
     parts += [_function(function, names) for function in FUNCTIONS]

@@ -1,4 +1,4 @@
-"""Whoever waits may be cancelled at any moment: what was answered is there, and nothing is there by half."""
+"""A waiting caller may be cancelled at any moment: answered writes are stored, and no write is stored in part."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -33,7 +33,7 @@ def test_of_hundreds_of_cancelled_writes_every_one_answered_is_there_and_none_by
 
 
 async def cancelled_at_random(chance: Random, data: str | None) -> set[int]:
-    """Groups of memories, each of one write; after each answer some of those that wait are cancelled."""
+    """Write groups of memories, each in one write; after each answer cancel some of the waiting calls."""
     answered: set[int] = set()
     async with pieria.aio.open("notes", data=data) as bank:
 
@@ -57,7 +57,7 @@ async def cancelled_at_random(chance: Random, data: str | None) -> set[int]:
 async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Pool()
     monkeypatch.setattr("pieria.aio.call.pool", own)
-    # Nobody gives a place up.
+    # No thread gives up its place.
     monkeypatch.setattr("pieria.aio.threads.MOMENT", 3600.0)
     async with pieria.aio.open("notes") as bank:
         waiting = [asyncio.create_task(bank.wait(2, 3600.0)) for _ in range(PLACES)]
@@ -73,7 +73,7 @@ async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) 
 
 @in_a_loop
 async def test_what_has_begun_is_finished() -> None:
-    """Whoever is told of progress is in the middle of the call."""
+    """A progress callback runs in the middle of the call."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def progress(done: int, of: int) -> None:
@@ -127,7 +127,7 @@ async def test_opening_that_nobody_waits_for_any_more_leaves_nothing_open() -> N
             await asyncio.sleep(0)
         opening.cancel()
         await asyncio.gather(opening, return_exceptions=True)
-    # A bank that is open in this process is not replaced.
+    # A bank that is open in this process cannot be replaced.
     async with pieria.aio.open("notes") as bank:
         file = await bank.backup("notes.backup")
     await until_idle()

@@ -45,7 +45,7 @@ def test_what_users_make_by_name_takes_the_same_arguments() -> None:
 
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[type, object]]:
-    """One of each class, with the attributes that it gets when it is made."""
+    """Yield one instance of each class, with the attributes that its constructor sets."""
     workspace = pieria.Workspace(tmp_path_factory.mktemp("data"))
     with workspace, workspace.open("notes") as bank:
         found: list[Any] = [workspace, bank, bank.session("Bake bread"), bank.jobs.worker(), bank.sources.intake()]
@@ -72,7 +72,7 @@ def test_what_opens_and_what_is_gone_through_is_told_by_what_it_returns() -> Non
 
 @ROWS
 def test_what_a_verb_returns_is_a_value_or_mirrored_itself(mirror: Mirror) -> None:
-    """What acts on a bank again, and is not in the table, would block the loop of whoever uses it."""
+    """A returned object that acts on a bank would block the caller's loop unless the table mirrors it."""
     for name, verb in public_verbs(mirror.original).items():
         for word in re.findall(r"\w+", str(verb.__annotations__["return"])):
             kind = named_in(inspect.getmodule(verb), word)
@@ -92,7 +92,7 @@ def is_value(kind: type) -> bool:
     return dataclasses.is_dataclass(kind) or issubclass(kind, tuple | list | dict | Enum)
 
 
-# --- what type checkers are told
+# --- the stub for type checkers
 
 
 def test_the_stub_is_what_the_table_and_the_signatures_come_to() -> None:

@@ -1,4 +1,4 @@
-"""A session from asyncio: it commits at the end of its block, and keeps its steps when that is cancelled."""
+"""A session from asyncio commits at the end of its block, and keeps its steps if the block is cancelled."""
 
 import asyncio
 from typing import Any

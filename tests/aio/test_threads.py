@@ -1,4 +1,4 @@
-"""The threads behind the calls: as many as it takes, none in the way of another, none for ever."""
+"""The threads behind async calls: as many as needed, none blocks another, and idle ones end."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from pieria.aio import threads
 from pieria.aio.threads import COMPUTING, MOMENT, PLACES, Pool, _Begun
 
 BOUND = 60.0
-"""Seconds after which something is known not to come."""
+"""Seconds to wait before concluding that an event will not come."""
 
 
 @in_a_loop
@@ -126,7 +126,7 @@ def test_what_a_coroutine_returns_at_the_moment_at_which_nobody_waits_is_not_los
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class JustThen(Future[str]):
-        """It is done between the end of a wait and the look at whether it is."""
+        """A future that is done between the end of a wait and the check after it."""
 
         def result(self, timeout: float | None = None) -> str:
             if timeout is not None:

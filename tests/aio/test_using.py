@@ -1,4 +1,4 @@
-"""A bank used from asyncio: opening, verbs, what comes one by one, callbacks, loops, and what is refused."""
+"""A bank used from asyncio: opening, verbs, iteration, callbacks, loops and refusals."""
 
 import asyncio
 import threading
@@ -96,7 +96,7 @@ async def test_many_calls_may_be_under_way() -> None:
         assert len({one.id for one in kept}) == await bank.count() == 100
 
 
-# --- what is refused
+# --- refusals
 
 
 @in_a_loop
@@ -116,7 +116,7 @@ def test_outside_an_event_loop_it_says_what_it_needs() -> None:
         call.send(None)
 
 
-# --- what the caller hands over
+# --- values from the caller
 
 
 ALIKE = [{"text": "Maya works on billing."}, {"text": "Billing is what Maya works on."}]
@@ -195,7 +195,7 @@ async def test_a_language_model_may_be_a_coroutine() -> None:
 
 
 class Vectors:
-    """Embeds by how long a text is; it is asked over a connection, as it were."""
+    """Embeds a text by its length and simulates a connection."""
 
     async def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> pieria.EmbeddingResponse:
         return await self.embed_batch([text])
@@ -270,7 +270,7 @@ def test_restore_and_copy_are_awaited(tmp_path: Path) -> None:
 
 
 def test_a_program_that_leaves_a_bank_open_ends() -> None:
-    """The threads never keep an interpreter."""
+    """Threads never keep the interpreter alive."""
     from tests.aio.processes import ended
 
     assert (

@@ -1,4 +1,4 @@
-"""Processes for tests of the whole way: agents that speak as hooks do, and drains that are killed."""
+"""Processes for end-to-end tests: agents that send hook events, and drains that are killed."""
 
 import time
 from multiprocessing.connection import Connection
@@ -16,7 +16,7 @@ HIDDEN = "HIDDENPLAN"
 
 
 def payload(project: str, session: str, number: int) -> dict[str, Any]:
-    """Of ten events, two are a prompt and a reply, and the others tools."""
+    """Return event `number` of a session: of ten events one is a prompt, one a reply, and the others tool calls."""
     extra = f"<private>{HIDDEN}</private> {SECRET}" if number % 7 == 0 else ""
     if number % 10 == 0:
         return prompt(project, f"{session} asks {number} {extra}", session, prompt_id=f"p{number}")
@@ -26,7 +26,7 @@ def payload(project: str, session: str, number: int) -> dict[str, Any]:
 
 
 def speak(pipe: Connection, spool: str, project: str, session: str, events: int) -> None:
-    """What the hook's process does with each payload, without the process."""
+    """Handle each payload like the hook's process, without the process."""
     for number in range(events):
         hook.take("claude-code", spool, payload(project, session, number))
     pipe.close()
@@ -42,7 +42,7 @@ def drain_until_killed(pipe: Connection, data: str) -> None:
 
 
 def said(session: str, events: int) -> set[str]:
-    """What the bank must hold of a session, without what was cut."""
+    """Return what the bank must hold of a session, without the redacted parts."""
     kept = set()
     for number in range(events):
         if number % 10 in (0, 9):

@@ -1,4 +1,4 @@
-"""What hosts say to hooks, in the shapes that they document (the content is ours), and the hook as they run it."""
+"""Payloads that hosts send to hooks, in their documented shapes with our content, and the hook as they run it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SESSION = "3f0c9a52-7d1e-4a55-9a07-2b1f6f0d9e11"
 
 
 def common(name: str, folder: str | Path, session: str = SESSION, **more: Any) -> dict[str, Any]:
-    """What Claude Code says with every event."""
+    """Return the fields of every Claude Code event."""
     return {
         "session_id": session,
         "transcript_path": f"/somewhere/{session}.jsonl",
@@ -53,7 +53,7 @@ def tool(folder: str | Path, name: str, given: dict[str, Any], answer: Any, **mo
 
 
 def codex(name: str, folder: str | Path, **more: Any) -> dict[str, Any]:
-    """What Codex says with every event of a turn."""
+    """Return the fields of every event in a Codex turn."""
     told = {"session_id": SESSION, "turn_id": "turn-7", "transcript_path": None, "cwd": str(folder)}
     return {**told, "hook_event_name": name, "model": "some-model", "permission_mode": "default", **more}
 
@@ -66,7 +66,7 @@ def ran(
     env: dict[str, str] | None = None,
     more: tuple[str, ...] = (),
 ) -> subprocess.CompletedProcess[bytes]:
-    """The hook as a host runs it, without PIERIA_DATA unless `env` says so."""
+    """Run the hook like a host, without PIERIA_DATA unless `env` sets it."""
     given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     command = [sys.executable, "-I", "-S", str(HOOK), host, str(spool), *more]
@@ -74,7 +74,7 @@ def ran(
 
 
 def hooked(payload: Any, spool: Path, host: str = "claude-code", **more: Any) -> list[dict[str, Any]]:
-    """What it wrote, all in all; it must have been silent."""
+    """Return all that the hook wrote to the spool; it must print nothing."""
     done = ran(payload, spool, host, **more)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     return lines(spool)
@@ -95,18 +95,18 @@ def drained(data: Path) -> Drained:
 
 
 def turns(data: Path, bank: str) -> list[str]:
-    """What was said, as the bank has it, oldest first."""
+    """Return the turns in the bank, oldest first."""
     with pieria.open(bank, data=data) as opened:
         return [memory.text for memory in opened.list(kinds="turn", limit=500)][::-1]
 
 
 def on_disk(folder: Path) -> bytes:
-    """Every byte of every file below it."""
+    """Return the bytes of all files below the folder."""
     return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def kept_and_dropped(data: Path, value: bool) -> tuple[int, int]:
-    """What became of a prompt where the data folder's file says whether to capture."""
+    """Return how many prompts were kept and dropped with this `capture` in the data folder's settings."""
     data.joinpath("pieria.toml").write_text(f"capture = {str(value).lower()}\n")
     said = {"what": "prompt", "at": "2026-05-01", "host": "h", "session": "s", "text": "Use JWT.", "folder": str(data)}
     with pieria.Workspace(data) as workspace:

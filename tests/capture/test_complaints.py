@@ -1,7 +1,7 @@
-"""What users of MemPalace, and of others, complained about in hooks that save by themselves: a test for each.
+"""A test for each complaint of users about hooks that save without a request, in MemPalace and other systems.
 
-Noisy, blocking, losing data, polluted wings (MemPalace 494, 622, 1083, 1341, 673, 786); blocked editors, observers that
-observe themselves, identities that split a project, secrets kept, sessions that never end (claude-mem, open-mem).
+Noisy, blocking, losing data, polluted wings (MemPalace 494, 622, 1083, 1341, 673, 786); blocked editors, observers
+that observe themselves, identities that split a project, secrets kept, sessions that never end (claude-mem, open-mem).
 """
 
 import json
@@ -48,14 +48,14 @@ def a_session(project: Path) -> list[dict[str, object]]:
 
 
 def test_noisy_hooks_say_nothing_by_default(spool: Path, project: Path) -> None:
-    """MemPalace: a save of the old kind blocks the agent with a reason, again and again."""
+    """MemPalace: an old-style save blocks the agent with a reason, again and again."""
     for payload in a_session(project) * 20:
         done = ran(payload, spool)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_blocking_hooks_do_not_wait_for_a_bank_that_is_held(data: Path, spool: Path, project: Path) -> None:
-    """MemPalace: the hook mines and writes itself, behind whoever holds the palace's lock."""
+    """MemPalace: the hook mines and writes in its own process, and waits for the palace's lock."""
     with pieria.open("app", data=data) as bank, bank.store.writing():
         done = ran(prompt(project, "Hello"), spool)
     assert done.returncode == 0
@@ -63,7 +63,7 @@ def test_blocking_hooks_do_not_wait_for_a_bank_that_is_held(data: Path, spool: P
 
 
 def test_losing_data_a_session_that_ends_at_once_is_saved_whole(data: Path, spool: Path, project: Path) -> None:
-    """MemPalace: what was said since the fifteenth message is lost when the session ends; nothing needs a last word."""
+    """MemPalace: turns after the fifteenth message are lost at the end of the session. Pieria needs no end event."""
     for payload in a_session(project)[:4]:
         ran(payload, spool)
     drained(data)
@@ -71,7 +71,7 @@ def test_losing_data_a_session_that_ends_at_once_is_saved_whole(data: Path, spoo
 
 
 def test_losing_data_a_marker_is_not_moved_before_the_write(data: Path, spool: Path, project: Path) -> None:
-    """MemPalace: the marker of what was saved went on although the save had failed."""
+    """MemPalace: the marker of saved turns moved although the save had failed."""
     ran(prompt(project, "Hello"), spool)
     ran(stop(project, "Hi."), spool)
     (data / "app.db").mkdir()
@@ -87,7 +87,7 @@ def test_losing_data_a_marker_is_not_moved_before_the_write(data: Path, spool: P
 
 
 def test_polluted_wings_everything_goes_to_the_bank_of_its_folder(data: Path, spool: Path, tmp_path: Path) -> None:
-    """MemPalace: whatever was said anywhere went into one wing."""
+    """MemPalace: all turns from all folders went into one wing."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         trusted_project(tmp_path / name, f'bank = "{name}"\n')
@@ -98,7 +98,7 @@ def test_polluted_wings_everything_goes_to_the_bank_of_its_folder(data: Path, sp
 
 
 def test_filed_away_is_told_more_than_once(data: Path, spool: Path, project: Path) -> None:
-    """MemPalace: whoever asks what was saved takes it away from the next who asks."""
+    """MemPalace: the first call that asks what was saved takes it away from the next call."""
     for payload in a_session(project):
         ran(payload, spool)
     drained(data)
@@ -128,7 +128,7 @@ def test_filed_away_is_told_more_than_once(data: Path, spool: Path, project: Pat
 
 
 def test_observers_do_not_observe_themselves(data: Path, spool: Path, project: Path) -> None:
-    """claude-mem: what memory answered was captured, summed up and answered again."""
+    """claude-mem: answers of the memory were captured, summarised and answered again."""
     ran(bash(project, "pieria recall 'tokens?'", "1  They take JWT."), spool)
     ran(common("PostToolUse", project, tool_name="mcp__pieria__mnemosyne_recall", tool_input={"query": "tokens?"},
                tool_response=[{"type": "text", "text": "They take JWT."}], tool_use_id="t"), spool)  # fmt: skip
@@ -136,7 +136,7 @@ def test_observers_do_not_observe_themselves(data: Path, spool: Path, project: P
 
 
 def test_secrets_are_cut_without_anybody_asking_for_it(spool: Path, project: Path) -> None:
-    """open-mem: the documented redaction had no patterns until somebody wrote some."""
+    """open-mem: the documented redaction had no patterns until a user wrote some."""
     ran(bash(project, "cat .env", "STRIPE_KEY=sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"), spool)
     assert b"4eC39HqLyjWDarjtT1zdp7dc" not in on_disk(project.parent)
 

@@ -1,4 +1,4 @@
-"""A day of work through the hook's own process, event by event, and what is told of it the next morning."""
+"""A day of work through the hook's own process, event by event, and the context of the next morning."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ OPENCODE = {"start": "session.created", "compact": "session.compacted", "end": "
 
 
 def said_by_host(event: Event, number: int, folder: Path) -> dict[str, Any]:
-    """The event as its host hands it to the hook."""
+    """Return the event as its host sends it to the hook."""
     if event.host == "opencode":
         return by_plugin(event, number, folder)
     name, key = NAMES[event.what]
@@ -63,7 +63,7 @@ def test_the_next_morning_is_told_what_a_day_came_to(day: str, tmp_path: Path) -
     project, data = tmp_path / "app", tmp_path / "data"
     project.mkdir()
     trusted_project(project, 'bank = "app"\n')
-    # Codex does not say that a session ends.
+    # Codex has no event for the end of a session.
     happened = [event for event in events(day) if (event.host, event.what) != ("codex", "end")]
     for number, event in enumerate(happened):
         done = ran(said_by_host(event, number, project), data / "spool", event.host)

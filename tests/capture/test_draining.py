@@ -1,4 +1,4 @@
-"""The drain: what waits is handed over once, to the bank it belongs to, whoever drains and however often."""
+"""The drain hands over each event once, to the right bank, with several drains and repeated runs."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def spool(data: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder whose project says which bank it has."""
+    """A folder whose project settings name its bank."""
     return a_project(tmp_path / "app", "app")
 
 
@@ -45,7 +45,7 @@ def a_project(folder: Path, bank: str, *more: str) -> Path:
 
 
 def spooled(spool: Path, *lines: Any) -> None:
-    """Lines as hooks write them, without the processes."""
+    """Write lines to the spool like hooks, without the processes."""
     spool.mkdir(parents=True, exist_ok=True)
     with (spool / hook.LIVE).open("ab") as live:
         for line in lines:
@@ -61,7 +61,7 @@ def empty(spool: Path) -> bool:
     return not any(path.suffix in (".jsonl", ".taken", ".at") for path in spool.iterdir())
 
 
-# --- what is handed over, and to whom
+# --- events and their banks
 
 
 def test_what_was_said_becomes_turns_in_the_projects_bank(data: Path, spool: Path, project: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_worktree_shares_its_repositorys_bank(data: Path, spool: Path, tmp_pat
 def test_a_project_with_banks_of_its_own_gets_what_happened_there(
     data: Path, spool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its hooks know nothing of it: they write where the user's data is."""
+    """Hooks do not know the project's data folder: they write to the user's data folder."""
     project = a_project(tmp_path / "own", "ours", 'data = "memory"')
     monkeypatch.setenv("PIERIA_DATA", str(data))
     spooled(spool, said("Hello", "1", project))
@@ -153,7 +153,7 @@ def test_where_capture_is_off_it_is_dropped(data: Path, spool: Path, project: Pa
     assert empty(spool)
 
 
-# --- what cannot be handed over
+# --- events that cannot be handed over
 
 
 def test_what_cannot_be_read_is_set_aside_and_stops_nobody(data: Path, spool: Path, project: Path) -> None:
@@ -173,7 +173,7 @@ def test_what_cannot_be_read_is_set_aside_and_stops_nobody(data: Path, spool: Pa
 
 def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path) -> None:
     class TriedAgainMeanwhile(Spool):
-        """Somebody else had the lock just before, and took the file away."""
+        """A spool whose file another process has just drained and removed."""
 
         @contextmanager
         def _locked(self) -> Iterator[None]:
@@ -186,7 +186,7 @@ def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path)
 
 
 def test_what_cannot_be_set_aside_whole_is_not_set_aside_in_part(spool: Path) -> None:
-    """A disk takes a part of a line and no more, as it does when it is full."""
+    """A full disk writes part of a line and fails."""
     Spool(spool).refuse(b"{}", "no event")
     before = (spool / "refused.jsonl").read_bytes()
     sets = "import sys, resource; from pathlib import Path; from pieria.capture.spool import Spool; "
@@ -280,7 +280,7 @@ def test_a_bank_that_cannot_be_opened_keeps_no_other_waiting(
 
 
 def test_a_disk_that_is_full_loses_nothing(data: Path, spool: Path, project: Path) -> None:
-    """As a quota has it: no file may grow beyond that."""
+    """The limit is on the size of a file, like a quota."""
     spooled(spool, *[said(f"n {number} " + "word " * 200, str(number), project) for number in range(300)])
     drains = "import sys, resource, pieria; from pieria.capture.drain import Drain; "
     drains += "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)); "
@@ -312,11 +312,11 @@ def test_what_is_set_aside_does_not_grow_for_ever(data: Path, spool: Path) -> No
     assert "a line is dropped" in (spool / hook.LOG).read_text()
 
 
-# --- several at once, and one after the other
+# --- several drains, at once and in turn
 
 
 def test_a_drain_goes_on_where_another_one_ended(data: Path, spool: Path, project: Path) -> None:
-    """Its time was up in the middle; what came meanwhile waits in another file."""
+    """The first drain's time is up in the middle; later events wait in another file."""
     spooled(spool, *[said(f"n {number}", str(number), project) for number in range(900)])
     answers = iter([False, False, True])
     with pieria.Workspace(data) as workspace:
@@ -367,7 +367,7 @@ def test_a_file_that_another_drain_is_through_with_takes_no_other_along(
 
 
 def test_a_hook_that_comes_between_finds_the_new_file(data: Path, spool: Path, project: Path) -> None:
-    """It had opened the live file just before it was taken."""
+    """The hook opened the live file just before the drain took it."""
     spooled(spool, said("one", "1", project))
     before = os.open(spool / hook.LIVE, os.O_WRONLY | os.O_APPEND)
     holder = Spool(spool).claims()
@@ -380,7 +380,7 @@ def test_a_hook_that_comes_between_finds_the_new_file(data: Path, spool: Path, p
 
 
 def test_hooks_and_drains_at_once_lose_nothing(data: Path, spool: Path, project: Path) -> None:
-    """Two agents speak while three drains take turns."""
+    """Two agents send events while three drains take turns."""
     over = threading.Event()
 
     def speaks(session: str) -> None:
@@ -419,7 +419,7 @@ def test_a_process_that_stays_drains_by_itself(data: Path, spool: Path, project:
     assert turns(data, "app") == ["Hello"]
 
 
-# --- what hooks save, and say
+# --- what hooks save and report
 
 
 def test_a_session_that_rests_leaves_a_checkpoint(data: Path, spool: Path, project: Path) -> None:
@@ -442,7 +442,7 @@ def test_a_session_that_rests_leaves_a_checkpoint(data: Path, spool: Path, proje
 
 @pytest.fixture
 def notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A desktop that writes down what it is to show."""
+    """Replace the desktop's notifier by one that writes to a file."""
     shown = tmp_path / "shown"
     tool = tmp_path / "bin" / "notify-send"
     tool.parent.mkdir()

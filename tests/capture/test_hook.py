@@ -1,4 +1,4 @@
-"""The hook as a process: what it makes of what hosts say, and that it never gets in anybody's way."""
+"""The hook as a process: the events it makes of hosts' payloads, and that it never delays the host."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def only(payload: Any, spool: Path, host: str = "claude-code") -> dict[str, Any]
     return event
 
 
-# --- what hosts say
+# --- payloads of hosts
 
 
 def test_claude_code_says_what_happened(spool: Path, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_name_may_say_that_its_value_is_a_secret(spool: Path, tmp_path: Path) 
     assert event["input"] == {"login": {"password": "[secret: password]"}}
 
 
-# --- our own
+# --- our own tools
 
 
 def test_no_tool_of_ours_is_captured(spool: Path, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_what_we_told_the_agent_is_cut_where_it_is_said_again(spool: Path, tmp_p
     assert (put_out["text"].split(), "JWT" in put_out["text"]) == (["#", "Notes", "more"], False)
 
 
-# --- it fails open
+# --- failures never stop the host
 
 
 @pytest.mark.parametrize(
@@ -384,14 +384,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_no_output_takes_it_long(text: str, spool: Path, tmp_path: Path) -> None:
-    """It would give up, and say so, before the agent had waited for long."""
+    """A slow pattern would make the hook give up and log it."""
     assert hooked(bash(tmp_path, ";" * 100_000 + "cat pieria", text), spool) != []
     assert not (spool / hook.LOG).exists()
 
 
 @pytest.mark.slow
 def test_what_takes_too_long_is_let_go(spool: Path) -> None:
-    """A host that always has one more byte to say."""
+    """A host that always has one more byte to send."""
     command = [sys.executable, "-I", "-S", str(HOOK), "claude-code", str(spool)]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environ) as process:
@@ -449,7 +449,7 @@ def test_a_quota_that_is_used_up_is_said(spool: Path, tmp_path: Path) -> None:
 
 
 def test_it_needs_nothing_of_what_is_installed(spool: Path, tmp_path: Path) -> None:
-    """No site packages, and none of the package but the pure files of its record that privacy needs."""
+    """Load no site packages, and of the package only the pure `record` files that privacy needs."""
     looked = f"""
 import sys, runpy, os
 sys.argv = [{str(HOOK)!r}, "claude-code", {str(spool)!r}]
@@ -468,7 +468,7 @@ print(*sorted(name for name in sys.modules if name.startswith("pieria")))
     assert len(lines(spool)) == 1
 
 
-# --- where it writes, and as whom
+# --- the file and its owner
 
 
 def test_the_spool_is_the_users_alone(spool: Path, tmp_path: Path) -> None:
@@ -501,7 +501,7 @@ def test_the_environment_may_switch_it_off(said: str, spool: Path, tmp_path: Pat
 
 
 def test_json_is_read_and_written_as_python_does(spool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the shorter way, and where that is not to be had."""
+    """Both with the fast codec and without it."""
     text = 'naïve \u2603 🧀 "quoted" \\ \n\t\x01 \ud83e half'
     payload = tool(tmp_path, "Any", {"n": [1, -2.5, 1e300, True, None, {}, []], "deep": {"t": text}}, text)
     for way in (
@@ -522,7 +522,7 @@ def test_json_is_read_and_written_as_python_does(spool: Path, tmp_path: Path, mo
 
 
 def test_what_holds_nothing_suspicious_is_spooled_without_regular_expressions(spool: Path, tmp_path: Path) -> None:
-    """They and `json` would take as long to load as all the rest."""
+    """Loading `re` and `json` would take as long as the rest of the hook."""
     looked = f"""
 import sys, os
 sys.path.append({str(HOOK.parent)!r})

@@ -1,4 +1,4 @@
-"""Hooks in their hosts' files: everything else stays, and taking them away leaves every file as it was."""
+"""Hooks in their hosts' files: all other content stays, and uninstalling restores every file."""
 
 import json
 import os
@@ -119,7 +119,7 @@ LINE = Commands("claude-code", Path("/data/spool")).line
 def test_any_file_is_as_it_was(
     settings: dict[str, Any], hooks: Any, place: int, space: str, indent: Any, ends: tuple[str, str], steps: Any
 ) -> None:
-    """However often it was installed, with the context and without."""
+    """Holds for any number of installs, with the context hook and without."""
     items = list(settings.items())
     if hooks is not None:
         items.insert(place, ("hooks", hooks))
@@ -141,7 +141,7 @@ def test_any_file_is_as_it_was(
 def test_what_is_half_there_is_completed_and_can_be_taken_away(
     hooks: Any, indent: Any, gone: list[tuple[str, str]], wanted: Any
 ) -> None:
-    """Somebody had taken some of the entries out by hand."""
+    """A user had removed some of the entries by hand."""
     text = None if hooks is None else spelt({"hooks": hooks}, "", indent)
     held = json.loads(entries.installed(text, TOLD, LINE))
     for event, what in gone:
@@ -204,7 +204,7 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(where: Where) -> None
 
 
 def test_what_a_killed_process_of_the_same_number_left_is_in_nobodys_way(tmp_path: Path) -> None:
-    """As in a container, where numbers come again with each start."""
+    """In a container, process numbers repeat with each start."""
     left = tmp_path / f".settings.json.{os.getpid()}.new"
     left.write_text("half of something longer")
     left.chmod(0o666)
@@ -298,7 +298,7 @@ def test_it_is_told_where_a_host_runs_no_hooks(where: Where) -> None:
 
 
 def shell(line: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """As a host runs a hook's command."""
+    """Run a hook's command like a host."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     return subprocess.run(["sh", "-c", line], input=given, capture_output=True, check=False, env=environ, timeout=30)
 
@@ -309,7 +309,7 @@ def of_ours(held: dict[str, Any], event: str, what: str) -> str:
 
 
 def test_what_is_installed_captures(where: Where, tmp_path: Path) -> None:
-    """The very line that stands in the file, run as a host runs it."""
+    """Run the exact line from the file like a host."""
     doing.install(CLAUDE, where)
     held = json.loads(where.file(CLAUDE).read_text())["hooks"]
     for payload in (common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "Hello")):
@@ -320,7 +320,7 @@ def test_what_is_installed_captures(where: Where, tmp_path: Path) -> None:
 
 
 def test_what_is_installed_tells_what_is_remembered(where: Where, tmp_path: Path) -> None:
-    """The very lines that stand in the file, beside those that capture, in a folder that is nobody's usual one."""
+    """Run the exact lines from the file, beside the capturing ones, in an unusual data folder."""
     with pieria.open("default", data=tmp_path / "data") as bank:
         bank.remember("Always answer in metric units.", author_type="human")
         bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.", files=["deploy.py"])
@@ -369,7 +369,7 @@ def test_a_command_that_somebody_wrote_by_hand_is_theirs(where: Where) -> None:
 
 @pytest.mark.parametrize("what", [CAPTURE, CONTEXT])
 def test_a_hook_whose_python_or_file_is_gone_stops_nobody(what: str, where: Where) -> None:
-    """A missing file ends Python with 2, which is how a hook of Claude Code refuses a prompt."""
+    """A missing file ends Python with status 2, with which a Claude Code hook refuses a prompt."""
     doing.install(CLAUDE, where)
     line = of_ours(json.loads(where.file(CLAUDE).read_text())["hooks"], "SessionStart", what)
     for was, now in (("pieria/capture", "pieria/gone"), ("-m pieria", "-m pieria_gone"), ("python", "no-python")):

@@ -1,4 +1,4 @@
-"""A bank removed while hooks capture for it: what waits goes along, and what cannot is told."""
+"""Removing a bank while hooks capture for it: pending events go as well, and the rest is reported."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Every example in our documents is run, in the order of its page, on a data folder of its own.
+"""Run every example in the documents, page by page and in order, on one data folder per page.
 
-In each Python example `pieria` is imported and `bank` is open, on the page's own bank `notes`. What an example prints
-is compared with the comment behind the `print` or else with a `text` block that follows; `…` stands for anything.
-Commands are not run but parsed, so that a misspelt command or option cannot stay in a document.
+Each Python example has `pieria` imported and `bank` open on the page's own bank `notes`. The output must match the
+comment behind the `print`, or the `text` block that follows; `…` matches anything. Commands are parsed, not run: this
+finds misspelt commands and options.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class Block:
     language: str
     text: str
     line: int
-    """Of its first line in the page, from 1."""
+    """The line number of the first line in the page, from 1."""
 
 
 def blocks(page: Path) -> list[Block]:
@@ -60,7 +60,7 @@ def matches(printed: str, promised: str) -> bool:
 
 
 class Printer:
-    """Stands for `print` in the examples of a page, and knows from which line each text came."""
+    """Replaces `print` in the examples of a page and records the source line of each text."""
 
     def __init__(self) -> None:
         self.printed: list[tuple[int, str]] = []
@@ -74,7 +74,7 @@ class Printer:
 
 
 def promises(block: Block) -> Iterator[tuple[int, str]]:
-    """(line, what is said to be printed) for every `print(…)  # …`."""
+    """Yield (line, expected output) for every `print(…)  # …`."""
     for number, line in enumerate(block.text.splitlines(), start=block.line):
         found = re.match(r"\s*(?:for .*: )?print\(.*\)\s+# (.+)", line)
         if found:
@@ -82,7 +82,7 @@ def promises(block: Block) -> Iterator[tuple[int, str]]:
 
 
 def run(page: Path, block: Block, names: dict[str, Any]) -> list[tuple[int, str]]:
-    """Runs one block and returns what it printed; its lines are those of the page in a traceback."""
+    """Run one block and return what it printed; tracebacks show the line numbers of the page."""
     bank = names.get("bank")
     if bank is None or "closed" in repr(bank):
         names["bank"] = pieria.open("notes")
@@ -101,7 +101,7 @@ def with_python(page: Path) -> bool:
 def test_the_examples_of_a_page_run_and_print_what_they_say(
     page: Path, embedder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With vectors and without: a reader may have either."""
+    """Readers may have an embedder or none, so each page runs with both."""
     monkeypatch.setenv("PIERIA_EMBEDDER", embedder)
     names: dict[str, Any] = {"__name__": "example", "pieria": pieria, "print": Printer()}
     found = blocks(page)
@@ -126,7 +126,7 @@ def test_the_examples_of_a_page_run_and_print_what_they_say(
 
 
 def commands(page: Path) -> list[tuple[int, list[str]]]:
-    """(line, arguments) of every `pieria …` in a shell block, without what pipes and redirections do with it."""
+    """Return (line, arguments) of every `pieria …` in a shell block, without pipes and redirections."""
     found = []
     for block in blocks(page):
         if block.language not in SHELLS:
@@ -143,7 +143,7 @@ def commands(page: Path) -> list[tuple[int, list[str]]]:
 
 
 def parsed(arguments: list[str]) -> None:
-    """Goes down to the command that is named and reads its options, as the command line would, without running it."""
+    """Find the named command and parse its options like the command line, without running it."""
     command: click.Command = cli
     context = click.Context(cli, info_name="pieria")
     while isinstance(command, click.Group) and arguments:
@@ -175,7 +175,7 @@ def test_the_commands_on_the_web_page_exist_and_take_these_options() -> None:
     assert named
     for said in named:
         arguments = shlex.split(re.sub(r"\{\{.*?\}\}", "notes", said))
-        # A command may be named without what it asks for.
+        # A document may name a command without its required arguments.
         with contextlib.suppress(click.MissingParameter):
             parsed(arguments)
 

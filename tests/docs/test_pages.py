@@ -1,4 +1,4 @@
-"""What our documents say about themselves and about the code: links, the index, signatures, the comparison."""
+"""Check the documents against themselves and the code: links, the index, signatures, the comparison."""
 
 import inspect
 import re
@@ -36,7 +36,7 @@ def shown(page: Path) -> str:
 
 
 def prose(page: Path) -> str:
-    """The page without its code, in which brackets mean something else."""
+    """Return the page without its code, where brackets have another meaning."""
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL))
 
 
@@ -45,7 +45,7 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The names under which headings can be linked to: lower case, without punctuation, hyphens for spaces."""
+    """Return the link targets of headings: lower case, no punctuation, hyphens for spaces."""
     without_code = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     headings = re.findall(r"^#+ +(.+?) *$", without_code, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -68,7 +68,7 @@ def problem(page: Path, link: str) -> str | None:
 
 
 def reached() -> set[Path]:
-    """The pages that links lead to, from the index on. A link to a folder shows what is in it."""
+    """Return the pages that links reach from the index. A link to a folder reaches the files in it."""
     found, waiting = {INDEX}, [INDEX]
     while waiting:
         page = waiting.pop()
@@ -102,7 +102,9 @@ def test_every_page_is_reached_from_the_index() -> None:
 
 
 def spelt(prefix: str, name: str, verb: Callable[..., Any]) -> str:
-    """A verb's signature as the page writes it: every parameter with its default, `…` where it has no spelling."""
+    """Return a verb's signature as the page writes it: each parameter with its default, `…` if the default has no
+    spelling.
+    """
     parts: list[str] = []
     for parameter in inspect.signature(verb).parameters.values():
         if parameter.name == "self":
@@ -162,7 +164,7 @@ def test_every_public_name_is_on_a_page() -> None:
 
 
 def first_cells(page: Path, heading: str) -> list[str]:
-    """What stands in backticks in the first column of the table that begins with this heading."""
+    """Return the names in backticks in the first column of the table with this heading."""
     table = page.read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
     return re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Random histories of a graph, as Hypothesis draws them, and the plain model that they are held against."""
+"""Random graph histories for Hypothesis, and the plain model to compare them with."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -43,13 +43,13 @@ changesets = st.builds(
     st.dictionaries(ids, metadata, max_size=2),
 )
 Step = Changeset | list[str]
-"""What is applied, or ids that are deleted."""
+"""A changeset to apply, or ids to delete."""
 histories = st.lists(st.one_of(changesets, st.lists(ids, min_size=1, max_size=2)), max_size=8)
 
 
 @dataclass
 class Model:
-    """What a graph holds, told as plainly as can be: nodes without ties, and ties by themselves."""
+    """A plain model of a graph: nodes without ties, and the set of ties."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     ties: set[tuple[frozenset[str], Edge]] = field(default_factory=set)
@@ -75,7 +75,7 @@ def taken(graph: Graph, step: Step) -> Graph:
 
 
 def indexes(nodes: Iterable[Node]) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, set[str]]]:
-    """Every index as it would be built from nothing."""
+    """Return every index, built from nothing."""
     by_type: dict[str, set[str]] = {}
     by_tag: dict[str, set[str]] = {}
     by_subgoal: dict[str, set[str]] = {}

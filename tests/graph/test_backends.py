@@ -1,4 +1,4 @@
-"""The backend in memory keeps the contract of backends, alone and with its persistences; breaches are noticed."""
+"""Check that the in-memory backend keeps the backend contract, with and without persistence."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ def test_it_keeps_the_contract_with_a_file(tmp_path: Path) -> None:
 
 
 class Notebook:
-    """A persistence of somebody's own."""
+    """A user-defined persistence."""
 
     def __init__(self) -> None:
         self.graph = Graph()
@@ -138,7 +138,7 @@ def test_the_contract_notices_what_forgets() -> None:
 
 
 def grown(path: Path, history: list[Any]) -> list[tuple[Graph, Mapping[str, NodeMetadata], int]]:
-    """What the backend holds after each step, and how long its file is then."""
+    """Return the backend's content and the length of its file after each step."""
     backend = InMemoryBackend(path)
     held = [(backend.graph, backend.metadata, path.stat().st_size)]
     for step in history:
@@ -245,7 +245,7 @@ def test_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path, monkeypatch: py
     assert backend.get_node("b") is None
 
 
-# --- what else it promises
+# --- other promises
 
 
 def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Nodes, ties, changesets and the graph as values: each change makes another, and what was stays as it was."""
+"""Nodes, ties, changesets and graphs are values: a change returns a new one and leaves the old one alone."""
 
 import math
 import pickle

@@ -26,7 +26,7 @@ Payload = Mapping[str, Any]
 
 @dataclass
 class Planting:
-    """A data folder, and the folder in which files are laid."""
+    """A data folder, and the folder for files."""
 
     data: Path
     files: Path
@@ -43,7 +43,7 @@ class Planting:
         assert reply.error is None, reply.text
 
     def observe(self, session: Session, events: list[Any]) -> None:
-        """As the spool of a person's hooks is handed over."""
+        """Hand over events like the spool of a person's hooks."""
         with self.bank(PERSON) as bank:
             bank.observe([*events, session.end()])
             bank.distil()
@@ -181,7 +181,7 @@ def _command(at: Planting, payload: Payload, number: int) -> None:
 
 
 def _person(at: Planting, payload: Payload, number: int) -> None:
-    """Words typed at a terminal, or in a form by somebody who is signed in."""
+    """Words typed at a terminal, or in a form by a signed-in person."""
     with at.bank(PERSON) as bank:
         bank.remember(payload["text"])
 
@@ -210,11 +210,11 @@ CHANNELS: dict[str, tuple[Callable[[Planting, Payload, int], None], str]] = {
     "cli:terminal": (_person, PERSON),
     "page:form": (_person, PERSON),
 }
-"""How a text is planted, and the way in by which it is believed at most."""
+"""How to plant a text, and the highest trust its channel can have."""
 
 
 def plain(text: str) -> str:
-    """Return the text as it is compared: folded, without format characters, white space as one space."""
+    """Return the text for comparison: folded, without format characters, white space as one space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(sign for sign in folded if unicodedata.category(sign) != "Cf").split())
 

@@ -1,4 +1,4 @@
-"""Nobody plants a rule: texts by somebody who has not seen the code, through every channel."""
+"""No stranger or agent can plant a rule: texts by an author who has not seen the code, through every channel."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ PLANTED: list[dict[str, Any]] = json.loads((HERE / "planted.json").read_text())
 HONEST: list[dict[str, Any]] = json.loads((HERE / "honest.json").read_text())
 ORDINARY: list[dict[str, Any]] = json.loads((HERE / "ordinary.json").read_text())
 FOUND_AT_LEAST = 0.9
-"""Of the honest rules and of the ordinary texts: the share that has to be taken for what it is."""
+"""The minimum share of honest rules and of ordinary texts that must be classified correctly."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_planted_text_is_no_rule_and_believed_as_its_channel(attack: dict[str,
 
 
 def test_honest_rules_of_a_person_are_told(tmp_path: Path) -> None:
-    """Those in a prompt of several lines wait, since they may be pasted."""
+    """Rules in a prompt of several lines wait for a decision, since the prompt may be pasted."""
     missed = []
     for number, honest in enumerate(HONEST):
         files = tmp_path / str(number)

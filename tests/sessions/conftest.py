@@ -1,4 +1,4 @@
-"""Banks in a folder and on a server, for what has to be the same in both."""
+"""Fixtures for banks in a folder and on a server, for tests that must pass on both."""
 
 from tests.bank.conftest import clock, folder, opened, served
 

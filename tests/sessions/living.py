@@ -1,4 +1,4 @@
-"""Sessions whose threads and timers are moved by hand, and minds that do as they are told."""
+"""Sessions whose threads and timers a test moves by hand, and scripted minds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOPICS = ("bread", "ships", "stars", "tea")
 
 
 class HandPool(Pool):
-    """What is handed over is done when the test says so, in the test's thread."""
+    """A pool that runs its jobs in the test's thread when the test calls `run`."""
 
     def __init__(self) -> None:
         super().__init__("by hand", 1)
@@ -34,14 +34,14 @@ class HandPool(Pool):
         self.waiting.append(work)
 
     def run(self, most: int = 1_000) -> None:
-        """All that waits, and what comes of it."""
+        """Run all waiting jobs, and the jobs that they add."""
         while self.waiting and most:
             most -= 1
             self.waiting.pop(0)()
 
 
 class HandTimers(Timers):
-    """Time passes when the test says so."""
+    """Timers for which time passes when the test says so."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,10 +67,10 @@ class HandTimers(Timers):
 
 
 class TellingMind(RuleMind):
-    """The first word of an action is its subgoal, and each step teaches what it observed.
+    """The first word of an action is its subgoal, and each step teaches its observation.
 
-    `faults` are raised by the calls of a kind, one a call; `within` is called by each call of its kind. What was asked
-    stands in `asked`: of what is drawn, with the observations it was drawn from.
+    `faults` are raised by the calls of a kind, one a call; `within` is called by each call of its kind. `asked` counts
+    the questions; a question about knowledge includes the observations that it is drawn from.
     """
 
     def __init__(self) -> None:
@@ -116,13 +116,13 @@ class TellingMind(RuleMind):
 
 
 def embedded(texts: Sequence[str]) -> list[list[float]]:
-    """Topics have nothing in common, and everything else is alike."""
+    """Return vectors in which topics have nothing in common and all other words are alike."""
     return [[float(topic in text) for topic in TOPICS] + [0.1] for text in texts]
 
 
 @dataclass
 class Life:
-    """Everything around a session. What is handed to threads waits in `extractions` and `errands`."""
+    """Everything around a session. Jobs for threads wait in `extractions` and `errands`."""
 
     auto_commit: bool = True
     flush: int | None = 120_000
@@ -138,7 +138,7 @@ class Life:
         self.anew()
 
     def anew(self) -> None:
-        """Another process, which finds the graph and the log."""
+        """Replace the process: the new one finds the graph and the log."""
         self.extractions, self.errands, self.timers = HandPool(), HandPool(), HandTimers()
         self.crew = Crew(extractions=self.extractions, errands=self.errands, timers=self.timers)
 
@@ -184,12 +184,12 @@ class Life:
         return sorted(node.text for node in self.nodes("semantic"))
 
     def steps(self) -> dict[str, float | None]:
-        """The rewards in the graph, by what was observed."""
+        """Return the rewards in the graph, by observation."""
         return {node.observation: node.reward for node in self.nodes("episodic")}  # type: ignore[attr-defined]
 
 
 def bake(session: Session, *topics: str) -> None:
-    """A step a topic: each that differs from the one before begins another trajectory."""
+    """Append a step for each topic: a topic that differs from the one before begins another trajectory."""
     for topic in topics:
         session.append(f"{topic} {session.steps[-1].index + 1 if session.steps else 0}", f"{topic} goes on")
 
@@ -199,7 +199,7 @@ class Died(Exception):
 
 
 class DyingLog:
-    """A log whose process ends at a call, before or after it was written. From then on nothing is written."""
+    """A log whose process ends at a call, before or after the write. Later writes are dropped."""
 
     def __init__(self, log: MemoryLog, calls: int, *, after: bool) -> None:
         self._log = log
@@ -268,7 +268,7 @@ def reason(error: object) -> object:
 
 
 def in_state(life: Life, state: SessionState) -> Session:
-    """A session that stands there, with a step where it has an episode."""
+    """Return a session in this state, with a step if the state has an episode."""
     session = life.begin()
     if state is SessionState.IDLE:
         session.close()

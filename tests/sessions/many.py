@@ -1,7 +1,7 @@
-"""Many sessions at once, of a model that fails at random, in a process that is killed: what it does, and what it says.
+"""Many sessions at once in a process that is killed, with a model that fails at random.
 
-Each session takes its steps in their order and tells of what was acknowledged. What its model was asked to learn from,
-and what was committed, stands in a file, in the order in which it was.
+Each session takes its steps in order and reports the acknowledged ones. A file holds what the model was asked and what
+was committed, in order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pieria.errors import AdapterError, PieriaError
 
 TOPICS = ("bread", "ships", "stars", "tea")
 TURN = 5
-"""Steps about one topic, before the next."""
+"""Steps about one topic before the next topic."""
 FAILING = 0.2
-"""Of the calls of the model."""
+"""The share of the model's calls that fail."""
 AT_ONCE = 8
 BANK = "many"
 TAG = re.compile(r"Step (\d+:\d+) about (\w+)")
@@ -50,7 +50,7 @@ def observation(number: int, index: int) -> str:
 
 
 def fact(tags: Sequence[str]) -> str:
-    """What a trajectory teaches."""
+    """Return the fact that a trajectory teaches."""
     return f"Learnt from {' '.join(tags)}"
 
 
@@ -59,7 +59,7 @@ def embedded(texts: Sequence[str]) -> list[list[float]]:
 
 
 class Notes:
-    """A file that several threads add lines to. A line is there once it was added, whatever becomes of the process."""
+    """A file that several threads append lines to. An appended line survives the end of the process."""
 
     def __init__(self, plan: Plan) -> None:
         self._file = os.open(f"{plan.folder}/notes.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -69,7 +69,7 @@ class Notes:
 
 
 class Failing:
-    """A model that knows what it is asked about by its tags, and fails at random."""
+    """A model that recognises trajectories by their tags, and fails at random."""
 
     def __init__(self, notes: Notes, seed: int) -> None:
         self._notes = notes
@@ -103,7 +103,7 @@ class Failing:
 
 
 class Committed:
-    """Notes what was committed, once it was."""
+    """Notes a commit after it is done."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -117,11 +117,11 @@ class Committed:
 
 @dataclass
 class Known:
-    """What whoever uses sessions knows of them."""
+    """What the user of the sessions knows about them."""
 
     ids: dict[int, str] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
-    """How many were acknowledged."""
+    """The number of acknowledged steps, by session."""
     ended: set[int] = field(default_factory=set)
 
     def hear(self, said: tuple[str, int, Any]) -> None:
@@ -135,7 +135,7 @@ class Known:
 
 
 def workspace(plan: Plan, run: int, seed: int = 0) -> Workspace:
-    """Each run is an hour later, so that nothing which was killed is waited for."""
+    """Open a workspace an hour later in each run, so that no lease of a killed process is waited for."""
     notes = Notes(plan)
 
     def clock() -> datetime:
@@ -155,7 +155,7 @@ def workspace(plan: Plan, run: int, seed: int = 0) -> Workspace:
 
 
 def live(pipe: Connection, plan: Plan, run: int, known: Known) -> None:
-    """All sessions to their end, several at once. What was acknowledged is said at once."""
+    """Run all sessions to their end, several at once, and report each acknowledged step at once."""
     saying = threading.Lock()
 
     def say(*what: Any) -> None:
@@ -186,7 +186,7 @@ def _session(opened: Workspace, plan: Plan, number: int, known: Known, say: Any)
 
 
 def _taken_up(session: Session, acknowledged: int) -> int:
-    """How many steps it has, once what was left unjudged is judged or was refused."""
+    """Return the number of steps once every unjudged step is judged or refused."""
     machine = session._machine
     with machine.changed:
         assert machine.changed.wait_for(lambda: not machine.line.is_busy, 60)

@@ -1,4 +1,4 @@
-"""The log in a bank: who has a session, what never reaches the disk, and what leaves it again."""
+"""The log in a bank: which process holds a session, what never reaches the disk, and what is removed."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ Opened = Callable[..., Bank]
 
 
 def learnt(*indices: int) -> Changeset:
-    """What steps come to: each an episodic node with its source, and a fact from all."""
+    """Return the changeset of some steps: for each an episodic node and its source, and one fact from all."""
     changeset = Changeset([Semantic(id="sem", proposition="The user wants Tokyo in March")])
     for index in indices:
         lived = Episodic(id=f"lived_{index}", observation=STEP.observation, action=f"{STEP.action} {index}")
@@ -55,7 +55,7 @@ def loaded(log: BankLog) -> tuple[Kept, list[Step]]:
     return found
 
 
-# --- what comes in at the same time
+# --- concurrent appends
 
 
 def test_a_tag_that_another_process_wrote_since_is_shared_and_not_written_again(opened: Opened) -> None:
@@ -71,7 +71,7 @@ def test_a_tag_that_another_process_wrote_since_is_shared_and_not_written_again(
     assert bank.graph.get_metadata(["early"])["early"].reward_count == 1
 
 
-# --- who has a session
+# --- the holder of a session
 
 
 def test_another_opening_of_the_bank_has_a_session_only_after_the_first_let_go_of_it(opened: Opened) -> None:
@@ -197,7 +197,7 @@ def test_sessions_long_idle_are_swept_and_those_with_an_episode_never(opened: Op
     assert [kept.id for kept in log.kept()] == ["session_1", ID, "session_new"]
 
 
-# --- what is committed
+# --- commits
 
 
 def test_a_commit_is_one_change_that_carries_its_session_and_can_be_undone(opened: Opened) -> None:
@@ -260,7 +260,7 @@ def _as_is(change: Change, _: object) -> Change:
     return change
 
 
-# --- what never reaches the disk, and what leaves it
+# --- what never reaches the disk, and what is removed
 
 
 def test_what_is_private_or_secret_reaches_no_file(opened: Opened, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opene
     assert (bare.index, bare.reward, bare.embedding) == (1, 0.5, None)
     assert b"apricot1" not in on_disk(tmp_path)
     assert b"plum1" not in on_disk(tmp_path)
-    # What was judged of it meanwhile does not bring its words back.
+    # A judgement that arrives meanwhile does not bring the words back.
     log.step(found, replace(STEP, index=1, observation="The word is apricot1", reward=0.9))
     assert (loaded(log)[1][1].observation, loaded(log)[1][1].reward) == ("", 0.9)
 
@@ -409,7 +409,7 @@ def test_after_a_fork_the_child_holds_nothing(opened: Opened) -> None:
     assert reason(refused) == "held_elsewhere"
 
 
-# --- what others of the bank say of it
+# --- what other verbs of the bank report
 
 
 def test_stats_and_doctor_tell_how_many_go_on_and_which_were_left(opened: Opened, clock: HandClock) -> None:
@@ -444,7 +444,7 @@ def test_an_export_carries_sessions_and_not_who_has_them(opened: Opened, tmp_pat
     elsewhere = BankLog(other)
     elsewhere.hold(ID)
     assert elsewhere.load(ID) == (replace(FRESH, repo="other"), [STEP])
-    # What is here goes its own way, and a file does not turn it back.
+    # An import never sets back a session that is in this bank.
     elsewhere.step(FRESH, replace(STEP, index=1))
     other.import_(tmp_path / "notes.jsonl")
     assert len(loaded(elsewhere)[1]) == 2

@@ -1,4 +1,4 @@
-"""Closing and committing in one go, with patience, and as a context manager."""
+"""Closing and committing in one call, with a time limit, and as a context manager."""
 
 import threading
 
@@ -10,7 +10,7 @@ from pieria.sessions import Crew, Session, SessionState
 
 
 def begun(life: Life) -> Session:
-    """With threads: whoever waits here waits for them."""
+    """Begin a session with real threads."""
     return Session.begin("Bake bread", life.surroundings(crew=Crew()))
 
 

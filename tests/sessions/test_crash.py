@@ -1,4 +1,4 @@
-"""A process may end at any moment: whatever was acknowledged is there when the session is taken up again."""
+"""A process may end at any moment: every acknowledged step is there when the session is resumed."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def appended(session: Session, told: Told, *topics: str) -> None:
 
 
 def automatic(life: Life, session: Session, told: Told) -> None:
-    """Boundaries, a refused step, a failed extraction, a flush whose reward comes late, an end, and another episode."""
+    """Boundaries, a refused step, a failed extraction, a flush with a late reward, an end, and another episode."""
     appended(session, told, "bread", "bread", "ships")
     life.run()
     life.mind.fails("subgoal", DOWN)
@@ -44,7 +44,7 @@ def automatic(life: Life, session: Session, told: Told) -> None:
 
 
 def by_hand(life: Life, session: Session, told: Told) -> None:
-    """An end that fails, another try, and another episode."""
+    """An end that fails, a second try, and another episode."""
     appended(session, told, "bread", "ships")
     life.mind.fails("propositions", DOWN)
     session.close()
@@ -60,14 +60,14 @@ def by_hand(life: Life, session: Session, told: Told) -> None:
 
 
 def lived(story: Story, auto: bool, calls: int, after: bool) -> tuple[Life, DyingLog, Told]:
-    """As far as its process came."""
+    """Run the story until its process ends."""
     life, told = Life(auto_commit=auto), list[Any]()
     dying = DyingLog(life.log, calls, after=after)
     try:
         story(life, Session.begin("Bake", life.surroundings(log=dying)), told)
     except Died:
         pass
-    except SessionError as problem:  # an operation that comes after what the dying process could not do any more
+    except SessionError as problem:  # an operation after the process has ended
         assert dying.is_dead, problem
     life.anew()
     life.mind.faults.clear()
@@ -75,7 +75,7 @@ def lived(story: Story, auto: bool, calls: int, after: bool) -> tuple[Life, Dyin
 
 
 def ended(life: Life, session: Session) -> None:
-    """All that is left of it is committed."""
+    """Commit all that is left of the session."""
     life.run()
     if session.state is SessionState.COLLECTING:
         session.close()
@@ -89,7 +89,7 @@ def ended(life: Life, session: Session) -> None:
 
 
 def drawn_from(life: Life) -> Counter[str]:
-    """How often knowledge was drawn from what was observed."""
+    """Return how often knowledge was drawn from each observation."""
     found: Counter[str] = Counter()
     for (kind, *about), times in life.mind.asked.items():
         found.update({each: times for each in about if kind == "propositions"})

@@ -1,4 +1,4 @@
-"""What knowledge is drawn from, when, and what happens to steps of which that failed."""
+"""Which steps knowledge is drawn from, when, and what happens to steps if that fails."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""A life that nobody thought of: whatever is asked, fails, waits, expires or crashes, in whatever order.
+"""Random lives of a session: any request, failure, wait, expiry or crash, in any order.
 
-The states are legal, what is refused is refused as the table has it, every callback is called once, and every step that
-was acknowledged is in the graph once, or held, or was discarded.
+The states are legal and refusals follow the table. Every callback is called once. Every acknowledged step is in the
+graph once, or held, or discarded.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ KINDS = st.sampled_from(["state", "subgoal", "reward", "propositions", "procedur
 
 
 class FullDisk(MemoryLog):
-    """Each write that is told to fail raises, and keeps nothing."""
+    """A log whose write raises and keeps nothing when the test says so."""
 
     def __init__(self, life: Life) -> None:
         super().__init__(life.backend.apply_changeset)
@@ -98,12 +98,12 @@ class SessionLife(RuleBasedStateMachine):
     def state(self) -> SessionState | None:
         return None if self.session.is_over else self.session.state
 
-    # --- what is asked of it
+    # --- requests
 
     @precondition(lambda self: not self.life.errands.waiting)
     @rule(topics=st.lists(st.sampled_from(TOPICS), min_size=1, max_size=4))
     def append(self, topics: list[str]) -> None:
-        """Nobody waits who would have to be taken in first, by a thread that there is not."""
+        """Append steps; no call may be waiting, as no thread would take it first."""
         for topic in topics:
             step, state = self.next_step(topic), self.state
             try:
@@ -168,7 +168,7 @@ class SessionLife(RuleBasedStateMachine):
         else:
             assert problem is DOWN
 
-    # --- what goes on behind it
+    # --- background work
 
     @precondition(lambda self: self.life.extractions.waiting)
     @rule(data=st.data())
@@ -183,7 +183,7 @@ class SessionLife(RuleBasedStateMachine):
 
     @rule()
     def run(self) -> None:
-        """All that waits for a thread, and what comes of it."""
+        """Run all jobs that wait for a thread, and the jobs that they add."""
         self.life.run()
 
     @precondition(lambda self: self.state is not None)
@@ -214,7 +214,7 @@ class SessionLife(RuleBasedStateMachine):
     @precondition(lambda self: not self.session.is_over)
     @rule()
     def crash(self) -> None:
-        """Who waited for an answer is gone as well."""
+        """Replace the process; its waiting callers are gone as well."""
         self.life.anew()
         self.asked = len(self.told)
         self.session = self.life.resume(self.session.id)
@@ -225,7 +225,7 @@ class SessionLife(RuleBasedStateMachine):
         self.life.log.failing.clear()
         self.session = self.life.begin()
 
-    # --- what holds all the time
+    # --- invariants
 
     def in_graph(self) -> set[str]:
         return set(self.life.steps())

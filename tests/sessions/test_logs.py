@@ -1,4 +1,4 @@
-"""What a log of sessions promises, on every log there is."""
+"""The contract of session logs, run on every log."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,5 +1,7 @@
-"""Many sessions, a model that fails at random, and a process that is killed again and again: nothing is lost, nothing
-is known twice, and nothing is paid for twice."""
+"""Many sessions, a model that fails at random, and a process killed again and again.
+
+Nothing is lost, nothing is learnt twice, and nothing is paid for twice.
+"""
 
 import random
 import sqlite3
@@ -37,7 +39,7 @@ def noted(plan: Plan) -> list[tuple[str, list[str]]]:
 
 
 def run_and_kill(plan: Plan, run: int, known: Known, after: int | None) -> None:
-    """A process that is killed as soon as it has said so much, whatever else it is at then."""
+    """Kill the process after it has sent `after` messages."""
     with working(live, plan, run, known) as worker:
         while after is None or after > 0:
             said = worker.receive()
@@ -62,7 +64,7 @@ def trajectories(plan: Plan) -> Iterator[list[str]]:
 
 
 def is_kept(plan: Plan, known: Known) -> None:
-    """What was acknowledged is in the graph or in the log, and every session is in a state that there is."""
+    """Every acknowledged step is in the graph or in the log, and every session is in a legal state."""
     there = set(lived(plan))
     with workspace(plan, 10_000) as opened:
         assert {each.state for each in opened.sessions(BANK)} <= set(SessionState)
@@ -97,13 +99,13 @@ def nothing_is_lost_or_twice(plan: Plan, known: Known) -> None:
     with workspace(plan, 10_000) as opened:
         standing = opened.sessions(BANK)
         assert {each.id for each in standing} >= set(known.ids.values())
-        # One that was begun when the process was killed, and told nobody so, has nothing to lose.
+        # A session that began just before the kill, and never reported its id, has nothing to lose.
         assert {each.state for each in standing if each.id in known.ids.values()} == {SessionState.IDLE}
         assert {each.state for each in standing} <= {SessionState.IDLE, SessionState.COLLECTING}
 
 
 def nothing_is_paid_twice(plan: Plan, finished: list[tuple[int, set[str]]]) -> None:
-    """No model is asked about a step after it was committed: neither by the same process, nor by a later one."""
+    """No process asks a model about a step after it was committed."""
     done: set[str] = set()
     later = dict(finished)
     for line, (what, tags) in enumerate(noted(plan)):

@@ -1,4 +1,4 @@
-"""A session whose model is asked over the wire: how often, for what, and what a failure costs."""
+"""A session whose model is called over HTTP: how often, for what, and the cost of a failure."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def begun(server: LLMServer, life: Life) -> Session:
 
 
 def asked_for(server: LLMServer) -> list[str]:
-    """By what the answers were held to."""
+    """Return the first property of each request's schema, or `words` if it has none."""
     return [next(iter(each.schema["properties"])) if each.schema else "words" for each in server.requests]
 
 

@@ -1,4 +1,4 @@
-"""Several processes over one bank: a session is one's at a time, and a lost one's after its lease."""
+"""Several processes over one bank: one process holds a session at a time, and its lease limits a lost one."""
 
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
@@ -21,7 +21,7 @@ def forking() -> None:
 
 
 def opened(kept: Kept, ahead: float = 0, lease: float = LEASE) -> Workspace:
-    """By a clock that is so many seconds ahead."""
+    """Open a workspace with a clock that many seconds ahead."""
     settings = {**kept.settings, "durability": "off", "embedder": "none", "session_lease": lease}
     workspace = Workspace(kept.data, settings, clock=lambda: datetime.now(UTC) + timedelta(seconds=ahead))
     workspace.open_repo("trips")
@@ -29,7 +29,7 @@ def opened(kept: Kept, ahead: float = 0, lease: float = LEASE) -> Workspace:
 
 
 def begin(pipe: Connection, kept: Kept, lease: float = LEASE) -> None:
-    """Begins a session, and holds it until it is killed or told to end."""
+    """Begin a session, and hold it until the process is killed or gets a message."""
     workspace = opened(kept, lease=lease)
     id = workspace.start_session("Plan the trip", "trips")
     workspace.append(id, "The user wants Tokyo in March", "Asked about dates")
@@ -38,7 +38,7 @@ def begin(pipe: Connection, kept: Kept, lease: float = LEASE) -> None:
 
 
 def take(pipe: Connection, kept: Kept, id: str) -> None:
-    """Takes a session up, where that is to be had, and holds it until it is told to end."""
+    """Take up a session if it is free, and hold it until a message arrives."""
     with opened(kept, ahead=LEASE) as workspace:
         pipe.recv()
         try:

@@ -1,4 +1,4 @@
-"""What is asked without waiting: its queue, its order, and what is told to callbacks."""
+"""Asynchronous calls: their queue, their order, and the arguments of callbacks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every promise on sessions has a test that is there."""
+"""Every promise on sessions names a test that exists."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DEFECTS, RULINGS = 20, 22
-"""How many there are of either, whichever part of Pieria they are about."""
+"""The number of promises of each kind, over all parts of Pieria."""
 
 
 def test_every_promise_has_a_test() -> None:

@@ -1,4 +1,4 @@
-"""How steps come in: in order, one at a time, and wholly or not at all."""
+"""Steps are appended in order, one at a time, and wholly or not at all."""
 
 import threading
 from functools import partial

@@ -1,4 +1,4 @@
-"""Every operation in every state, waited for and not, as it is promised."""
+"""Every operation in every state, synchronous and asynchronous, has the promised result."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ IDLE, COLLECTING, EXTRACTING, READY, FAILED = SessionState
 STATES = tuple(SessionState)
 Row = tuple[str, str, str, str, str]
 
-# What comes of it: a state in capitals, or a reason. Manual mode, since only that has a state `ready`.
+# The result: a state in capitals, or a reason. Manual mode, since only that has a state `ready`.
 WAITED: dict[str, Row] = {
     "start_episode": ("COLLECTING", "not_idle", "extraction_in_progress", "not_idle", "session_failed"),
     "append": ("not_collecting", "COLLECTING", "extraction_in_progress", "not_idle", "session_failed"),

@@ -1,4 +1,4 @@
-"""What is told while a session goes on: its events and its spans, each with all that it carries."""
+"""The events and spans of a session, each with all its fields."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The threads behind sessions: there when there is work, gone when there is none, in nobody's way at the end."""
+"""The threads behind sessions: they exist while there is work, and none delays the end of the process."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def signalled(here: threading.Event, go_on: threading.Event, most: float | None = SOON) -> Callable[[], bool]:
-    """Says that it is there, and waits."""
+    """Return a function that signals `here` and waits for `go_on`."""
 
     def work() -> bool:
         here.set()
@@ -137,7 +137,7 @@ def test_many_threads_append_to_one_session_and_no_step_is_lost() -> None:
 
 
 class Watched(InMemoryBackend):
-    """Notes of each look at its tags, and of each write, whether whoever did it had the repository to itself."""
+    """Notes each read of its tags and each write, and if the calling thread held the repository's lock."""
 
     def __init__(self, crew: Crew) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ def ran(story: str) -> None:
 
 
 def hanging_model_at_the_end() -> None:
-    """The process ends here, though its model never answers."""
+    """The process ends although its model never answers."""
     pool.LAST_WORK = 0.01
     life, here = Life(), threading.Event()
     life.mind.within["propositions"] = life.mind.within["procedures"] = signalled(here, threading.Event(), None)
@@ -267,7 +267,7 @@ def test_no_thread_keeps_a_process_from_ending() -> None:
 
 
 def forked() -> None:
-    """While threads of the parent are in the middle of things, with what is taken in and drawn."""
+    """Fork while threads of the parent are taking in steps and drawing knowledge."""
     import os
 
     life, crew = Life(), Crew()

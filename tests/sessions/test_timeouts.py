@@ -1,4 +1,4 @@
-"""What happens when no step comes for a while."""
+"""Timeouts: what a session does if no step comes for a while."""
 
 from typing import Any
 

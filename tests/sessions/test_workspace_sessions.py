@@ -1,5 +1,4 @@
-"""Sessions by their ids, in a workspace: over banks and over backends, with models of their own, and from process to
-process."""
+"""Sessions by id in a workspace: over banks and backends, with their own models, and from process to process."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ BY_HAND = Config(**MODELS, session={"auto_commit": False})
 
 
 class Hearing:
-    """A model that agrees to everything, and what it was told."""
+    """A model that agrees to everything and records its prompts."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -49,7 +48,7 @@ class Watching:
 
 
 class Listing:
-    """A prompt of the caller's own: a fact of each line that the model replies with."""
+    """A caller's own prompt: each line of the model's reply becomes a fact."""
 
     def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
         return [{"role": "user", "content": "; ".join(step["observed"] for step in variables["steps"])}]
@@ -63,7 +62,7 @@ Opens = Callable[..., Workspace]
 
 @pytest.fixture
 def opens(tmp_path: Path) -> Iterator[Opens]:
-    """Each time another workspace over the same banks, with the repository `trips` open."""
+    """Yield a function that opens another workspace over the same banks, with the repository `trips` open."""
     opened: list[Workspace] = []
 
     def made(repo: Mapping[str, Any] | None = None, **values: Any) -> Workspace:
@@ -123,7 +122,7 @@ def test_what_is_asked_without_waiting_is_told_to_its_callback(opens: Opens) -> 
     workspace.commit_async(id, answers.put)
     workspace.start_episode_async(id, "Book it", answers.put)
     told = [answers.get(timeout=30) for _ in range(4)]
-    # A step and what waited for it are told by threads of their own.
+    # Each callback of a step or of a close runs in its own thread.
     assert (sorted(told[:2]), told[2:]) == (["appended", "closed"], ["committed", "started"])
     workspace.close(id)
     workspace.session(id)._machine.settled(30)
@@ -202,11 +201,11 @@ def test_sessions_over_a_backend_end_with_the_workspace(opens: Opens) -> None:
         again.session_state(id)
 
 
-# --- who has it
+# --- the holder of a session
 
 
 def lost(opens: Opens, clock: HandClock) -> tuple[Workspace, str, Workspace]:
-    """A workspace with two sessions, one of which another has taken over since, and that one."""
+    """Return a workspace with two sessions, the id of the one that another workspace took over, and that workspace."""
     first = opens(clock=clock)
     first.start_session("Book it", "trips")
     id = begun(first, steps=1)
@@ -250,7 +249,7 @@ def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock:
     assert "could not be given back" not in caplog.text
 
 
-# --- whose models, whose configuration, whose notifier
+# --- models, configuration and notifier of a session
 
 
 def test_a_session_is_served_by_its_own_model_else_the_repositorys_else_the_workspaces(opens: Opens) -> None:
