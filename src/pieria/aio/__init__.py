@@ -1,6 +1,6 @@
-"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited. Here are only their names.
+"""`pieria` for asyncio: the same classes, methods and functions, to be awaited. Only the names are here.
 
-They are made from the table in `table.py`; what type checkers see is `__init__.pyi`, which is written from the same.
+They are made from the table in `table.py`; type checkers read `__init__.pyi`, which is generated from the same table.
 """
 
 from pieria.aio.mirror import NAMES, Opening

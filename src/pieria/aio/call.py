@@ -1,7 +1,7 @@
-"""A call of the synchronous API as something to await: it is done in a thread, and its caller may go away.
+"""Run a call of the synchronous API in a thread, and await it. The caller may be cancelled.
 
-What has begun is done to its end, what has not is withdrawn; so a write is there whole or not at all, and one that was
-answered is on the disk. What the calls are is not known here.
+A call that has begun is finished; one that has not is withdrawn. So a write is complete or absent, and an acknowledged
+write is on the disk. This module does not know what the calls do.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from pieria.record.patience import Caller, caller
 T = TypeVar("T")
 
 ASKED = ("notify", "chat", "chat_structured", "embed", "embed_batch")
-"""Methods of what users hand over: of a notifier, of a language model, of an embedding."""
+"""Methods of user objects: of a notifier, a language model or an embedding."""
 CALLED = (*ASKED, "close")
 LOOK = 1.0
-"""Seconds after which a thread that waits for an event loop looks whether there still is one."""
+"""Seconds between checks whether an event loop still exists."""
 NO_LOOP = "no event loop of asyncio runs here"
 
 
 class LoopCaller(Caller):
-    """A task of an event loop."""
+    """A call made by a task of an event loop."""
 
     __slots__ = ("loop",)
 
@@ -40,10 +40,10 @@ class LoopCaller(Caller):
 
 
 async def done(work: Callable[[], T], *, unwanted: Callable[[T], object] | None = None, to_the_end: bool = False) -> T:
-    """Does it in a thread and returns what it returns, with the context variables of the caller.
+    """Run `work` in a thread with the caller's context variables, and return its result.
 
-    When the caller is cancelled, or dropped, work that has not begun is withdrawn, unless it is to be done
-    `to_the_end`. `unwanted` is handed a result that came too late, for what must be closed.
+    If the caller is cancelled, work that has not begun is withdrawn, unless `to_the_end` is set. `unwanted` gets a
+    result that came too late, to close it.
     """
     asking = LoopCaller(_running_loop())
     context = copy_context()
@@ -70,7 +70,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 def _came_too_late(unwanted: Callable[[T], object], asked: Future[T]) -> None:
-    """In whichever thread: that of the loop must not wait."""
+    """Dispose of a late result in a pool thread, since the event loop must not wait."""
     if not asked.cancelled() and asked.exception() is None:
         pool.submit(partial(unwanted, asked.result()), at_once=True)
 
@@ -78,13 +78,13 @@ def _came_too_late(unwanted: Callable[[T], object], asked: Future[T]) -> None:
 # --- what users hand over to be called
 
 _stand_ins: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()
-"""By the numbers of what they stand for and of its loop, both of which they hold: the same is called by the same."""
+"""By the ids of the value and its loop, which the stand-in keeps alive: the same value gives the same stand-in."""
 
 
 def callable_from_threads(value: Any) -> Any:
-    """Within a call: a coroutine function, or an object with some, as what threads may call. Others are as they are.
+    """Return a coroutine function, or an object with some, in a form that threads can call; other values unchanged.
 
-    Its coroutines run on the loop of the call, which goes on meanwhile.
+    Its coroutines run on the loop of the current call, which keeps running.
     """
     asking = caller.get()
     if value is None or isinstance(value, str | int | float | list | tuple) or not isinstance(asking, LoopCaller):
@@ -106,14 +106,14 @@ def _stand_in(value: Any, loop: asyncio.AbstractEventLoop) -> Any:
     if _is_awaited(value):
         return _run_on(loop, value)
     kind = type(value)
-    # A model without a name of its own goes by that of its class.
+    # A model without a name is identified by its class.
     named = {"__qualname__": kind.__qualname__, "__module__": kind.__module__}
     shown = {name: _delegated(name) for name in dir(kind) if not name.startswith("_") and name not in CALLED}
     return type(kind.__name__, (_StandIn,), {**named, **shown})(value, loop)
 
 
 class _StandIn:
-    """Has what the object has, its coroutine methods as plain ones."""
+    """A proxy whose coroutine methods are plain methods."""
 
     def __init__(self, value: object, loop: asyncio.AbstractEventLoop) -> None:
         self._value = value
@@ -135,7 +135,7 @@ def _run_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> Ca
         if loop.is_closed():
             raise _over(function)
         context = copy_context()
-        # What the coroutine asks for, or starts, outlives whoever waits for this call.
+        # The coroutine's own calls must not depend on the thread that waits here.
         context.run(caller.set, None)
         told = context.run(asyncio.run_coroutine_threadsafe, function(*args, **kwargs), loop)
         while True:
@@ -143,7 +143,7 @@ def _run_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> Ca
                 return told.result(LOOK)
             except TimeoutError:
                 if told.done():
-                    # What it raised by itself, or what came of it at the very moment at which nobody waited.
+                    # The coroutine's own TimeoutError, or a result that came just after the wait.
                     return told.result()
                 if loop.is_closed():
                     raise _over(function) from None

@@ -1,4 +1,4 @@
-"""Makes the classes of `pieria.aio` from the table: an original behind each object, and each verb done in a thread."""
+"""Build the classes of `pieria.aio` from the table: each wraps an original, and runs its methods in a thread."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 END = object()
 Original = Callable[[], Any]
-"""Gives what stands behind a mirror, made by then or not; called in a thread."""
+"""Returns the original behind a mirror, and creates it if needed; called in a thread."""
 
 
 class Mirrored:
-    """An object of the synchronous API whose verbs are awaited."""
+    """An object of the synchronous API whose methods are awaited."""
 
     __slots__ = ("__weakref__", "_original")
 
@@ -34,7 +34,7 @@ class Mirrored:
 
 
 class Given:
-    """An original that is there."""
+    """An original that exists."""
 
     __slots__ = ("_value",)
 
@@ -49,7 +49,7 @@ class Given:
 
 
 class Made:
-    """An original that is made when it is first asked for, once."""
+    """An original that is created once, on first use."""
 
     __slots__ = ("_found", "_lock", "_make")
 
@@ -73,7 +73,7 @@ class Made:
 
 
 class Part:
-    """The original of a group of verbs, such as `bank.facts`."""
+    """The original of a group of methods, such as `bank.facts`."""
 
     __slots__ = ("_name", "_whole")
 
@@ -89,7 +89,7 @@ class Part:
 
 
 class Opening(Generic[T]):
-    """What opens something: `await` gives it, and `async with` closes it at the end of the block."""
+    """Opens something: `await` returns it, and `async with` closes it at the end of the block."""
 
     __slots__ = ("_entered", "_open")
 
@@ -116,18 +116,18 @@ class Opening(Generic[T]):
 
 
 def _left_alone(opened: Any) -> None:
-    """Whoever opened it was cancelled meanwhile: as if that had happened within its block."""
+    """Close a result whose caller was cancelled, as if that had happened within its block."""
     opened.__exit__(asyncio.CancelledError, asyncio.CancelledError(), None)
 
 
 def mirrored(value: Any) -> Any:
-    """What a verb returned, behind a mirror where its class has one."""
+    """Return the value, wrapped in a mirror if its class has one."""
     made = CLASSES.get(type(value))
     return value if made is None else made(Given(value))
 
 
 def _call(original: Original, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """In a thread."""
+    """Call a method of the original, in a thread."""
     return _called(getattr(original(), name), args, kwargs)
 
 
@@ -237,7 +237,7 @@ def _made_when_awaited(original: type) -> dict[str, Any]:
 
 
 def public_verbs(original: type) -> dict[str, Callable[..., Any]]:
-    """The functions that its users call, by name."""
+    """Return the public methods, by name."""
     found = {name: inspect.getattr_static(original, name) for name in dir(original) if not name.startswith("_")}
     return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
@@ -289,4 +289,4 @@ NAMES: dict[str, Any] = {
     **{made.__name__: made for made in CLASSES.values()},
     **{one.__name__: _opening_function(one) if opens(one) else _function(one) for one in FUNCTIONS},
 }
-"""All that `pieria.aio` offers."""
+"""All names of `pieria.aio`."""

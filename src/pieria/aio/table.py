@@ -1,8 +1,7 @@
-"""What of the synchronous API is mirrored, and how: one row a class.
+"""The parts of the synchronous API that are mirrored, and how: one row for each class.
 
-Every public verb of a class becomes one that is awaited, under its own name and with its own signature: what opens
-something and what is gone through is told by what it returns. A row says only what is otherwise. A class that a verb
-returns gets a row here, and nothing else needs to be done.
+Every public method is awaited under its own name and signature. Its return type says whether it opens something or is
+iterated. A row lists only exceptions. For a class that a method returns, add a row here and nothing else.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ NONE: Mapping[str, type] = MappingProxyType({})
 class Mirror(NamedTuple):
     original: type
     is_made_by_users: bool = False
-    """Whether it is made by its name; then it is to be awaited or entered first."""
+    """Whether users call the class; its instances are then awaited or entered first."""
     values: tuple[str, ...] = ()
-    """Attributes that are there as they are: to read one never waits."""
+    """Attributes read directly: reading them never blocks."""
     reads: tuple[str, ...] = ()
-    """Attributes that are awaited, since to read one takes a look into the bank."""
+    """Attributes that are awaited, since reading them reads the bank."""
     groups: Mapping[str, type] = NONE
-    """Attributes whose own verbs are mirrored."""
+    """Attributes with methods of their own to mirror."""
     closes: tuple[str, ...] = ()
-    """Verbs that give something back: done to the end whether anybody waits or not, and never behind other calls."""
+    """Methods that release something: always finished, and never queued behind other calls."""
     at_once: tuple[str, ...] = ()
-    """Verbs that do no more than set something, and are called without `await`."""
+    """Methods that only set a value, called without `await`."""
     apart: tuple[str, ...] = ()
-    """Public names that are the engine's own, and not mirrored."""
+    """Public names for internal use, which are not mirrored."""
 
 
 MIRRORS = (
@@ -107,17 +106,17 @@ MIRRORS = (
 )
 
 FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy, remove_bank, seal, unseal, rekey)
-"""Of the module."""
+"""The mirrored functions of the module."""
 
 
 def opens(function: Callable[..., Any]) -> bool:
-    """Whether it returns what a block closes: that is entered with `async with`, or awaited."""
+    """Return whether the result is a context manager, to enter with `async with` or to await."""
     kinds = {mirror.original.__name__: mirror.original for mirror in MIRRORS}
     return hasattr(kinds.get(returned(function)), "__enter__")
 
 
 def iterates(function: Callable[..., Any]) -> bool:
-    """Whether what it returns is gone through, with `async for`."""
+    """Return whether the result is iterated with `async for`."""
     return returned(function).startswith("Iterator[")
 
 

@@ -1,7 +1,7 @@
-"""The threads in which calls are done: a pool that grows where calls wait for something, and shrinks afterwards.
+"""The thread pool for calls. It grows when calls wait for something, and shrinks afterwards.
 
-It is shared by all banks and event loops of a process. Calls that wait for a model, for a change or for another process
-give their places up, so that they are never in the way of short ones. What a call does is not known here.
+All banks and event loops of a process share it. A call that waits for a model, a change or another process gives up
+its place, so that it never blocks short calls. This module does not know what the calls do.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PLACES = 16
-"""Calls that are done at once. More would stand in each other's way: they share one interpreter and one writer."""
+"""Calls that run at once. More would only compete for one interpreter and one writer."""
 MOMENT = 0.1
-"""Seconds after which a call under way gives its place up, where it waits for something."""
+"""Seconds after which a waiting call gives up its place."""
 COMPUTING = 0.01
-"""The share of a processor from which on a call computes: a further thread would only take from it."""
+"""Share of a processor from which a call counts as computing; another thread would only slow it down."""
 MOST = 1_000
-"""Threads there are at most, whatever waits in them."""
+"""The most threads, even if all of them wait."""
 IDLE = 10.0
 """Seconds that a thread waits for another call before it ends."""
 LAST_STEP = 2.0
-"""Seconds that the end of the process waits for calls under way: one cut off within a model's runtime would crash."""
+"""Seconds to wait for running calls at exit: cutting off a call inside a model's runtime would crash."""
 
 
 class _Begun(NamedTuple):
-    """When a thread began with its call, and what of the processor it had used by then."""
+    """When a thread began its call, and its processor time at that moment."""
 
     at: float
     used: float
@@ -45,13 +45,13 @@ class _Begun(NamedTuple):
         passed = now - self.at
         if passed < MOMENT:
             return False
-        # Where a system tells the processor's time of no thread but one's own, whatever takes long is taken to wait.
+        # Where the system does not report other threads' processor time, a long call counts as waiting.
         told = getattr(time, "pthread_getcpuclockid", None)
         return told is None or time.clock_gettime(told(thread)) - self.used < passed * COMPUTING
 
 
 class _Task:
-    """A call, and where its result goes. Nobody holds it once it is done."""
+    """A call and its future. No reference to it remains when it is done."""
 
     __slots__ = ("asked", "work")
 
@@ -70,7 +70,7 @@ class _Task:
             self.asked.set_result(result)
 
     def refuse(self, problem: RuntimeError) -> None:
-        """Nobody is there to do it."""
+        """Fail the call: there is no thread to run it."""
         if self.asked.set_running_or_notify_cancel():
             self.asked.set_exception(problem)
 
@@ -80,7 +80,7 @@ class Pool:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork: no thread is here but the one that forked."""
+        """Reset after a fork, in which only the forking thread survives."""
         self._changed = threading.Condition(threading.Lock())
         self._waiting: deque[_Task] = deque()
         self._begun: dict[int, _Begun] = {}
@@ -96,16 +96,16 @@ class Pool:
 
     @property
     def at_work(self) -> int:
-        """Calls that are under way."""
+        """Calls that are running."""
         return len(self._begun)
 
     @property
     def waiting(self) -> int:
-        """Calls that are still to be begun."""
+        """Calls that have not begun."""
         return len(self._waiting)
 
     def submit(self, work: Callable[[], T], *, at_once: bool = False) -> Future[T]:
-        """Has it done as soon as there is a place; `at_once` whether there is one or not."""
+        """Run a call when there is a place, or in any case with `at_once`."""
         task = _Task(work)
         with self._changed:
             if at_once:
@@ -126,7 +126,7 @@ class Pool:
         return task.asked
 
     def end(self) -> None:
-        """The process ends: what has not begun never will, and what is under way has a moment."""
+        """End the pool at exit: drop calls that have not begun, and wait a moment for running ones."""
         until = time.monotonic() + LAST_STEP
         with self._changed:
             self._is_ending = True
@@ -138,12 +138,12 @@ class Pool:
         if self._number < PLACES or self._number >= MOST:
             return self._number < PLACES
         now = time.monotonic()
-        # A thread stays among these, and so alive, until it has the lock.
+        # A thread stays in this dict, and so alive, until it has the lock.
         waiting = sum(begun.waits(thread, now) for thread, begun in self._begun.items())
         return self._number - waiting < PLACES
 
     def _start(self) -> None:
-        """Without the lock: a thread that starts may find that a bank was dropped, and do anything for that."""
+        """Start a thread without holding the lock: starting may run garbage collection, which may close a bank."""
         try:
             threading.Thread(target=self._run, name=f"pieria-aio-{next(self._names)}", daemon=True).start()
         except RuntimeError as problem:
@@ -155,7 +155,7 @@ class Pool:
                 task.refuse(problem)
 
     def _watch(self) -> None:
-        """As long as calls wait for a place, looks whether those under way have given theirs up."""
+        """While calls wait for a place, check whether running calls have given theirs up."""
         while True:
             time.sleep(MOMENT)
             starting = 0
@@ -175,7 +175,7 @@ class Pool:
             del task
 
     def _next(self) -> _Task | None:
-        """What is to be done next. None ends the thread: there was nothing for long."""
+        """Return the next call; None ends the thread after a long idle time."""
         me = threading.get_ident()
         with self._changed:
             self._begun.pop(me, None)

@@ -1,7 +1,6 @@
-"""How knowledge is drawn from experience and found again, as one value: models, steps, thresholds, and a profile.
+"""The configuration of learning and recall as one value: models, steps, thresholds and a profile.
 
-A configuration is data that is handed down. It opens nothing and asks nobody; where banks live and who is who is said
-by the settings.
+A configuration is plain data. Settings, such as where banks are stored, belong to `settings`.
 """
 
 from pieria.config.config import Config
@@ -9,6 +8,6 @@ from pieria.config.profile import ExtractionProfile
 
 __all__ = ["Config", "ExtractionProfile"]
 
-# Where they are imported from is what a traceback should name.
+# Tracebacks should show the public import path.
 for _kept in (Config, ExtractionProfile):
     _kept.__module__ = __name__

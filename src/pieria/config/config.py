@@ -1,6 +1,6 @@
-"""The configuration itself: what is in it, and what holds for one step, one type of node, one call.
+"""The configuration: its fields, and the values for one step, node type or call.
 
-It is checked however it is made. What its values do is told where they are read.
+It is always checked when created. The code that reads a value defines its effect.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ def _value_function() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """`llm` and `embedding` say which model is meant and what it is told, as `{"model": …, "opts": {…}}`.
+    """`llm` and `embedding` name the model and its options, as `{"model": …, "opts": {…}}`.
 
-    Whatever is wrong with any of it is a `ConfigError`, and all of it at once. Mappings are copied, and what is not
-    given within them is as by default.
+    Invalid values raise one `ConfigError` listing them all. Mappings are copied; missing keys get their defaults.
     """
 
     llm: Mapping[str, Any] = None  # type: ignore[assignment]
@@ -65,7 +64,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Of a mapping with the names of the fields, such as a file of JSON or TOML holds."""
+        """Return the configuration of a mapping with the field names, such as a JSON or TOML file."""
         found = Findings()
         known = tuple(each.name for each in fields(cls))
         given = found.mapping(values, "configuration", known)
@@ -74,11 +73,11 @@ class Config:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Of the TOML file that the variable `PIERIA_CONFIG` names. Without it, `ConfigError` says `no_config`."""
+        """Return the configuration of the TOML file in `PIERIA_CONFIG`. Without it, raise `ConfigError` `no_config`."""
         return cls.from_dict(reading.named_by(environ))
 
     def resolve(self, step: str) -> dict[str, Any]:
-        """The model and the options of a step, or of a group of steps: a step's own go over those of its group."""
+        """Return the model and options of a step or group. A step's own values override those of its group."""
         check.one_of(step, "step", _STEPS)
         resolved = copied(self.llm)
         for name in dict.fromkeys((_GROUP_OF.get(step, step), step)):
@@ -86,7 +85,7 @@ class Config:
         return resolved  # type: ignore[no-any-return]
 
     def resolve_embedding(self) -> dict[str, Any]:
-        """All of a graph is embedded by one model, so no step has another."""
+        """Return the embedding model and its options. A whole graph uses one model, so no step has its own."""
         return copied(self.embedding)  # type: ignore[no-any-return]
 
     def resolve_overlay(self, step: str) -> str | None:
@@ -94,13 +93,13 @@ class Config:
         return None if self.extraction_profile is None else self.extraction_profile.overlays.get(step)
 
     def resolve_value_function(self, node_type: str) -> dict[str, Any]:
-        """The parameters of a type: as by default, then as configured, then as the profile has them."""
+        """Return the parameters of a node type: defaults, then the configuration, then the profile."""
         params = self.value_function["params"].get(node_type, usual(node_type))
         profile = self.extraction_profile
         return raised(params, {} if profile is None else profile.value_function_overrides.get(node_type, {}))
 
     def llm_opts(self, step: str, base_opts: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What a call of a step is told: what is configured goes before what the call says by itself."""
+        """Return the options of a step's call. The configuration overrides the call's own options."""
         return _told({**(base_opts or {})}, self.resolve(step))
 
     def embedding_opts(self) -> dict[str, Any]:
@@ -164,7 +163,7 @@ def _session(found: Findings, value: object, parameter: str) -> dict[str, Any]:
 
 
 def _timeout(value: object, parameter: str) -> int | None:
-    """In milliseconds; None for never or, where a file has no word for that, infinity."""
+    """Return milliseconds, or None for never. Infinity also means never, for files without a null value."""
     if value is None or (isinstance(value, float) and value == math.inf):
         return None
     return check.whole(value, parameter, 1, _LONGEST)

@@ -1,4 +1,4 @@
-"""The one file that a configuration can come from, and the one variable that names it."""
+"""Read the configuration file that the environment variable names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Checks of a configuration's values, which find all that is wrong before they say so.
+"""Checks of configuration values, which collect all problems before raising.
 
-What the values mean belongs to whoever has them checked.
+The caller knows what the values mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Findings:
-    """Collects what is wrong; `settle` raises it, the first with the others in `errors`."""
+    """Collects problems; `settle` raises the first, with the others in `errors`."""
 
     def __init__(self) -> None:
         self._found: list[ConfigError] = []
@@ -28,13 +28,13 @@ class Findings:
         self._found.append(ConfigError(problem.message, hint=problem.hint))
 
     def within(self, parameter: str, problem: PieriaError) -> None:
-        """Whatever was found wrong with a part that is checked by itself."""
+        """Add the problems of a section that was checked separately."""
         for one in (problem, *problem.errors):
             reason = getattr(one, "reason", one.message)
             self._found.append(ConfigError(f"{parameter}.{reason}", hint=one.hint))
 
     def checked(self, checker: Callable[..., T], value: object, *rest: Any) -> T:
-        """The value as it is kept; where it is wrong, as it came, for `settle` will not let it through."""
+        """Return the checked value. An invalid one is returned unchanged, since `settle` will raise."""
         try:
             return checker(value, *rest)
         except InputError as problem:
@@ -42,7 +42,7 @@ class Findings:
             return value  # type: ignore[return-value]
 
     def mapping(self, value: object, parameter: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """Those of its members that have a known name."""
+        """Return the members with known names, and add the others as problems."""
         if not isinstance(value, Mapping):
             self.add(parameter, f"a mapping of {', '.join(known)}", value, f"Write {{{known[0]!r}: …}}.")
             return {}
@@ -54,14 +54,14 @@ class Findings:
         return {name: value[name] for name in known if name in value}
 
     def options(self, value: object, parameter: str) -> dict[str, Any]:
-        """A copy of what a model or a backend is told: its values are whatever that takes."""
+        """Return a copy of the options for a model or backend. Their values are not checked."""
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             self.add(parameter, "a mapping of options by name", value)
             return {}
         return {name: copied(item) for name, item in value.items()}
 
     def named(self, value: object, parameter: str, expected: str) -> Any:
-        """What it is or, where it is a text such as `package.module:Name`, what it names."""
+        """Return the object, imported if it is a text such as `package.module:Name`."""
         if not isinstance(value, str):
             return value
         try:
@@ -79,14 +79,14 @@ class Findings:
 
 
 def copied(value: Any) -> Any:
-    """Mappings and lists anew, all the way down; everything else is what it was."""
+    """Copy mappings and lists recursively; other values are shared."""
     if isinstance(value, Mapping):
         return {name: copied(item) for name, item in value.items()}
     return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of both, where what lies over goes before, mapping within mapping."""
+    """Return a merged copy, in which `over` takes precedence, mapping by mapping."""
     both: dict[str, Any] = copied(base)
     for name, value in over.items():
         held = both.get(name)

@@ -1,4 +1,4 @@
-"""The parameters of value functions: their bounds, and how those of a type come about."""
+"""Parameters of value functions: their bounds, and the values for a node type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCORES = "a function of relevance, node, metadata and params, or a class or an 
 
 
 def params_of(found: Findings, value: object, parameter: str) -> dict[str, dict[str, Any]]:
-    """By type of node, what is given of its parameters."""
+    """Return the given parameters by node type."""
     given = found.mapping(value, parameter, TYPES)
     return {
         kind: {
@@ -36,7 +36,7 @@ def params_of(found: Findings, value: object, parameter: str) -> dict[str, dict[
 
 
 def value_function_of(found: Findings, value: object) -> dict[str, Any]:
-    """What is not given is as by default, type by type."""
+    """Return the value function, with defaults for missing parameters of each type."""
     parameter = "value_function"
     given = found.mapping(value, parameter, ("module", "params"))
     module = given.get("module", DefaultValueFunction)
@@ -55,6 +55,6 @@ def usual(kind: str) -> dict[str, Any]:
 
 
 def raised(params: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's share lifts the floor by so much of it, and never lowers it; all else takes the place of what was."""
+    """Return the parameters with a profile's on top. A profile's `base_floor` raises the floor by that share."""
     lifted = {} if FLOOR not in over else {FLOOR: min(1.0, params[FLOOR] * (1 + over[FLOOR]))}
     return {**params, **over, **lifted}

@@ -1,6 +1,6 @@
-"""What a field of work counts as knowledge: text that steers single steps, and which nodes come first when found.
+"""Extraction profiles: text that steers single steps, and node parameters for a field of work.
 
-The profiles that come with Pieria are data in `profiles/`. How text reaches a prompt belongs to the mind.
+The built-in profiles are data in `profiles/`. How text reaches a prompt belongs to the mind.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ BUILT_IN = ("coding", "research", "customer_support")
 
 @dataclass(frozen=True, slots=True)
 class ExtractionProfile:
-    """`domain_context` says to every step what the data is about; an overlay ends the prompt of its own step alone.
+    """`domain_context` tells every step what the data is about; an overlay is appended to the prompt of its step.
 
-    `value_function_overrides` are parameters by type of node: `base_floor` is the share by which the floor is lifted,
-    0.15 for fifteen per cent, and every other parameter takes the place of the configuration's.
+    `value_function_overrides` are parameters by node type. `base_floor` raises the floor by a share, 0.15 for 15
+    percent; every other parameter replaces the configuration's.
     """
 
     name: str
@@ -51,29 +51,29 @@ class ExtractionProfile:
 
     @staticmethod
     def coding() -> ExtractionProfile:
-        """For software: what code does and why it fails, how it was mended, built and released."""
+        """Return the profile for software: behaviour and failures of code, fixes, builds and releases."""
         return built_in("coding")
 
     @staticmethod
     def research() -> ExtractionProfile:
-        """For study: claims with their evidence, how sources bear on each other, methods rather than steps."""
+        """Return the profile for research: claims with evidence, relations of sources, methods rather than steps."""
         return built_in("research")
 
     @staticmethod
     def customer_support() -> ExtractionProfile:
-        """For helping customers: how a product behaves, known issues, rules, ways to a solution."""
+        """Return the profile for customer support: product behaviour, known issues, rules, paths to a solution."""
         return built_in("customer_support")
 
 
 def built_in(name: str) -> ExtractionProfile:
-    """One of `BUILT_IN`."""
+    """Return one of the `BUILT_IN` profiles."""
     read = tomllib.loads((files(__package__) / "profiles" / f"{name}.toml").read_text("utf-8"))
     overlays = {step: text.strip() for step, text in read["overlays"].items()}
     return ExtractionProfile(name, read["domain_context"].strip(), overlays, read["value_function_overrides"])
 
 
 def profile_of(found: Findings, value: object) -> ExtractionProfile | None:
-    """A profile itself, the name of one of ours, or a mapping of its fields."""
+    """Return the profile: given itself, by built-in name, or as a mapping of its fields."""
     parameter = "extraction_profile"
     if value is None or isinstance(value, ExtractionProfile):
         return value

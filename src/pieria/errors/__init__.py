@@ -143,6 +143,6 @@ __all__ = [
     "UnsuitableError",
 ]
 
-# Where they are imported from is what a traceback should name.
+# Tracebacks should show the public import path.
 for _name in __all__:
     globals()[_name].__module__ = __name__

@@ -1,4 +1,4 @@
-"""Received values in a few words, for messages that may be logged."""
+"""Describe received values briefly, for messages that may be logged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SHOWN_WHOLE = 40
 _SHOWN_START = 12
 _LONGEST_ID = 200
 _TELLING = 16
-"""Characters, a `_` and digits among them, in which ids end, also of what has blanks in its name. Texts seldom do."""
+"""Ids with blanks end in this many characters or more, with a `_` and digits. Texts seldom do."""
 _LARGEST_SHOWN_INTEGER = 10**20
 _NEVER_SHOWN = frozenset(
     {
@@ -21,7 +21,7 @@ _NEVER_SHOWN = frozenset(
 
 
 def described(value: object, parameter: str = "") -> str:
-    """A received value in at most about 80 characters, never giving away remembered text or a secret."""
+    """Describe a received value in about 80 characters, without remembered text or secrets."""
     hidden = parameter.rpartition(".")[2].partition("[")[0] in _NEVER_SHOWN
     if isinstance(value, PurePath):
         value = str(value)
@@ -37,7 +37,7 @@ def described(value: object, parameter: str = "") -> str:
 
 
 def described_id(value: object) -> str:
-    """An id whole, so that whoever gave many learns which it was. What no id looks like is described as any value."""
+    """Return an id in full, so that a caller with many ids sees which one failed. Other values are described."""
     if not isinstance(value, str) or len(value) > _LONGEST_ID or not value.isprintable():
         return described(value)
     *before, last = value.split() or [""]

@@ -1,4 +1,4 @@
-"""The request was sound, the surroundings were not: all but what a store says."""
+"""Errors of the surroundings, not of the request, except storage errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AccessError(Reasoned, Framework):
         "not_admin": "Show a token made with: pieria token create NAME --access admin.",
         "not_a_person": "Do it at a terminal, or on the page once you are signed in as a person.",
     }
-    """Unless whoever raises it knows better."""
+    """Default hints for some reasons."""
 
     def __init__(self, reason: object = None, **more: Unpack[More]) -> None:
         if isinstance(reason, str):

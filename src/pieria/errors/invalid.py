@@ -1,4 +1,4 @@
-"""What was asked for cannot be right."""
+"""Errors of requests that cannot be right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InputError(Invalid):
         super().__init__(f"{parameter}: expected {expected}, got {self.received}", **more)
 
     def renamed(self, parameter: str) -> InputError:
-        """The same about a parameter that whoever asked knows by another name."""
+        """Return the error under the name that the caller uses for the parameter."""
         error = InputError(parameter, self.expected, None, hint=self.hint, errors=self.errors)
         error.received = self.received
         error.args = (f"{parameter}: expected {self.expected}, got {self.received}",)
@@ -43,7 +43,7 @@ class UnavailableError(Invalid):
         super().__init__(f"{parameter}: not available, {reason}", **more)
 
     def renamed(self, parameter: str) -> UnavailableError:
-        """The same about a parameter that whoever asked knows by another name."""
+        """Return the error under the name that the caller uses for the parameter."""
         own = self.hint if self.hint != f"Leave {self.parameter} out." else f"Leave {parameter} out."
         return UnavailableError(parameter, self.reason, hint=own, errors=self.errors)
 
@@ -68,13 +68,13 @@ class PrivacyError(Invalid):
 
     @property
     def received(self) -> str:
-        """The kinds of what was found, never the value itself."""
+        """Return the kinds of secrets found, never the value itself."""
         if self.found == ("private",):
             return "a part marked <private>"
         return f"what looks like {', '.join(dict.fromkeys(self.found))}"
 
     def renamed(self, parameter: str) -> PrivacyError:
-        """The same about a parameter that whoever asked knows by another name."""
+        """Return the error under the name that the caller uses for the parameter."""
         return PrivacyError(parameter, self.found, hint=self.hint, errors=self.errors)
 
 
@@ -94,7 +94,7 @@ class TransferError(Invalid):
         super().__init__(f"{path}: {reason}{listed}", **more)
 
     def of(self, path: str) -> TransferError:
-        """The same about the file as whoever asked knows it."""
+        """Return the error under the path that the caller uses for the file."""
         return TransferError(path, self.reason, self.problems, hint=self.hint, errors=self.errors)
 
 

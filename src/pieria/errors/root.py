@@ -1,4 +1,4 @@
-"""The root of the tree, its three branches, and what every error can do: be shown, be JSON, be pickled."""
+"""The root of the error tree, its three branches, and what every error can do: display, JSON and pickling."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PieriaError(Exception):
             self.add_note(f"hint: {self.hint}")
 
     def _worded(self, about: str, reason: object) -> str:
-        """The message about a reason: in words where it is a known one, as it is otherwise."""
+        """Return the message for a reason, in words if the reason is known."""
         if reason is None:
             return about
         words = self.reasons.get(reason, reason) if isinstance(reason, str) else jsonable(reason)
@@ -79,7 +79,7 @@ class PieriaError(Exception):
         return f"{self.message} (and {counted(len(self.errors), 'further problem')})"
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as JSON: code, message, retryable, hint, its own fields, and any further ``errors``."""
+        """Return the error as JSON: code, message, retryable, hint, its own fields, and any further ``errors``."""
         shown: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -92,7 +92,7 @@ class PieriaError(Exception):
         return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Exceptions are rebuilt from ``args`` alone by default, which fails for keyword fields."""
+        """Rebuild from all state: the default uses ``args`` alone, which fails for keyword fields."""
         return _remade, (type(self), self.args, dict(self.__dict__))
 
 
@@ -138,5 +138,5 @@ class UnknownError(Unknown):
         super().__init__(f"unexpected failure{shown}", **more)
 
     def as_dict(self) -> dict[str, Any]:
-        """As for every error, but the value is only described: nobody knows what it holds."""
+        """Return the error as JSON. The value is only described, since it may hold anything."""
         return {**super().as_dict(), "value": None if self.value is None else described(self.value)}

@@ -1,4 +1,4 @@
-"""What a store says where it could not read or write."""
+"""Errors of a store that could not read or write."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StorageError(Framework):
         super().__init__(self._worded(about, self.reason), **more)
 
     def placeless(self) -> Self:
-        """The same in its usual words, for whoever is not to know where banks are kept."""
+        """Return the error without details, for callers that must not learn where banks are stored."""
         return type(self)(self.operation, hint=self.advice or "The server's log tells more.")
 
 

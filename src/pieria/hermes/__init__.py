@@ -1,7 +1,7 @@
-"""Memory for the Hermes Agent: a provider that it loads, with Mnemosyne's tools, which recalls and keeps by itself.
+"""A memory provider for the Hermes Agent: Mnemosyne's tools, with automatic recall and storage.
 
-Hermes finds it by the entry point of this package, or by the small folder that `pieria hermes install` writes. Nothing
-of Hermes is imported.
+Hermes finds it by this package's entry point, or by the folder that `pieria hermes install` writes. This package
+imports nothing of Hermes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def register(ctx: Any) -> None:
-    """What Hermes calls with the context of a plugin."""
+    """Register the provider. Hermes calls this with the plugin's context."""
     from pieria.hermes.provider import provider
 
     ctx.register_memory_provider(provider())

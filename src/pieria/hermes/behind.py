@@ -1,4 +1,4 @@
-"""What is done behind the agent, one thing after the other, on a thread of its own: the agent never waits for it."""
+"""A background queue: tasks run one after the other on a thread of its own, and the agent never waits for them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pieria.errors import PieriaError
 log = logging.getLogger(__name__)
 
 PAUSES = (0.2, 1.0, 5.0)
-"""Seconds before each further try of what may pass, such as a bank that another process holds."""
+"""Seconds before each retry of a temporary failure, such as a bank locked by another process."""
 IDLE_SECONDS = 10.0
-"""After so long without anything to do the thread ends; the next task begins another."""
+"""Seconds without a task after which the thread ends. The next task starts another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Task:
 
 
 class Behind:
-    """Threads may share it. Its own thread is there while there is something to do, and keeps no process alive."""
+    """A thread-safe queue with one daemon thread, which runs only while there are tasks."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -36,7 +36,7 @@ class Behind:
         self._thread: threading.Thread | None = None
 
     def add(self, what: str, do: Callable[[], object]) -> bool:
-        """Queues it. False where it is dropped: nothing is taken any more, or the system gives no thread for it."""
+        """Queue a task. Return False if it is dropped: the queue is closed, or no thread can be started."""
         with self._changed:
             if self._closed:
                 log.warning("%s: too late, the provider was shut down", what)
@@ -48,7 +48,9 @@ class Behind:
             return True
 
     def _has_begun(self, what: str) -> bool:
-        """The thread; it finds what there is to do once the lock is given back. The next task tries again."""
+        """Start the thread, and return whether that worked. It takes tasks once the lock is free; the next task tries
+        again.
+        """
         thread = threading.Thread(target=self._work, name=self._name, daemon=True)
         try:
             thread.start()
@@ -59,14 +61,14 @@ class Behind:
         return True
 
     def flush(self, seconds: float) -> int:
-        """Waits until all is done that was queued. Returns how many are not, when the time is up."""
+        """Wait for all queued tasks. Return how many are left when the time is up."""
         with self._changed:
             if threading.current_thread() is not self._thread:
                 self._changed.wait_for(lambda: not self._waiting and not self._busy, seconds)
             return len(self._waiting) + self._busy
 
     def close(self, seconds: float) -> int:
-        """Takes nothing more and waits as `flush` does. Safe to call twice."""
+        """Accept no more tasks and wait as `flush` does. Safe to call twice."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

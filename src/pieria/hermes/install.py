@@ -1,4 +1,4 @@
-"""The small folder by which Hermes finds the provider: written, looked at, taken away."""
+"""The small folder by which Hermes finds the provider: write, inspect and remove it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MISSING, INSTALLED, OUTDATED, FOREIGN = "missing", "installed", "outdated", "for
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """`foreign`: somebody else's files are there, which are let be."""
+    """`foreign`: the folder holds other files, which are left alone."""
 
     folder: Path
     state: str
@@ -28,7 +28,7 @@ class Plugin:
 
 def plugin(home: Path) -> Plugin:
     folder = home / "plugins" / NAME
-    # Before the texts: what another installation writes meanwhile is nobody else's.
+    # List before reading: files that another installation writes meanwhile are not foreign.
     holds = set(os.listdir(folder)) if folder.exists() else set()
     there = {name: _text(folder / name) for name in _contents()}
     if all(text is None for text in there.values()):
@@ -39,14 +39,14 @@ def plugin(home: Path) -> Plugin:
 
 
 def check_there(home: Path) -> None:
-    """Raises `ConfigError` where there is no Hermes."""
+    """Raise `ConfigError` if there is no Hermes."""
     if not home.is_dir():
         hint = f"Where it is yet to come: pieria hermes install --home {quote(str(home))}."
         raise ConfigError(f"Hermes was not found at {home}; is HERMES_HOME right?", hint=hint)
 
 
 def install(home: Path, *, dry_run: bool = False) -> Plugin:
-    """Writes it, or brings it up to date. Returns it as it was before."""
+    """Write or update the folder. Return its state before."""
     before = _ours(plugin(home))
     if not dry_run and before.state != INSTALLED:
         try:
@@ -59,7 +59,7 @@ def install(home: Path, *, dry_run: bool = False) -> Plugin:
 
 
 def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
-    """Takes away what was written, and what Python made of it; options and banks stay. Returns it as it was before."""
+    """Remove the written files and Python's cache of them; options and banks stay. Return the state before."""
     before = _ours(plugin(home))
     if not dry_run and before.state != MISSING:
         try:
@@ -74,8 +74,10 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
 
 
 def _write(file: Path, text: str) -> None:
-    """Whole or not at all: half a file would be taken for somebody else's. What a killed process left aside lies beside
-    the folder, since there it would be, too. Each has a name of its own: several may install at once.
+    """Write a file atomically: a partial file would count as foreign.
+
+    The temporary file is beside the folder, since a leftover inside it would count as foreign too. Its name is unique,
+    since several installations may run at once.
     """
     aside = file.parent.with_name(f".{file.parent.name}.{file.name}.{uuid4().hex}.new")
     try:

@@ -1,4 +1,4 @@
-"""An agent and its bank: opened once, used from the agent's threads and from those behind it, closed with the agent."""
+"""An agent and its bank: opened once, shared by the agent's and background threads, closed with the agent."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 WHO = "hermes"
 SLEEP = "sleep"
 UNNAMED = "user"
-"""A person whose name the host does not say."""
+"""Name of a person whom the host does not name."""
 LAST_SECONDS = 5.0
 _open: weakref.WeakSet[Joined] = weakref.WeakSet()
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """What the host says of the agent and of whom it speaks with."""
+    """What the host says about the agent and the person."""
 
     name: str
     profile: str
@@ -42,7 +42,7 @@ class Agent:
     user: str
     channel: str | None
     primary: bool
-    """Whether a person speaks with it. What others are told to do, such as by a clock, is not kept."""
+    """Whether a person talks to the agent. Turns of scheduled and other runs are not stored."""
 
 
 def agent_of(said: Mapping[str, Any]) -> Agent:
@@ -63,7 +63,7 @@ def agent_of(said: Mapping[str, Any]) -> Agent:
 
 
 class Joined:
-    """Raises what opening a workspace raises; the bank itself is opened when it is first used."""
+    """The agent's workspace and threads. Errors of opening a workspace are raised; the bank is opened on first use."""
 
     def __init__(self, agent: Agent, options: Options) -> None:
         self.agent = agent
@@ -88,7 +88,7 @@ class Joined:
         return self.banks.opened(self.bank_name, session)
 
     def note_saved(self, session: str) -> None:
-        """Says how many turns of the session are on the disk, as hooks of other hosts do."""
+        """Report how many turns of the session are stored, as hooks of other hosts do."""
         bank = self.opened(session)
         if turns := bank.count(kinds="turn", session=session):
             bank.hooks.checkpoint(turns)
@@ -97,8 +97,9 @@ class Joined:
         self.opened(session).jobs.add(SLEEP)
 
     def begin_work(self) -> None:
-        """Whatever jobs come to be due in the banks that were reached, on a thread of its own until the agent ends;
-        what is not done by then, the next one does."""
+        """Run due jobs of the opened banks on a thread until the agent ends. The next process runs those that are
+        left.
+        """
         worker = self.banks.worker()
         with self._lock:
             if not self._ended:
@@ -106,7 +107,7 @@ class Joined:
                 worker.start()
 
     def close(self, seconds: float) -> None:
-        """Keeps what is still to be kept, as far as that can be done in so many seconds. Safe to call twice."""
+        """Finish queued tasks within these seconds. Safe to call twice."""
         left = self.behind.close(seconds)
         if left:
             log.warning("%s things were not kept: the bank was not ready within %g s", left, seconds)
@@ -119,6 +120,6 @@ class Joined:
 
 @atexit.register
 def _close_all() -> None:
-    """An agent that ends without saying so keeps what it heard all the same."""
+    """Store the queued turns of an agent that ends without a shutdown."""
     for joined in list(_open):
         joined.close(LAST_SECONDS)

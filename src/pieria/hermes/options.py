@@ -1,4 +1,4 @@
-"""What a user may choose for the agent: `pieria.json` in the home folder of Hermes."""
+"""The user's options for the agent: `pieria.json` in Hermes' home folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pieria.record.json_text import parsed
 FILE = "pieria.json"
 HOME = "HERMES_HOME"
 PLACES = ("profile", "platform", "user")
-"""What may stand in braces in the name of a bank."""
+"""Placeholders allowed in the name of a bank."""
 
 NOBODY = "nobody"
-"""Stands for `{user}` where the host does not say who it is."""
+"""Value of `{user}` if the host does not name the user."""
 LONGEST_PART = 16
-"""Bytes of what stands for a brace, before its digest: what holds several must not be cut."""
+"""Bytes of a placeholder's value before its digest, so that names with several placeholders are not cut."""
 DIGEST_BYTES = 6
 
 _NO_PROFILE = ("", "default")
@@ -41,10 +41,10 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`bank` may hold `{profile}`, `{platform}` and `{user}`; without one it follows from the profile.
+    """`bank` may hold `{profile}`, `{platform}` and `{user}`; by default it follows from the profile.
 
-    Something is told before a message where recall is that confident: a score compares memories with each other, and
-    the best of what is beside the point is the best as well.
+    Memories are shown only if recall's confidence reaches `min_confidence`. A score only ranks memories against each
+    other, so even an irrelevant result has a best score.
     """
 
     bank: str | None = None
@@ -70,16 +70,16 @@ class Options:
         known = {
             "profile": _part_of_name(profile or "default"),
             "platform": _part_of_name(platform or "cli"),
-            # Whoever is called as nobody is, is somebody.
+            # A user with the reserved name gets a different value.
             "user": _part_of_name(user, but=NOBODY) if user else NOBODY,
         }
         return _BRACES.sub(lambda place: known[place[1]], self.bank)
 
 
 def _part_of_name(value: str, but: str | None = None) -> str:
-    """The value as it may stand in a bank's name, with a digest where another value could look the same there.
+    """Return the value for a bank's name, with a digest if another value could look the same.
 
-    Names that differ in case alone are one bank's, and a value may look like one with a digest.
+    Names that differ only in case are one bank, and a value may itself look like one with a digest.
     """
     shown = same_bank(bank_name_from(value, LONGEST_PART, LONGEST_PART))
     if shown == value != but and not _DIGESTED.search(value):
@@ -89,7 +89,7 @@ def _part_of_name(value: str, but: str | None = None) -> str:
 
 
 def home_folder() -> Path:
-    """Of the Hermes that is running, or of the one that this user has."""
+    """Return the home folder of the running Hermes, or else of this user's Hermes."""
     constants = sys.modules.get("hermes_constants")
     if constants is not None and hasattr(constants, "get_hermes_home"):
         return Path(constants.get_hermes_home())
@@ -97,12 +97,12 @@ def home_folder() -> Path:
 
 
 def options_in(home: Path) -> Options:
-    """Those of this home folder. Raises `ConfigError` with everything that is wrong in the file."""
+    """Return the options in this home folder. Raise `ConfigError` listing every problem in the file."""
     return _options(_read(home / FILE), f"{home / FILE}: ")
 
 
 def save(home: Path, values: Mapping[str, Any]) -> Options:
-    """Writes these beside what the file says already; an empty text takes one out. Raises what `options_in` raises."""
+    """Merge these values into the file; an empty text removes an option. Raise the same errors as `options_in`."""
     said = {**_read(home / FILE), **values}
     kept = {name: value for name, value in said.items() if value is not None and value != ""}
     options = _options(kept, "")

@@ -1,6 +1,6 @@
-"""The provider: every hook of Hermes' plugin interface, on one bank. None raises into the agent; failures are logged.
+"""The provider: every hook of Hermes' plugin interface, on one bank. Hooks log failures instead of raising.
 
-The one exception is a checkpoint that the host demands: there, raising is how the host learns that it failed.
+The one exception is a checkpoint that the host requires: the host detects its failure by the exception.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ NAME = "pieria"
 LABEL = "Pieria"
 HOSTS_MODULE = "agent.memory_provider"
 FLUSH_SECONDS = 5.0
-"""How long the end of a session, and of the agent, wait for what is still to be kept."""
+"""Seconds that the end of the session and of the agent wait for queued turns."""
 NOTES = ("memory", "user")
-"""The agent's own notes: what is in them is in every prompt as it is."""
+"""The agent's own notes, which are part of every prompt."""
 BY_ITSELF = (
     "What was said in earlier sessions is kept for you word for word, and what bears on a message is put before it."
 )
@@ -49,7 +49,7 @@ Result = TypeVar("Result")
 
 
 def quiet(otherwise: Any) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """A hook that logs what goes wrong and answers this instead."""
+    """Make a hook log its errors and return `otherwise` instead."""
 
     def decorate(hook: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(hook)
@@ -70,7 +70,7 @@ def quiet(otherwise: Any) -> Callable[[Callable[Given, Result]], Callable[Given,
 
 @dataclass(frozen=True, slots=True)
 class RecallStatus:
-    """What the host tells the person about the last recall."""
+    """What the host shows the person about the last recall."""
 
     provider_label: str
     count: int
@@ -78,7 +78,9 @@ class RecallStatus:
 
 
 def provider() -> PieriaProvider:
-    """One for an agent. Within Hermes it descends from its class as well, so that hooks of later versions are there."""
+    """Return a provider for one agent. Inside Hermes it also inherits from Hermes' class, to get hooks of later
+    versions.
+    """
     base = getattr(sys.modules.get(HOSTS_MODULE), "MemoryProvider", None)
     kinds = (PieriaProvider,) if base is None else (PieriaProvider, base)
     made: PieriaProvider = types.new_class("PieriaMemoryProvider", kinds)()
@@ -86,7 +88,7 @@ def provider() -> PieriaProvider:
 
 
 class PieriaProvider:
-    """The hooks are called from several threads of the host."""
+    """The hooks, which several threads of the host call."""
 
     pre_compress_checkpoint_api_version = 2
 
@@ -111,7 +113,7 @@ class PieriaProvider:
         return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
-        """What is wrong with the options or settings; nothing is opened for it."""
+        """Return what is wrong with the options or settings, without opening a bank."""
         try:
             Joined(agent_of(self._said), chosen.options_in(self._home)).banks.close()
         except PieriaError as problem:
@@ -135,12 +137,12 @@ class PieriaProvider:
         ]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str) -> None:
-        """Raises what is wrong with them: here a person is waiting for it."""
+        """Save the options. Errors are raised, since a person is waiting for them."""
         chosen.save(Path(hermes_home), values)
 
     @quiet([])
     def backup_paths(self) -> list[str]:
-        """The bank's file, for a backup while no agent runs; none where a server keeps it."""
+        """Return the bank's files, for a backup while no agent runs; none on a server."""
         joined = self._joined or Joined(agent_of(self._said), chosen.options_in(self._home))
         return [str(path) for path in joined.banks.workspace.place.at(joined.bank_name).files]
 
@@ -157,7 +159,7 @@ class PieriaProvider:
         joined.behind.add("getting ready", partial(self._get_ready, joined, session_id))
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
-        """Opens nothing and starts nothing."""
+        """Set up without opening or starting anything."""
         self._said, self._session = kwargs, session_id
 
     @quiet(None)
@@ -258,7 +260,7 @@ class PieriaProvider:
         messages: Sequence[Mapping[str, Any]] | None = None,
         turn_author: Mapping[str, Any] | None = None,
     ) -> None:
-        """`messages` holds what tools were asked and answered as well; what was said is enough."""
+        """Store a turn. `messages` also holds tool calls, which are not stored."""
         joined = self._keeping()
         if joined is None:
             return
@@ -296,7 +298,7 @@ class PieriaProvider:
         joined.behind.add("mirroring a note", mirrored)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], *, require_checkpoint: bool = False) -> str:
-        """Keeps what of these was not kept yet. Raises where that fails and the host demands it."""
+        """Store the messages that are not stored yet. Raise on failure if the host requires it."""
         try:
             return self._checkpoint(messages)
         except Exception as problem:
@@ -334,7 +336,7 @@ class PieriaProvider:
         return self._joined.options if self._joined is not None else chosen.options_in(self._home)
 
     def _join(self) -> Joined:
-        """The agent's bank. One that could not be opened is tried again with the next hook."""
+        """Return the agent's bank. If opening failed, the next hook tries again."""
         with self._lock:
             if self._ended:
                 raise UnavailableError("session", "the agent's memory was shut down", hint="Start a new session.")
@@ -345,7 +347,7 @@ class PieriaProvider:
             return self._joined
 
     def _keeping(self) -> Joined | None:
-        """None where nothing is kept by itself."""
+        """Return the agent's bank, or None if turns are not stored."""
         joined = self._join()
         return joined if joined.options.autosave and joined.agent.primary else None
 
@@ -355,13 +357,13 @@ class PieriaProvider:
         joined.behind.add("keeping a turn", lambda: keeping.into(joined.opened(session)))
 
     def _get_ready(self, joined: Joined, session: str) -> None:
-        """So that the first message does not wait for what is loaded once, nor a job for the first message."""
+        """Load models now, so that neither the first message nor a job waits for them."""
         joined.opened(session)
         if joined.options.prefetch:
             joined.recalling.ahead("getting ready", session, lambda memory: True)
 
     def _is_before_it(self, joined: Joined, session: str, memory: Memory) -> bool:
-        """Whether the model sees it anyway: in this conversation, or among its own notes."""
+        """Return whether the model already sees the memory, in this conversation or in its notes."""
         if memory.kind == "turn" and memory.session == session:
             return self._compressed is None or memory.at >= self._compressed
         return memory.source in {source_of(joined.agent.profile, target) for target in NOTES}

@@ -1,4 +1,4 @@
-"""Recalling before the model is called: in time or not at all, and nothing where it is unlikely to help."""
+"""Recall before the model is called: in time or not at all, and only if it is likely to help."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ASKED = 40
-"""Memories that are asked for: what the model has before it already is left out of them."""
+"""Memories to recall, of which those that the model already sees are dropped."""
 GRACE = 1.25
-"""Of the time that recall is given: after so much more of it, nobody waits any longer."""
+"""Factor on the time limit of recall, after which the caller stops waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ NOTHING = Told()
 
 
 class Recalling:
-    """`opened` gives a session's bank. Threads may share it."""
+    """Recalls for a host's sessions. `opened` returns a session's bank. Threads may share it."""
 
     def __init__(self, opened: Callable[[str], Bank], options: Options) -> None:
         self._opened = opened
@@ -43,7 +43,7 @@ class Recalling:
         self._earlier: dict[str, Told] = {}
 
     def now(self, question: str, session: str, is_known: Callable[[Memory], bool]) -> Told:
-        """What bears on the question; where that takes too long, what bore on the one before."""
+        """Return the memories for the question, or those for the question before if recall takes too long."""
         answer: list[Told] = []
         thread = threading.Thread(
             target=lambda: answer.append(self._recalled(question, session, is_known)),
@@ -64,7 +64,7 @@ class Recalling:
         return earlier
 
     def ahead(self, question: str, session: str, is_known: Callable[[Memory], bool]) -> None:
-        """Keeps what bears on what was just spoken of, in case that the next recall is not in time."""
+        """Recall for the last exchange, as a fallback if the next recall is too slow."""
         found = self._recalled(question, session, is_known)
         with self._lock:
             self._earlier = {session: found}
@@ -74,7 +74,7 @@ class Recalling:
             self._earlier = {}
 
     def _recalled(self, question: str, session: str, is_known: Callable[[Memory], bool]) -> Told:
-        """Runs on a thread that nobody may be listening to any more: whatever goes wrong is logged."""
+        """Recall and log every error: the caller may have stopped waiting."""
         options = self._options
         try:
             found = self._opened(session).recall(

@@ -1,4 +1,4 @@
-"""The tools that the agent is given, as Hermes lists them, and what a call of one answers."""
+"""The agent's tools as Hermes lists them, and the replies to their calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SENTENCE = re.compile(r"(?<=\.)\s+")
 
 
 def instructions(names: Collection[str]) -> str:
-    """How to use these: no sentence of the toolset's instructions that speaks of another."""
+    """Return the toolset's instructions, without sentences about tools that are not in `names`."""
     kept = []
     for sentence in _SENTENCE.split(CHOSEN.toolsets[TOOLSET].instructions):
         if all(name in names for name in NAMES if re.search(rf"\b{name}\b", sentence)):
@@ -34,7 +34,7 @@ def schemas(names: Collection[str]) -> list[dict[str, Any]]:
 
 
 def answer(name: str, arguments: object, host: Host, names: Collection[str]) -> str:
-    """The reply as JSON, errors too."""
+    """Return the reply as JSON, also for an error."""
     try:
         _, tool = CHOSEN.found(name)
         if tool.name not in names:
@@ -45,6 +45,6 @@ def answer(name: str, arguments: object, host: Host, names: Collection[str]) -> 
 
 
 def refusal(problem: PieriaError) -> str:
-    """What stands in the place of a reply where no tool could be asked."""
+    """Return an error reply as JSON."""
     told: Mapping[str, Any] = {"status": "error", "error": problem.as_dict()}
     return json.dumps(told, ensure_ascii=False)

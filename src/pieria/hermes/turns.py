@@ -1,4 +1,4 @@
-"""What the agent lives through, kept in its bank: turns, work it gave away, and what it wrote into its own notes."""
+"""Store an agent's experience in its bank: turns, delegated work, and the agent's own notes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 SOURCE = "hermes"
 NOTED = 0.7
-"""The importance of what the agent chose to note."""
+"""Importance of the agent's own notes."""
 PART = TEXT_LIMIT // 4
-"""Characters of a turn that are one memory; a character has up to four bytes."""
+"""Characters of a turn in one memory; a character takes up to four bytes."""
 PAGE = 500
 
 
@@ -38,7 +38,7 @@ class Turn:
 
 
 class Keeping:
-    """Pieces of turns on their way into a bank. After a failure, `into` goes on with the piece that it failed at."""
+    """Pieces of turns to store. After a failure, `into` goes on with the same piece."""
 
     def __init__(self, session: str, pieces: Iterable[Turn], meta: Mapping[str, Any] | None = None) -> None:
         self._session = session
@@ -47,7 +47,7 @@ class Keeping:
         self._next: Turn | None = None
 
     def into(self, bank: Bank) -> None:
-        """One that the bank refuses, such as one that is private as a whole, keeps none of the others out."""
+        """Store the pieces. A piece that the bank refuses, such as a private one, is skipped."""
         while (piece := self._next or next(self._left, None)) is not None:
             self._next = piece
             try:
@@ -61,7 +61,7 @@ class Keeping:
 
 
 def keep_missing(bank: Bank, session: str, turns: Sequence[Turn], earlier: Iterable[str]) -> None:
-    """Keeps those that are not there as often as they were said, in this session and the `earlier` ones it goes on."""
+    """Store the turns that occur more often than in the bank, in this session and the `earlier` ones it continues."""
     sessions = dict.fromkeys((session, *earlier))
     held = Counter(memory.text for one in sessions for memory in _listed(bank, kinds="turn", session=one))
     missing = []
@@ -75,17 +75,19 @@ def keep_missing(bank: Bank, session: str, turns: Sequence[Turn], earlier: Itera
 
 
 def pieces(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """As a bank can hold them: a turn that is longer than a memory comes in several."""
+    """Split turns into pieces that fit one memory."""
     return (replace(turn, text=part) for turn in turns for part in _parts(said(turn.text)))
 
 
 def said(text: str) -> str:
-    """What was said, as a bank can hold it: without what the host put before it, and without halves of characters."""
+    """Return what was said in a form that a bank can hold: without the host's additions and without invalid
+    characters.
+    """
     return without_recalled(text).replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def spoken(message: Mapping[str, Any]) -> str:
-    """The text of a message, which may come as parts; what is no text, such as a picture, is left out."""
+    """Return the text of a message, which may be in parts. Parts without text, such as pictures, are left out."""
     content = message.get("content")
     if isinstance(content, list):
         parts = (part.get("text") for part in content if isinstance(part, Mapping))
@@ -94,7 +96,7 @@ def spoken(message: Mapping[str, Any]) -> str:
 
 
 class Mirror:
-    """The agent's own notes, as memories. Each is found again by what it said when it was written."""
+    """The agent's own notes, as memories. A digest of the note finds its memory again."""
 
     def __init__(self, bank: Bank, profile: str, session: str) -> None:
         self._bank = bank
@@ -102,7 +104,7 @@ class Mirror:
         self._session = session
 
     def written(self, action: str, target: str, content: str, metadata: Mapping[str, Any]) -> None:
-        """`add`, `replace` or `remove`, as the agent's tool did it."""
+        """Apply `add`, `replace` or `remove`, as the agent's tool did."""
         source = source_of(self._profile, target)
         before = None if action == "add" else self._before(source, metadata, content if action == "remove" else "")
         if action == "remove":
@@ -120,7 +122,9 @@ class Mirror:
         ).id
 
     def _before(self, source: str, metadata: Mapping[str, Any], content: str) -> str | None:
-        """Which one it was. Older hosts tell a part of it only; where that fits several, none of them is meant."""
+        """Return the id of the changed note. Older hosts give only a part of it; if several notes match, return
+        None.
+        """
         whole, part = metadata.get("previous_content") or content, metadata.get("old_text")
         if isinstance(whole, str) and (there := self._there(source, whole)):
             return there
@@ -143,11 +147,11 @@ def _digest(content: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A memory holds so much; what is longer is kept in parts, and nothing where nothing was said."""
+    """Yield the parts of a text that fit a memory; nothing for a blank text."""
     if len(text) <= PART:
         whole = [text]
     else:
-        # What is private goes first: in parts, its end would be without its beginning.
+        # Remove private text before cutting: a part might hold only one of its two marks.
         cut, _ = cut_private(text)
         whole = [cut[start : start + PART] for start in range(0, len(cut), PART)]
     yield from (part for part in whole if part.strip())

@@ -1,6 +1,6 @@
-"""Every setting, and where its value comes from: the one place that reads the environment and settings files.
+"""Every setting and the source of its value: the only code that reads the environment and settings files.
 
-Nothing here opens a bank, and no layer below the workspace may import this: they are handed values.
+Nothing here opens a bank. Layers below the workspace must not import this; they get values.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _name(value: str) -> str:
 
 
 def _checked(checker: Callable[[str, str], Checked], value: str, parameter: str) -> Checked:
-    """A check of ours in the form that pydantic expects; `_problems` takes our error out again."""
+    """Adapt one of our checks to pydantic; `_problems` unwraps the error."""
     try:
         return checker(value, parameter)
     except InputError as problem:
@@ -94,7 +94,7 @@ def _reranker(value: str) -> str:
 
 
 def _steps(value: str) -> str:
-    # Who says nothing of steps need not know what they are.
+    # Import only if steps are set.
     from pieria.models.minds.llm.step_models import chosen
 
     return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
@@ -130,7 +130,7 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class Settings(Fades):
-    """Made by `resolve` alone, which knows the sources; frozen, since banks are open under it."""
+    """The settings, created only by `resolve`, which knows the sources. Frozen, since banks depend on them."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True, defer_build=False
@@ -269,7 +269,7 @@ class Settings(Fades):
 
     @property
     def folder(self) -> Path:
-        """Of what is this machine's own: of the banks themselves, or beside a server that holds them."""
+        """The folder for this machine's own files: that of the banks, or a local one if a server holds the banks."""
         if isinstance(self.data, Path):
             return self.data
         assert self.local is not None
@@ -281,19 +281,19 @@ NAMES = tuple(Settings.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The settings in force, and for each one where it came from."""
+    """The settings in force, and the origin of each."""
 
     settings: Settings
     origins: Mapping[str, str]
     project: Project | None
     environ: Mapping[str, str] = field(repr=False, compare=False)
-    """Of whoever asked: another model's provider may have a key of its own there."""
+    """The caller's environment, in which another provider may have its own key."""
     remarks: tuple[Remark, ...] = ()
-    """What is to be told of the environment beside its values."""
+    """Remarks on the environment, beyond its values."""
     ignored: tuple[Remark, ...] = ()
-    """Those of them that tell what an untrusted folder may not say."""
+    """Those remarks about values that an untrusted folder may not set."""
     is_judged: bool = True
-    """Whether a data folder inside a project has to be trusted: not where the program that calls named it itself."""
+    """Whether a data folder inside a project must be trusted; not if the calling program named it."""
 
     @property
     def roots(self) -> list[Path]:
@@ -302,15 +302,15 @@ class Resolved:
 
     @property
     def is_bank_named(self) -> bool:
-        """Whether anybody gave the bank's name, and may have misspelt it."""
+        """Whether the bank's name was given, and so may be misspelled."""
         return self.origins["bank"] not in _UNNAMED
 
     def is_default(self, setting: str) -> bool:
-        """Whether nobody chose its value."""
+        """Return whether the setting has its default value."""
         return self.origins[setting] == _DEFAULT
 
     def shown(self) -> dict[str, tuple[Any, str]]:
-        """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
+        """Return each setting's value, ready for JSON, and its origin. Secret values stay masked."""
         values = self.settings.model_dump(mode="json")
         for name in ("embedder_url", "reranker_url", "llm_url"):
             if values[name]:
@@ -318,12 +318,12 @@ class Resolved:
         return {name: (values[name], origin) for name, origin in self.origins.items()}
 
     def having(self, **arguments: Any) -> Resolved:
-        """The same with further arguments, which override what was resolved; None stands for not given."""
+        """Return the settings with these arguments on top; None means not given."""
         given = _from_arguments(arguments, Path())
         values = self.settings.model_dump() | dict(given.values)
         origins = {**self.origins, **dict.fromkeys(given.values, ARGUMENT)}
         if "llm" in given.values and self._has_no_key_of_its_own:
-            # What was found for one provider is no business of another.
+            # A key found for one provider must not go to another.
             addressed = {name: value for name, value in values.items() if name == "llm_url" and value is not None}
             found = _from_provider([replace(given, values={**given.values, **addressed})], self.environ, Path())
             values["llm_key"] = found.values.get("llm_key")
@@ -333,7 +333,7 @@ class Resolved:
 
     @property
     def _has_no_key_of_its_own(self) -> bool:
-        """Whether the key of the language model, if there is one, is that of its provider."""
+        """Whether the language model's key, if any, is that of its provider."""
         variables = {provider.variable for provider in LLM_PROVIDERS.values()}
         return self.is_default("llm_key") or self.origins["llm_key"].removeprefix("environment ") in variables
 
@@ -351,13 +351,15 @@ def resolve(
     by_door: bool = False,
     trust: Trust | None = None,
 ) -> Resolved:
-    """The settings in force: arguments, environment (our variables, then the originals'), the project's
-    file, the data folder's file, defaults.
+    """Return the settings in force.
 
-    An argument that is None was not given. Raises `InputError` for a wrong argument and `ConfigError` for
-    anything wrong elsewhere; where several values are wrong, the error holds the others. Files of a folder that nobody
-    trusts can only tighten, and raise nothing. `by_door` says that the arguments are not those of a program that
-    calls Pieria; `trust` stands in for the records of this user.
+    Sources in order: arguments, environment (our variables, then the originals'), the project's file, the data
+    folder's file, defaults.
+
+    An argument that is None was not given. Raise `InputError` for a wrong argument and `ConfigError` for other
+    problems; the error holds all further ones. Files of an untrusted folder can only tighten settings, and raise
+    nothing. `by_door` says that the arguments do not come from a program that calls Pieria. `trust` replaces this
+    user's records.
     """
     folder = working_folder(cwd)
     home = home_folder()
@@ -389,7 +391,7 @@ def resolve(
 
 
 def _as_read(setting: str, value: object) -> object:
-    """A value as the settings would hold it; None for one that they would refuse."""
+    """Return a value as the settings would hold it; None if they would refuse it."""
     from pydantic import TypeAdapter
 
     try:
@@ -412,7 +414,7 @@ def _resolved(sources: list[Source], data: Path | Address, own: Path) -> tuple[S
 
 
 def _settings(values: Mapping[str, Any], chosen: Mapping[str, Source], unknown: Sequence[Invalid] = ()) -> Settings:
-    """Raises everything that is wrong with them, and with what stood beside them, at once."""
+    """Return the settings, or raise all problems at once."""
     try:
         settings = Settings(**values)
     except ValidationError as invalid:
@@ -458,7 +460,7 @@ def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> Source:
 
 
 def _from_environment(environ: Mapping[str, str], folder: Path) -> Source:
-    """Variables that are no setting are let be, since versions share an environment; a slip is refused."""
+    """Read our variables. Unknown ones are ignored, since versions share an environment; likely typos are refused."""
     values: dict[str, str] = {}
     unknown = []
     for variable, value in environ.items():
@@ -473,9 +475,9 @@ def _from_environment(environ: Mapping[str, str], folder: Path) -> Source:
 
 
 def _from_provider(sources: Sequence[Source], environ: Mapping[str, str], folder: Path) -> Source:
-    """The key in the variable of the provider whose model the user named, for the provider's own address alone.
+    """Return the key in the provider's own variable, only for the provider whose model the user named.
 
-    Such a variable is there for other programs: neither a project nor another server gets hold of it.
+    The variable belongs to other programs too: no project and no other server may get the key.
     """
     naming = next((source for source in sources if "llm" in source.values), None)
     named = naming.values["llm"] if naming is not None and naming.personal else None

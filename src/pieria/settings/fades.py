@@ -1,6 +1,6 @@
-"""The settings of how memories fade, are reviewed, reinforced, promoted and gathered.
+"""The settings for fading, review, reinforcement, promotion and clustering.
 
-Exists because they are many and belong together; `settings` says where their values come from.
+`settings` decides where their values come from.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _halflives(value: str) -> str:
 
 
 def halflives_of(value: str) -> dict[str, float]:
-    """Days by kind or tag, of what is written as `decision=7, preference=14`."""
+    """Return days by kind or tag, from a text such as `decision=7, preference=14`."""
     found = {}
     for part in filter(None, map(str.strip, value.split(","))):
         name, _, written = part.rpartition("=")
@@ -38,7 +38,7 @@ def halflives_of(value: str) -> dict[str, float]:
 
 
 class Fades(BaseModel):
-    # Nobody makes one of these alone: what checks them is built with the whole of the settings, and once.
+    # Never built alone: the validator is built once, with all settings.
     model_config = ConfigDict(defer_build=True)
 
     decay_model: Literal["power_law", "exponential", "two_component"] = Field(

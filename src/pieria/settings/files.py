@@ -1,7 +1,4 @@
-"""What settings files say: a project's `.pieria.toml` and a data folder's `pieria.toml`, whole or as far as trusted.
-
-Whether a folder is trusted is in `trust`; which value is stricter is in `strictness`.
-"""
+"""Settings files: a project's `.pieria.toml` and a data folder's `pieria.toml`, read fully if trusted."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ from pieria.settings.strictness import TIGHTENS, is_stricter
 from pieria.settings.trust import Digests, Trust, contents, digest_of, name_within, own_digest
 
 FILE = "pieria.toml"
-"""In the data folder: what holds for all of its banks."""
+"""File in the data folder, with settings for all its banks."""
 SHARED = f"data folder {FILE}"
-"""The origin of what it says."""
+"""Origin of the values in that file."""
 PERSONAL = (
     *("embedder_url", "embedder_key", "reranker_url", "reranker_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),

@@ -16,9 +16,9 @@ from pieria.settings.source import PREFIX, PROJECT, Source
 DATA = Path("~/.pieria")
 MODELS = DATA / "models"
 SERVERS = DATA / "servers"
-"""A folder for each server, of what is this machine's own."""
+"""Parent of the local folders, one for each server."""
 OWN_MODELS = ("share", "pieria", "models")
-"""Where a virtual environment may hold models for whatever runs in it."""
+"""Where a virtual environment may hold models for its programs."""
 
 _KEYWORDS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=", re.IGNORECASE)
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
@@ -31,7 +31,7 @@ def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
     if _KEYWORDS.match(given):
         reason = "it reads like the keywords of a connection, and is not shown, for a password may be in it"
         raise UnavailableError("data", reason, hint="Write it as postgresql://USER@HOST/DATABASE.")
-    # What follows the scheme may hold a password: it is not quoted.
+    # The text after the scheme may hold a password: do not quote it.
     if not (address := _ADDRESS.match(given)):
         return _folder(source, "data", given)
     if not is_server(given):
@@ -47,7 +47,7 @@ def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
 
 
 def local_folder(sources: Sequence[Source], address: Address) -> Path:
-    """One for each server and its database: who may come in there is not who may come in to another."""
+    """Return the local folder for a server and database. Each has its own, since access rights differ."""
     named = folder_of(next((source for source in sources if "local" in source.values), None), "local")
     if named is not None:
         return named
@@ -58,7 +58,7 @@ def local_folder(sources: Sequence[Source], address: Address) -> Path:
 
 
 def models_folder(source: Source | None, data: Path) -> Path:
-    """One for all banks of the user, unless the Python environment has its own; without a home, beside the banks."""
+    """Return the folder of models: the virtual environment's, else the user's, else beside the banks."""
     if source is None and sys.prefix != sys.base_prefix and (own := Path(sys.prefix, *OWN_MODELS)).is_dir():
         return own
     usual = MODELS.expanduser() if home_folder() is not None else data / MODELS.name
@@ -78,7 +78,7 @@ def _text(source: Source, setting: str) -> str:
 
 
 def _folder(source: Source, setting: str, given: str) -> Path:
-    """In full: a relative one counts from where it was said."""
+    """Return the full path. A relative one counts from the source's folder."""
     if not has_length(given):
         raise source.problem(setting, EXPECTED, given)
     try:

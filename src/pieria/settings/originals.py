@@ -1,6 +1,7 @@
-"""The variables of the systems whose users come to Pieria, and which settings of ours they stand for.
+"""Environment variables of the original systems, and the settings they stand for.
 
-A variable of ours counts before them, and they before any file. What means nothing here is told, with the reason.
+Our own variables take precedence over them, and they over files. Variables without effect are reported with the
+reason.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from pieria.settings.source import Source
 
 PREFIXES = ("CORTEXGRAPH_", "MNEMEX_")
-"""The newer name counts before the older."""
+"""The newer prefix takes precedence."""
 PREFIXED: Mapping[str, str] = {
     "STORAGE_PATH": "data",
     "DECAY_MODEL": "decay_model",
@@ -41,7 +42,7 @@ PREFIXED: Mapping[str, str] = {
     "ENABLE_PREPROCESSING": "enrich",
     "ENABLE_EMBEDDINGS": "search_by_meaning",
 }
-"""With either prefix before the name."""
+"""Variables with either prefix."""
 PLAIN: Mapping[str, str] = {
     "SEARCH_STM_WEIGHT": "short_term_weight",
     "SEARCH_LTM_WEIGHT": "long_term_weight",
@@ -66,17 +67,17 @@ INERT: Mapping[str, str] = {
     "DETECT_SECRETS": "secrets are always looked for; the setting secrets says what becomes of them",
     "LTM_INDEX_MAX_AGE_SECONDS": _INDEXED,
 }
-"""What means nothing here, with either prefix; and why."""
+"""Variables without effect, with either prefix, and the reason."""
 UNKNOWN = "no setting of Pieria stands for it"
 ENV = Path("cortexgraph", ".env")
-"""Where the original keeps its variables, in the folder of configurations."""
+"""The original's file of variables, in the configuration folder."""
 LOADED = "Set them where pieria is started, in the client's `env` or in the shell: set -a; . {file}; set +a"
 NEAR = 0.85
-"""How alike names are of which one is probably the other misspelt."""
+"""Similarity from which a name is probably a typo."""
 
 
 class Remark(NamedTuple):
-    """What is to be told of variables that are set: nothing is wrong, and yet it is not what it looks like."""
+    """A note on variables or files that may mislead, although nothing is wrong."""
 
     what: str
     remedy: str
@@ -85,7 +86,7 @@ class Remark(NamedTuple):
 
 
 def from_originals(environ: Mapping[str, str], folder: Path) -> Source:
-    """The settings that such variables stand for. An empty variable is not set."""
+    """Return the settings for such variables. An empty variable is not set."""
     variables = {setting: name for name, setting in PLAIN.items() if environ.get(name)}
     for prefix in reversed(PREFIXES):
         variables.update({setting: prefix + name for name, setting in PREFIXED.items() if environ.get(prefix + name)})
@@ -116,7 +117,7 @@ def remarks(environ: Mapping[str, str], home: Path | None) -> Iterator[Remark]:
 
 
 def _unread(environ: Mapping[str, str], file: Path) -> Iterator[Remark]:
-    """What would have its effect if the original's file of variables were read."""
+    """Yield a remark if the original's file of variables exists but is not read."""
     if not os.access(file, os.R_OK) or not file.is_file():
         return
     with file.open(encoding="utf-8", errors="replace") as lines:

@@ -1,4 +1,4 @@
-"""One place that settings come from, and how to speak of what is wrong there."""
+"""One source of settings, and how to describe its problems."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ PROJECT = "project .pieria.toml"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Values, and how to speak of where they came from. `{}` in the origin stands for the setting's name."""
+    """Values and their origin. `{}` in the origin stands for the setting's name."""
 
     origin: str
     values: Mapping[str, Any]
     folder: Path
     file: Path | None = None
     unknown: tuple[Invalid, ...] = ()
-    """What is wrong with the names beside the values."""
+    """Problems with the names of settings."""
     personal: bool = True
-    """Whether it is the user who says it, and not whoever made the project."""
+    """Whether the user set the values, rather than the project's author."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Of settings that are given by variables of another name than ours: which."""
+    """Variables with other names than ours, by setting."""
     standing: Standing = "trusted"
-    """Whether a person trusts the folder that says it."""
+    """Whether a person trusts the source's folder."""
     project: Path | None = None
-    """The folder to trust, where it is not."""
+    """The folder to trust, if it is not trusted."""
     remarks: tuple[Remark, ...] = ()
-    """What to tell of values that are ignored."""
+    """Remarks on ignored values."""
 
     def origin_of(self, setting: str) -> str:
         variable = self.variables.get(setting)

@@ -11,7 +11,7 @@ TIGHTENS: Mapping[str, tuple[object, ...]] = {
     "secrets": ("flag", "redact", "refuse"),
     "capture": (True, False),
 }
-"""Settings that an untrusted file may move to the right, and their values from the loosest to the strictest."""
+"""Settings that an untrusted file may tighten, with their values from loosest to strictest."""
 REFUSED: Mapping[str, Sequence[str]] = {
     "chooses which memories an agent reads and where new ones go": ("data", "bank", "user", "local"),
     "says who speaks, and so who reads what": ("session", "channel", "author", "author_type"),

@@ -136,7 +136,7 @@ def change(make: Callable[[Trust], Trust]) -> Trust:
 
 
 def note_made(file: Path) -> None:
-    """Remember a bank that was just made, if it lies in a project, and forget banks that are gone."""
+    """Remember a bank that was just made, if it is in a project, and forget banks that are gone."""
     real = Path(os.path.realpath(file))
     if home_folder() is None or innermost_project(real.parent, home_folder()) is None:
         return
