@@ -1,6 +1,6 @@
-"""A process that does one verb after the other and says on its standard output when each begins and is acknowledged.
+"""A process that calls each writing verb in turn and prints when the verb begins and when it is acknowledged.
 
-It is run under strace, which sees what it says and what it waits for in one order: `python -m … FOLDER SETTING`.
+The tests run it under strace, which shows its output and its syncs in one order: `python -m … FOLDER SETTING`.
 """
 
 import os
@@ -18,7 +18,7 @@ def say(word: str) -> None:
 
 
 def verbs(bank: Bank) -> dict[str, Callable[[], object]]:
-    """Each writing verb, so that none is acknowledged by another way to the disk."""
+    """Return every writing verb, since each could reach the disk in its own way."""
     one, other = "one", "other"
     return {
         "remember": lambda: bank.remember("first", id=one),

@@ -1,4 +1,4 @@
-"""What every test with other processes needs: the server they are forked from."""
+"""Fixtures for every test that starts other processes: the server that forks them."""
 
 import pytest
 from tests.durability.processes import start_server
@@ -11,4 +11,4 @@ def server() -> None:
 
 @pytest.fixture(autouse=True)
 def waiting(durable: None) -> None:
-    """What is written waits for the disk."""
+    """Make writes wait for the disk."""

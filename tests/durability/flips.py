@@ -1,4 +1,4 @@
-"""A bank with a bit of everything, what it answers, and the same bank with one changed byte."""
+"""A bank with rows of every kind, its answers, and copies of its file with one byte changed."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -97,14 +97,14 @@ def questions(bank: Bank) -> Iterator[Callable[[], Any]]:
 
 
 def dumped(bank: Bank) -> list[Any]:
-    """What no verb shows whole: every version of links, the vectors, and what is still to be embedded."""
+    """Return what no verb shows in full: all versions of links, the vectors, the pending rows and the counters."""
     with bank.store.reading() as reader:
         vectors = {row: [(n, v.tolist()) for n, v in held] for row, held in reader.vectors(range(1, 330)).items()}
         return [reader.links(every_version=True), reader.head(), vectors, reader.pending(1_000), reader.counters()]
 
 
 def fingerprint(folder: Path) -> list[str | None]:
-    """Every answer as text, None where it was refused with a `StorageError`."""
+    """Return every answer as text, or None where a `StorageError` refused it."""
     answers: list[str | None] = []
     with opened(folder) as bank:
         for question in questions(bank):
@@ -134,14 +134,14 @@ class Flip(NamedTuple):
 
 
 def flips(content: bytes, number: int, seed: int) -> Iterator[Flip]:
-    """Half of them change a bit, half a whole byte."""
+    """Yield random changes of one byte. Half of them change one bit."""
     chance = random.Random(seed)
     for n in range(number):
         yield Flip(chance.randrange(len(content)), 1 << chance.randrange(8) if n % 2 else chance.randrange(1, 256))
 
 
 def outcome(folder: Path, content: bytes, flip: Flip, whole: list[str | None]) -> Outcome:
-    """What comes of a flip: word of it from `doctor`, the same answers, errors, or another answer and no word."""
+    """Return how a flip shows: "told" by `doctor`, "same" answers, "raised" errors, or "silent" wrong answers."""
     path = folder / "notes.db"
     for beside in folder.iterdir():
         beside.unlink()

@@ -1,6 +1,6 @@
-"""What processes do with a bank they carried across a fork. Each function is a whole process; it asserts by itself.
+"""Uses of a bank across a fork. Each function is one whole process and makes its own assertions.
 
-They run in processes of their own, because a fork must be of something that has one thread and no test around it.
+Each runs in a new process, because a fork must start from one thread and without a test runner around it.
 """
 
 import os
@@ -26,7 +26,7 @@ def texts(bank: Bank) -> set[str]:
 
 
 def child(work: Callable[[], None]) -> int:
-    """Forks; the child does the work and is gone. Its number, for `ended_well`."""
+    """Fork a child that does the work and exits. Return its process id for `ended_well`."""
     pid = os.fork()
     if pid:
         return pid
@@ -82,7 +82,7 @@ def both_write(pipe: Connection, folder: str) -> None:
 
 
 def child_outlives_parent_s_bank(pipe: Connection, folder: str) -> None:
-    """Closing the parent's bank must not pull the file from under the child's feet."""
+    """Closing the parent's bank must not break the child's connection to the file."""
     closed, written = Turn(), Turn()
     bank = pieria.open("forked", data=folder)
     bank.remember("before the fork")
@@ -105,7 +105,7 @@ def child_outlives_parent_s_bank(pipe: Connection, folder: str) -> None:
 
 
 def parent_outlives_child(pipe: Connection, folder: str) -> None:
-    """A child that closes, or just ends, takes nothing from the parent; nor does a third process that opens then."""
+    """A child that closes the bank or exits leaves the parent's bank intact, also if a third process opens it then."""
     for end in ("close", "end"):
         with pieria.open(end, data=folder) as bank:
             bank.remember("before the fork")
@@ -131,7 +131,7 @@ def _write_as_a_third(folder: str, name: str) -> None:
 
 
 def parent_s_locks_hold(pipe: Connection, folder: str) -> None:
-    """While the parent is in a write, no child may write; the parent's write must come through whole."""
+    """No child may write while the parent is in a write. The parent's write must be complete."""
     with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as bank:
         bank.remember("before the fork")
         inside, leave = threading.Event(), threading.Event()
@@ -146,7 +146,7 @@ def parent_s_locks_hold(pipe: Connection, folder: str) -> None:
         held, tried = Turn(), Turn()
 
         def work() -> None:
-            # A bank of its own: what the parent's other thread holds must keep it out.
+            # Open a new bank in the child, so that the lock of the parent's other thread blocks it.
             held.wait()
             with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as own:
                 try:
@@ -169,7 +169,7 @@ def parent_s_locks_hold(pipe: Connection, folder: str) -> None:
 
 
 def fork_while_another_thread_writes(pipe: Connection, folder: str) -> None:
-    """The other thread does not exist in the child; what it held there must not stand in the child's way."""
+    """The writing thread does not exist in the child. Its locks must not block the child."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
         stop = threading.Event()
@@ -197,7 +197,7 @@ def fork_while_another_thread_writes(pipe: Connection, folder: str) -> None:
 
 
 def fork_while_another_thread_reads(pipe: Connection, folder: str) -> None:
-    """As above for a read that is open, with the parent closing first: the child's write must outlive it."""
+    """A read is open during the fork, and the parent closes first. The child's write must survive."""
     bank = pieria.open("forked", data=folder)
     bank.remember("before the fork")
     inside, leave = threading.Event(), threading.Event()
@@ -232,7 +232,7 @@ def fork_while_another_thread_reads(pipe: Connection, folder: str) -> None:
 
 
 def many_threads_and_many_forks(pipe: Connection, folder: str) -> None:
-    """Many threads at work, many forks, children that fork again: nobody hangs, nothing is lost."""
+    """Fork often while many threads work, with children that fork again. No process may hang or lose a write."""
     with pieria.open("forked", data=folder) as bank:
         stop = threading.Event()
         counts = [0] * 4
@@ -263,7 +263,7 @@ def many_threads_and_many_forks(pipe: Connection, folder: str) -> None:
 
 
 def fork_while_threads_read_two_banks_at_once(pipe: Connection, folder: str) -> None:
-    """A recall reads the user's own bank within this one: a fork must not wait for a reader that waits for the fork."""
+    """A recall also reads the user's bank. A fork must not wait for a reader that waits for the fork."""
     with ExitStack() as stack:
         banks = [stack.enter_context(pieria.open("forked", data=Path(folder, str(n)))) for n in range(5)]
         for bank in banks:
@@ -290,7 +290,7 @@ def fork_while_threads_read_two_banks_at_once(pipe: Connection, folder: str) -> 
 
 
 def fork_while_a_read_stays_open(pipe: Connection, folder: str) -> None:
-    """Where a fork cannot wait any longer, the child writes safely or is refused; it never loses what it was told."""
+    """If a fork times out, the child writes safely or is refused. No acknowledged write may be lost."""
     bank = pieria.open("forked", data=folder)
     bank.remember("before the fork")
     inside, leave, closed, tried = threading.Event(), threading.Event(), Turn(), Turn()
@@ -337,7 +337,7 @@ def _note(bank: Bank, text: str) -> None:
 
 
 def fork_inside_one_s_own_reading(pipe: Connection, folder: str) -> None:
-    """The forking thread itself is in the middle of a read: parent and child both go on."""
+    """The forking thread itself has a read open. Parent and child must both go on."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
         with bank.store.reading() as reader:
@@ -393,7 +393,7 @@ def pool_work(folder: str, number: int) -> str:
 
 
 def pools_of_both_kinds(pipe: Connection, folder: str) -> None:
-    """The standard library's pools, forked from a process that has the bank open, and started afresh."""
+    """Run pools of forked and of spawned processes from a process that has the bank open."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

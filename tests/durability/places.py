@@ -1,6 +1,6 @@
-"""Processes that meet a disk that is full or may not be written. Each function is a whole process.
+"""Processes on a disk that is full or read-only. Each function is one whole process.
 
-As root nothing is read-only, so those that need it become nobody first; what they import later must be imported before.
+Root can write everywhere, so some functions switch to user `nobody` first. Import all they need before the switch.
 """
 
 import os
@@ -16,7 +16,7 @@ import pieria
 from pieria.errors import DiskFullError, PieriaError
 
 FILLING = "heron " * 500
-"""About a page, so that a small disk is soon full."""
+"""About one page, so that a small disk fills quickly."""
 
 
 def become_nobody() -> None:
@@ -28,7 +28,7 @@ def become_nobody() -> None:
 
 
 def refused(act: Callable[[], Any]) -> tuple[str, str, bool]:
-    """The error's class and message, and whether it says what to do."""
+    """Return the error's class and message, and whether it has a hint."""
     try:
         act()
     except PieriaError as error:
@@ -56,7 +56,7 @@ def copy_as_nobody(pipe: Connection, folder: str, locked: str) -> None:
 
 
 def fill_the_disk(pipe: Connection, folder: str) -> None:
-    """Writes until there is no space, checks that all is well, makes space, and writes on."""
+    """Write until the disk is full, check the bank, free space, and write again."""
     ballast = Path(folder, "ballast")
     ballast.write_bytes(b"\xff" * (1 << 19))
     with pieria.open("notes", data=Path(folder, "data")) as bank:
@@ -75,7 +75,7 @@ def fill_the_disk(pipe: Connection, folder: str) -> None:
         assert bank.count() == len(kept)
         assert all(bank.get(id) for id in kept)
         assert len(bank.recall("heron", k=1_000)) == len(kept)
-        # What is removed makes no space by itself, but reading and opening anew must go on.
+        # Removing memories frees no space, but reading and reopening must still work.
         ballast.unlink()
         kept.append(bank.remember("after there was space again").id)
         assert bank.doctor().findings
@@ -88,7 +88,7 @@ def fill_the_disk(pipe: Connection, folder: str) -> None:
 
 
 def reopen_on_a_full_disk(pipe: Connection, folder: str) -> None:
-    """A bank on a disk without a free byte still opens for reading, or says plainly why not; nothing of it changes."""
+    """A bank on a full disk opens for reading or raises `DiskFullError`. Its file must not change."""
     data = Path(folder, "data")
     with pieria.open("notes", data=data) as bank:
         bank.remember("heron")
@@ -115,7 +115,7 @@ def reopen_on_a_full_disk(pipe: Connection, folder: str) -> None:
 
 
 def limit_the_pages(folder: Path, pages: int) -> pieria.Bank:
-    """An open bank whose file may not grow beyond so many pages: a full disk that needs no disk."""
+    """Return an open bank whose file is limited to so many pages, as on a full disk."""
     bank = pieria.open("notes", data=folder)
     connection: sqlite3.Connection = bank.store._connections.writer()  # type: ignore[attr-defined]
     connection.execute(f"PRAGMA max_page_count = {pages}")

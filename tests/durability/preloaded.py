@@ -1,4 +1,4 @@
-"""What the server of `processes` imports before it forks: everything a bank imports only when it is used."""
+"""Imports for the server in `processes`, done before it forks: all modules a bank imports only on use."""
 
 import tempfile
 

@@ -1,7 +1,7 @@
-"""Other processes for tests: forked from a server that has everything imported, so that one costs milliseconds.
+"""Processes for tests, forked from a server that has imported everything, so that a start takes milliseconds.
 
-What a process is to do is a function of a module, since the server finds it by name. A failure in it comes back with
-its traceback; nothing here knows what is being tested.
+Work is a function of a module, since the server finds it by name. A failure comes back with its traceback. This
+module knows nothing of the tests.
 """
 
 import multiprocessing
@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 PATIENCE = 60.0
-"""Seconds after which a silent process is taken for stuck."""
+"""Seconds after which a silent process counts as stuck."""
 
 FORKED: ForkServerContext = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["tests.durability.preloaded"])
 ROOT = Path(__file__).parents[2]
 SEARCHED = os.pathsep.join([str(ROOT), str(ROOT / "src")])
-"""Where processes find modules."""
+"""The module search path of the processes."""
 SPAWNED: SpawnContext = multiprocessing.get_context("spawn")
 
 Work = Callable[..., None]
@@ -34,27 +34,27 @@ Work = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """What a process sends when its work raised."""
+    """The message of a process whose work raised an exception."""
 
     trace: str
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A process and the pipe to it. The work gets the other end as its first argument."""
+    """A process and our end of its pipe. The work gets the other end as its first argument."""
 
     process: BaseProcess
     pipe: Connection
 
     def receive(self, patience: float = PATIENCE) -> Any:
-        """What the process says next; its failure is ours."""
+        """Return the next message. If the process failed, raise its failure here."""
         assert self.pipe.poll(patience), "the process says nothing"
         said = self.pipe.recv()
         assert not isinstance(said, Failed), said.trace
         return said
 
     def finish(self, patience: float = PATIENCE) -> None:
-        """Waits for its end, which must be a good one."""
+        """Wait until the process ends, and check that it succeeded."""
         self.process.join(patience)
         while self.pipe.poll():
             try:
@@ -66,7 +66,7 @@ class Worker:
 
 
 def start_server() -> None:
-    """The server finds modules by the path it is born with, and keeps its settings for as long as it lives."""
+    """Start the server. It keeps the module path and the settings of this moment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", SEARCHED)
         patch.delenv("PIERIA_DURABILITY")
@@ -74,7 +74,7 @@ def start_server() -> None:
 
 
 def _environment() -> dict[str, str]:
-    """That of the running test, with the durability that users have."""
+    """Return the test's environment, with the default durability."""
     held = {name: value for name, value in os.environ.items() if name != "PIERIA_DURABILITY"}
     return {**held, "PYTHONPATH": SEARCHED}
 
@@ -91,7 +91,7 @@ def _work(work: Work, pipe: Connection, environment: Mapping[str, str], argument
 
 @contextmanager
 def working(work: Work, *arguments: Any, context: ForkServerContext | SpawnContext = FORKED) -> Iterator[Worker]:
-    """A process at its work, with the environment of the test; whatever happens, it is gone afterwards."""
+    """Run the work in a process with the test's environment. The process is killed at the end in any case."""
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(work, theirs, _environment(), arguments))
     process.start()
@@ -106,7 +106,7 @@ def working(work: Work, *arguments: Any, context: ForkServerContext | SpawnConte
 
 
 def done(work: Work, *arguments: Any, context: ForkServerContext | SpawnContext = FORKED) -> list[Any]:
-    """Everything a process said until its good end."""
+    """Return all messages of a process that must end well."""
     said = []
     with working(work, *arguments, context=context) as worker:
         while True:

@@ -1,4 +1,4 @@
-"""Banks that are sealed, and keyrings that are none of the machine's."""
+"""Sealed banks, with keys in files of the test."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ KEY, OTHER = "ab" * 32, "cd" * 32
 
 
 def key_in(folder: Path, key: str = KEY, name: str = "key") -> str:
-    """Where a key is, as the setting names it."""
+    """Write a key to a file. Return its location in the form of the setting."""
     path = folder / name
     path.touch(mode=0o600)
     path.write_text(key)

@@ -1,4 +1,4 @@
-"""A bank's file held for oneself alone, and taken away: whoever else has it open, or gets in between, is in the way."""
+"""Exclusive use and removal of a bank's file: another user of the file blocks both, also if it opens in between."""
 
 import os
 import sys

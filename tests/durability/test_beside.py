@@ -1,4 +1,4 @@
-"""What lies beside a bank: copies that a purge names, leftovers that doctor names, and temporary files that vanish."""
+"""Files beside a bank: copies that a purge names, leftovers that `doctor` names, and temporary files."""
 
 import errno
 import os
@@ -46,7 +46,7 @@ def test_a_purge_names_every_copy_in_the_data_folder_and_no_bank(tmp_path: Path)
 
 
 def test_a_purge_leaves_other_banks_alone_and_takes_them_for_no_copies(tmp_path: Path) -> None:
-    """Closed, open, restored and not yet opened, with a name like a backup's, in a data folder further down."""
+    """The others are closed, open, restored but unopened, named like a backup, or in a subfolder."""
     for name in ("closed", "kept.backup", "deep"):
         with pieria.open(name, data=tmp_path / "team" if name == "deep" else tmp_path) as other:
             other.remember("another heron")
@@ -66,7 +66,7 @@ def test_a_purge_leaves_other_banks_alone_and_takes_them_for_no_copies(tmp_path:
 
 
 def test_looking_at_a_file_gives_no_lock_of_it_up(tmp_path: Path) -> None:
-    """A process that opens and closes a database's file by itself would lose the locks its connections hold on it."""
+    """If a process opens and closes a database file directly, it loses the locks of its own connections."""
     path = tmp_path / "live.db"
     code = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
     with closing(sqlite3.connect(path, isolation_level=None)) as live:
@@ -99,7 +99,7 @@ def test_doctor_says_when_others_may_read_the_file(tmp_path: Path) -> None:
 
 
 def test_rewriting_uses_a_nameless_file_in_the_bank_s_folder(tmp_path: Path) -> None:
-    """With too little cache, and where the system tells which files are open: they are looked at during the work."""
+    """Use a small cache to force a temporary file, and look at the open files during the work."""
     data, opened = tmp_path / "the bank's", Path("/proc/self/fd")
     seen: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Agents speak all at once while the drain is killed again and again: nothing is lost, nothing is there twice."""
+"""Agents write all at once while the drain is killed again and again: no event is lost or stored twice."""
 
 import random
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ SESSIONS = ("ash", "birch", "cedar", "elm")
 
 
 def captured(folder: Path, events: int, kills: int, seed: str) -> None:
-    """So many events of each session, and so many drains that are killed meanwhile and afterwards."""
+    """Capture so many events of each session, and kill so many drains meanwhile. Check the bank afterwards."""
     project, data = folder / "app", folder / "data"
     project.mkdir()
     trusted_project(project, 'bank = "app"\n')

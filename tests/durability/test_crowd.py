@@ -1,4 +1,4 @@
-"""Many processes on one file: nobody fails, nothing is lost, and what one acknowledged the others see at once."""
+"""Many processes on one file: none fails, none loses a write, and each sees acknowledged writes at once."""
 
 import random
 import time
@@ -16,11 +16,11 @@ from pieria.bank import Bank
 
 OVER = "over"
 LEAST = 6
-"""Memories that each writes, however little its share of the machine is."""
+"""The least number of memories that each process writes, even if it gets little processor time."""
 
 
 class Member:
-    """One of a crowd: writes, tells the others what it wrote, and checks what they tell."""
+    """One process of a crowd. It writes, sends its writes to the others, and checks the writes it receives."""
 
     def __init__(self, bank: Bank, name: str, others: list[Connection]) -> None:
         self.bank = bank
@@ -35,7 +35,7 @@ class Member:
         self.number += 1
         word = f"{self.name}word{self.number}"
         id = self.bank.remember(f"{word} of {self.name}", tags=[self.name]).id
-        # What was told is never touched again: whoever hears it late must find it still true.
+        # A sent memory is never changed again, since others may check it late.
         fate = self.chance.choice(["kept", "kept", "kept", "updated", "removed", "purged"])
         if fate == "updated":
             word += "again"
@@ -52,7 +52,7 @@ class Member:
 
     def tell(self, id: str, word: str, there: bool) -> None:
         for other in self.others:
-            with suppress(BrokenPipeError):  # it has failed, and says so itself
+            with suppress(BrokenPipeError):  # it failed and reports that
                 other.send((id, word, there))
 
     def hear(self, timeout: float) -> int:
@@ -61,7 +61,7 @@ class Member:
             assert isinstance(other, Connection)
             try:
                 told = other.recv()
-            except (EOFError, ConnectionResetError):  # it has failed, and says so itself
+            except (EOFError, ConnectionResetError):  # it failed and reports that
                 told = ("", OVER, False)
             if told[1] == OVER:
                 self.talking.remove(other)
@@ -79,7 +79,7 @@ class Member:
 
 
 def crowd(pipe: Connection, folder: str, name: str, seconds: float, others: list[Connection]) -> None:
-    """Until the time is over, and it has written something; then it hears the others out."""
+    """Write until the time is over, at least `LEAST` times. Then check the remaining messages of the others."""
     with pieria.open("crowd", data=folder, who=name) as bank:
         member = Member(bank, name, others)
         pipe.send("ready")
@@ -131,7 +131,7 @@ def a_crowd(folder: Path, size: int, seconds: float) -> None:
         assert len(theirs) == sum(wrote for _, wrote, _ in told)
         assert {change.who for change in theirs} == set(names)
         assert bank.doctor().well
-    # Everybody wrote, and everybody checked what others wrote.
+    # Every process wrote and checked the writes of others.
     assert all(wrote and seen > 5 for _, wrote, seen in told)
 
 
@@ -154,12 +154,12 @@ def write_until_told(pipe: Connection, folder: str, turns: int, most: int) -> No
             number += 1
             if number in (turns, most):
                 pipe.send(number)
-    # Whoever has written all is told as well, and has to be there for it.
+    # A process that has written everything must stay until it gets its message.
     assert pipe.recv() == "enough"
 
 
 def test_a_busy_writer_leaves_the_others_their_turns(tmp_path: Path) -> None:
-    """By the time one has written its 1,000, nobody may have been kept waiting for nearly all of them."""
+    """When one process has written its 1,000, all others must have written their 50."""
     turns, most = 50, 1_000
     with ExitStack() as stack:
         workers = [stack.enter_context(working(write_until_told, str(tmp_path), turns, most)) for _ in range(3)]
@@ -234,7 +234,7 @@ def test_processes_mixing_every_verb_disturb_nobody(tmp_path: Path) -> None:
 
 
 def test_copies_made_while_others_write_are_whole(tmp_path: Path) -> None:
-    """Each is the bank of one moment, and a later one holds what an earlier one held."""
+    """Each copy holds the bank at one moment, and a later copy extends an earlier one."""
     data, copies = tmp_path / "data", tmp_path / "copies"
     with ExitStack() as stack:
         workers = [stack.enter_context(working(mix_until_told, str(data), f"seed {n}")) for n in range(2)]
@@ -272,7 +272,7 @@ def use_while_restored(pipe: Connection, folder: str) -> None:
 
 
 def test_a_bank_brought_back_under_another_process_loses_none_of_its_writes(tmp_path: Path) -> None:
-    """Either the restore is refused while somebody has the bank open, or that somebody goes on in what came back."""
+    """A restore is refused while another process has the bank open, or that process continues in the restored bank."""
     with closing(pieria.open("notes", data=tmp_path)) as bank:
         bank.remember("in the backup")
         copied = bank.backup(tmp_path / "exports" / "copy.backup")

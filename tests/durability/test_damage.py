@@ -1,6 +1,6 @@
-"""Files that are damaged, foreign or of another age: a typed error that names the file, and not a byte of it changed.
+"""Files that are damaged, foreign or of another version: a typed error names the file, and no byte changes.
 
-Where damage cannot be seen from what is read, an answer is an answer; what never comes is the driver's own error.
+Damage that a read does not touch need not show. The driver's own errors must never get out.
 """
 
 import random
@@ -32,7 +32,7 @@ def a_bank(folder: Path, size: int = 60) -> Path:
 
 
 def kept_as_it_was(path: Path, error: type[StorageError], *, says: str = "") -> StorageError:
-    """Opening is refused, the file is the same to the byte, and nothing was left beside it."""
+    """Check that opening is refused, that the file is unchanged, and that no new file lies beside it."""
     before = path.read_bytes()
     with pytest.raises(error) as refused:
         pieria.open("notes", data=path.parent)
@@ -157,7 +157,7 @@ def test_a_bank_that_was_cut_short_is_refused_or_found_out(tmp_path: Path, lengt
 
 
 def found_out(bank: Bank) -> bool:
-    """Whether `doctor` sees it, by what it finds or by being refused."""
+    """Return whether `doctor` reports the damage or refuses to run."""
     try:
         return not bank.doctor().well
     except CorruptError:
@@ -179,7 +179,7 @@ def reads(bank: Bank) -> Iterable[Callable[[], Any]]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_damage_in_the_middle_gives_typed_errors_and_is_left_as_it_is(tmp_path: Path, seed: int) -> None:
-    """Noise over some pages: nothing but our errors comes out, reading changes no byte, and `doctor` tells."""
+    """With noise in some pages, only typed errors come out, and reading changes no byte."""
     path = a_bank(tmp_path)
     chance = random.Random(seed)
     damaged = bytearray(path.read_bytes())
@@ -206,7 +206,7 @@ def test_damage_in_the_middle_gives_typed_errors_and_is_left_as_it_is(tmp_path: 
 
 
 def overwritten(path: Path, table: str) -> None:
-    """Noise over every page of a table, and over nothing else."""
+    """Overwrite all pages of one table with noise."""
     connection = sqlite3.connect(path)
     try:
         pages = [page for (page,) in connection.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]

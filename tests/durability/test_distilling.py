@@ -1,4 +1,4 @@
-"""`kill -9` on whoever observes and distils: no event is lost or told twice, and what comes of a day is the same."""
+"""`kill -9` while a process observes and distils: no event is lost or used twice, and the result is the same."""
 
 import random
 from multiprocessing.connection import Connection
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 DEATHS = 12
 BATCH = 20
 LONGEST = 1.5
-"""Seconds until a kill: about as long as all of it takes."""
+"""The longest time until a kill, in seconds: about as long as all the work takes."""
 
 
 def work_until_killed(pipe: Connection, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""A bank carried across a fork works in parent and child, and neither takes anything from the other."""
+"""A bank carried across a fork works in parent and child, and neither breaks the other."""
 
 import threading
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_fork(tmp_path: Path, story: forking.Story) -> None:
 
 
 def test_a_bank_that_is_opened_while_another_thread_forks_is_opened_afterwards(tmp_path: Path) -> None:
-    """What the child has to let go of is gone through meanwhile."""
+    """Meanwhile the fork handler goes through the open connections."""
     before, opened = len(connection._every), threading.Event()
 
     def open_one() -> None:

@@ -1,4 +1,4 @@
-"""A full disk: a typed error, a bank that is whole, and writing on as soon as there is space."""
+"""A full disk: a typed error, an intact bank, and writes again as soon as there is space."""
 
 import subprocess
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def mounted(folder: Path, size: str) -> bool:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path | None]:
-    """A disk of 3 MB where one may be mounted; otherwise None, and the test limits the file instead."""
+    """Yield a disk of 3 MB. If none can be mounted, yield None: the test then limits the file instead."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if not mounted(folder, "3m"):
@@ -74,7 +74,7 @@ def with_the_file_limited(folder: Path) -> None:
 
 
 def test_a_copy_that_finds_no_space_leaves_nothing_behind(tmp_path: Path, small_disk: Path | None) -> None:
-    """Without a small disk to mount, a device that is always full stands in; then it is no folder, either."""
+    """Without a small disk, `/dev/full` takes its place. It is not a folder, so the error differs."""
     target, refusal = (small_disk, DiskFullError) if small_disk else (Path("/dev/full/folder"), pieria.PieriaError)
     with pieria.open("notes", data=tmp_path / "data") as bank:
         bank.remember_many({"text": f"{places.FILLING} {n}"} for n in range(1_000))

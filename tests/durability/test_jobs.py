@@ -1,4 +1,4 @@
-"""Workers that are killed, that hang, that fail: every job is done once or lies with the dead, and none is stuck."""
+"""Workers that are killed, hang or fail: every job is done once or is dead, and none is stuck."""
 
 import logging
 import random
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 WORKERS = 4
 SHARE_THAT_FAILS = 0.2
 SHORTEST_LIFE, LONGEST_LIFE = 0.05, 1.0
-"""Seconds between two kills in the short test; in the long one it is a second, as long as a worker does hundreds."""
+"""Seconds between two kills in the short test. The long test uses one second."""
 
 
 def queued(bank: Bank, count: int) -> list[str]:
@@ -30,7 +30,7 @@ def queued(bank: Bank, count: int) -> list[str]:
 
 
 def survive(folder: Path, count: int, lives: tuple[float, float], seed: str) -> Counter[str]:
-    """Kills a worker again and again and puts another in its place, until all is done. Returns the figures."""
+    """Kill and replace workers at random until all jobs are done. Return the counts."""
     chance = random.Random(seed)
     begun = time.monotonic()
     kills = 0

@@ -1,4 +1,4 @@
-"""`kill -9` on a writer at random moments: nothing acknowledged is lost, and nothing needs repair."""
+"""`kill -9` on a writer at random moments: no acknowledged write is lost, and no repair is needed."""
 
 import random
 import time
@@ -18,14 +18,14 @@ from pieria.bank import Bank
 MOMENT = 0.02
 """Seconds: about as long as opening a bank, or as a few writes."""
 ROUNDS_A_BANK = 25
-"""A bank grows with every round, and so does the cost of checking it; then a new one is begun."""
+"""Rounds before a new bank. Each round makes the bank larger and its checks slower."""
 VERBS_CHANGES = 2
 """The most journal entries that one verb of the mix makes."""
 
 
 @dataclass
 class Said:
-    """What a writer acknowledged before it died, up to which number of the journal."""
+    """The writes that a writer acknowledged before it died, and the last journal number."""
 
     things: dict[Thing, str] = field(default_factory=dict)
     seq: int = 0
@@ -39,7 +39,7 @@ class Said:
 
 
 def write_until_killed(pipe: Connection, folder: str, seed: str) -> None:
-    """Announces every verb, and acknowledges it with what became of the things it touched."""
+    """Announce every verb. Acknowledge it with the new values of everything it touched."""
     with pieria.open("killed", data=folder) as bank:
         mix = Mix(bank, seed)
         while True:
@@ -52,7 +52,7 @@ def a_killed_writer(folder: Path, seed: str, said: Said) -> None:
     chance = random.Random(seed)
     said.interrupted = False
     with working(write_until_killed, str(folder), seed) as writer:
-        # A third dies while the bank is opened; the others in a verb or between two, after some were acknowledged.
+        # A third dies while the bank opens, the others during or between verbs after some acknowledgements.
         for _ in range(chance.choice([0, 2, 2]) * chance.randrange(1, 8)):
             said.hear(writer.receive())
         ends = time.monotonic() + chance.random() * MOMENT
@@ -65,7 +65,7 @@ def a_killed_writer(folder: Path, seed: str, said: Said) -> None:
 
 
 def said_before(pipe: Connection) -> Iterator[object]:
-    """What was still in the pipe; a message that was being written when the end came is none."""
+    """Yield the messages left in the pipe. Drop one that was cut off by the kill."""
     while True:
         try:
             yield pipe.recv()
@@ -74,7 +74,7 @@ def said_before(pipe: Connection) -> Iterator[object]:
 
 
 def check(bank: Bank, said: Said) -> None:
-    """Everything acknowledged is there; what is more is the one verb that was under way, whole."""
+    """Check that everything acknowledged is there, and that any excess is one complete verb."""
     unsaid = bank.changes(since=said.seq)
     assert len(unsaid) <= VERBS_CHANGES
     touched = {id for change in unsaid for id in change.ids}
@@ -103,7 +103,7 @@ def survive(tmp_path: Path, rounds: int, seed: str) -> None:
         interrupted += said.interrupted
         with closing(pieria.open("killed", data=folder)) as bank:
             check(bank, said)
-    # The rounds must have tested something: writes acknowledged, and writers killed in the middle of one.
+    # The rounds must include acknowledged writes and writers killed during one.
     assert acknowledged > rounds
     assert interrupted > rounds // 4
 

@@ -1,4 +1,4 @@
-"""A process that forks while a thread of it loads what a bank needs for the first time."""
+"""A process that forks while one of its threads loads a module for the first time."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What others do to a bank's file, its folder and its disk while it is open here, and what is said of that."""
+"""Changes that others make to a bank's file, folder or disk while it is open, and the errors they lead to."""
 
 import os
 import sqlite3

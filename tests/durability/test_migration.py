@@ -1,4 +1,4 @@
-"""From one schema to the next: a backup first, then all of a step or nothing of it, once, however many come at once."""
+"""Schema migrations: a backup first, then each step completely or not at all, once, with many processes at once."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def step(path: Path, *steps: Migration) -> list[int]:
-    """Migrates to these steps on top of our own; the numbers that a backup was asked for."""
+    """Run these steps after our own. Return the schema numbers passed to the backup callback."""
     backed_up: list[int] = []
     with connected(path) as connection:
         migrate(connection, path, "2026-03-01T00:00:00Z", backed_up.append, migrations() + steps)
@@ -60,7 +60,7 @@ def step(path: Path, *steps: Migration) -> list[int]:
 
 
 def whole(path: Path) -> list[Any]:
-    """Schema and content, to compare before and after."""
+    """Return schema and content, to compare before and after."""
     with connected(path) as connection:
         schema = connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
         version = connection.execute("PRAGMA user_version").fetchone()
@@ -224,7 +224,7 @@ def test_our_own_steps_are_numbered_without_gaps_and_named(tmp_path: Path) -> No
 
 
 def test_a_bank_opened_with_a_broken_folder_of_steps_says_so(bank: Path) -> None:
-    """An installation that lost its steps is older than every bank: it must not make one anew over it."""
+    """An installation without its steps is older than every bank. It must not create a new bank over the old one."""
     before = whole(bank)
     with connected(bank) as connection, pytest.raises(PieriaError):
         migrate(connection, bank, "now", lambda number: None, ())

@@ -1,4 +1,4 @@
-"""`kill -9` on a mine at random moments: run again, it comes to what an undisturbed one comes to, each thing once."""
+"""`kill -9` on a mine at random moments: the next run gives the same result as an undisturbed one, without doubles."""
 
 import json
 import random
@@ -25,7 +25,7 @@ def mine_until_killed(pipe: Connection, folder: str, path: str, batch: int) -> N
 
 
 def log(path: Path, turns: int) -> None:
-    """A session in which the same is said again and again, so that words alone tell nothing apart."""
+    """Write a session that repeats its texts, so that texts do not identify turns."""
     lines = []
     for number in range(1, turns + 1):
         kind = "user" if number % 2 else "assistant"

@@ -1,4 +1,4 @@
-"""After a purge no file of the data folder holds the text or a term of it alone; or the receipt says which does."""
+"""After a purge, no file of the data folder holds the text or its rare terms, or the receipt names the file."""
 
 import random
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "latin-1")
 
 
 def holding(folder: Path, words: Iterable[str]) -> set[tuple[str, str]]:
-    """(file, word) wherever a word stands, in any case and encoding."""
+    """Return (file, word) for each word found in a file, in any case and encoding."""
     found = set()
     for path in folder.rglob("*"):
         if path.is_file():
@@ -89,7 +89,7 @@ def test_every_version_and_revision_goes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("purged", ["the first", "the revision"])
 def test_a_revision_that_was_undone_goes_too(tmp_path: Path, purged: str) -> None:
-    """Undoing keeps its words on record, so that erasing must find them."""
+    """An undone revision keeps its text on record, so a purge must find it there."""
     with pieria.open("notes", data=tmp_path) as bank:
         first = bank.remember("The brindlewolf, at first.")
         second = bank.revise(first.id, text=TEXT)
@@ -119,7 +119,7 @@ def test_what_was_drawn_from_it_goes(tmp_path: Path) -> None:
 
 
 def test_a_term_leaves_every_segment_of_the_text_index(tmp_path: Path) -> None:
-    """Written in many transactions, so that the index has many segments, and erased out of their middle."""
+    """Write in many transactions, so that the index has many segments, and purge from the middle."""
     with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank:
         words = ["zephyrquokka" + "abcdefghij"[n // 12] + "klmnopqrstuv"[n % 12] for n in range(120)]
         ids = [bank.remember(f"heron number {n} {word} by the water").id for n, word in enumerate(words)]
@@ -135,7 +135,7 @@ def test_a_term_leaves_every_segment_of_the_text_index(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 5])
 def test_thousands_purged_at_random_leave_nothing_in_the_corners_of_pages(tmp_path: Path, seed: int) -> None:
-    """SQLite moves rows between pages; what it moved must not stay behind where it was."""
+    """SQLite moves rows between pages. No copy may stay at the old position."""
     chance = random.Random(seed)
     words = [f"w{n:03}" for n in range(500)]
     size = 2_000 if seed == 1 else 3_000

@@ -1,4 +1,4 @@
-"""Files and folders that may not be written: a typed error that says what to do, and not a byte changed."""
+"""Files and folders without write permission: a typed error with a hint, and no byte changed."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ Before = dict[str, tuple[int, bytes | None]]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that anybody may reach, which pytest's own are not."""
+    """Yield a folder that every user can reach. The folders of pytest are private."""
     made = Path(tempfile.mkdtemp(prefix="pieria-test-"))
     made.chmod(0o755)
     yield made
@@ -74,7 +74,7 @@ def test_a_file_of_somebody_else(folder: Path, mode: int) -> None:
 
 
 def test_a_file_that_may_be_written_in_a_folder_that_may_not(folder: Path) -> None:
-    """SQLite needs files beside the bank; without them it can only refuse."""
+    """SQLite needs files beside the bank. Without them it must refuse."""
     data = a_bank(folder)
     data.chmod(0o755)
     (data / "notes.db").chmod(0o666)

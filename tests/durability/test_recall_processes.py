@@ -1,4 +1,4 @@
-"""Processes that write and recall on one file with vectors: what one acknowledged the others find, in both ways."""
+"""Processes that write and recall on one file with vectors: each finds the writes of the others by word and vector."""
 
 import time
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from pieria.recall.policies import WEIGHTS
 
 FOUND, OVER = "found", "over"
 LEAST = 3
-"""Memories that each writes, however little its share of the machine is."""
+"""The least number of memories that each process writes, even if it gets little processor time."""
 SETTINGS = {"durability": "off", "embedder": "hashing"}
 
 
@@ -26,7 +26,7 @@ def only(arm: str) -> Mapping[str, float]:
 
 
 def is_found_at_once(bank: Bank, id: str, word: str) -> bool:
-    """By words on the next recall; by vectors as well, unless that recall says that it did not get round to them."""
+    """Check that words find the id at once. Return whether vectors do, too; else the plan must report pending rows."""
     by_words = bank.recall(word, k=5, weights=only("text"))
     assert id in [hit.memory.id for hit in by_words], (id, word, by_words.plan)
     ends = time.monotonic() + PATIENCE
@@ -43,7 +43,7 @@ def is_found_at_once(bank: Bank, id: str, word: str) -> bool:
 
 
 class Member:
-    """Writes when the others have found what it wrote before: of what is pending there is never much."""
+    """One process of a crowd. It writes again when the others have found its last write, so little is pending."""
 
     def __init__(self, bank: Bank, name: str, others: list[Connection]) -> None:
         self.bank = bank
@@ -69,7 +69,7 @@ class Member:
             try:
                 what, word = other.recv()
             except EOFError:
-                # It has heard everybody out and is gone, or has failed and says so itself.
+                # It has finished, or it failed and reports that.
                 self.talking.remove(other)
                 continue
             if what == OVER:
@@ -83,10 +83,10 @@ class Member:
 
 
 def member(pipe: Connection, folder: str, name: str, seconds: float, others: list[Connection]) -> None:
-    """Until the time is over, and it has written something; then it hears the others out."""
+    """Write until the time is over, at least `LEAST` times. Then check the remaining messages of the others."""
     with pieria.open("crowd", data=folder, who=name, settings=SETTINGS) as bank:
         one = Member(bank, name, others)
-        # A recall waits for vectors no longer than a moment, which is not for loading what makes them.
+        # Recall waits only briefly for vectors, too briefly to load the embedder. Load it here.
         is_found_at_once(bank, bank.remember(f"{name}stork").id, f"{name}stork")
         pipe.send("ready")
         assert pipe.recv() == "go"

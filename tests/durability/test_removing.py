@@ -1,4 +1,4 @@
-"""A bank that is removed while others have it open, and by processes that are killed in the middle."""
+"""Removing a bank while others have it open, or with a kill in the middle."""
 
 import errno
 import itertools
@@ -29,7 +29,7 @@ def hold_open(pipe: Connection, folder: str) -> None:
 
 
 def remove_until_killed(pipe: Connection, folder: str, step: int) -> None:
-    """Dies right before the step of that number which touches a file of the folder."""
+    """Remove the bank, and die right before step number `step` that touches a file of the folder."""
     left = step
 
     def count(event: str, arguments: tuple[object, ...]) -> None:
@@ -45,7 +45,7 @@ def remove_until_killed(pipe: Connection, folder: str, step: int) -> None:
 
 
 def open_and_write(pipe: Connection, folder: str) -> None:
-    """Tells whether what it wrote was acknowledged, or what it was told instead."""
+    """Write to the bank. Send the id of the acknowledged write, or the error."""
     pipe.send("ready")
     try:
         with pieria.open("notes", data=folder) as bank:
@@ -55,7 +55,7 @@ def open_and_write(pipe: Connection, folder: str) -> None:
 
 
 def remove_where_one_file_may_not_go(pipe: Connection, folder: str, file: str) -> None:
-    """Tells what the first try was answered, and, when the file may go, what the second one was."""
+    """Remove twice. One file resists the first time. Send the outcome of both tries."""
     refuses = True
 
     def refuse(event: str, arguments: tuple[object, ...]) -> None:
@@ -74,7 +74,7 @@ def remove_where_one_file_may_not_go(pipe: Connection, folder: str, file: str) -
 
 
 def remove_where_it_is_made_anew_at_once(pipe: Connection, folder: str) -> None:
-    """Tells whether the new one, made right after the old one went, is still there in the end."""
+    """Create a new bank right after the old one is gone. Send whether the new one survives."""
     path = Path(folder, "notes.db")
     is_made = False
 
@@ -160,7 +160,7 @@ def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:
         ends.append(there)
         if not killed:
             break
-    # First it is whole, and from one moment on gone.
+    # The bank is whole up to one step, and gone from then on.
     assert ends == sorted(ends, reverse=True)
     assert ends.count(True) > 1 and ends.count(False) > 1
 
@@ -182,7 +182,7 @@ def test_whoever_opens_it_meanwhile_is_told_or_has_a_new_one_that_keeps_what_it_
             assert said[0] in ("busy", "not_found") and said[1], said
             continue
         with pieria.open("notes", data=folder) as bank:
-            # Where it was written before, it went with all the rest, and the bank here is a new one.
+            # If the write came before the removal, it went with the bank, and this bank is new.
             gone = removed and not bank.changes()
             assert gone or bank.get("mine")
             assert bank.count() in (0, 1) if removed else bank.count() == MEMORIES + 1

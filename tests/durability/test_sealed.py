@@ -1,4 +1,4 @@
-"""A sealed bank: no word of it in any file, no byte changed unnoticed, and whole or as it was however it is killed."""
+"""A sealed bank: no file holds a word of it, each changed byte is noticed, and a kill leaves it old or new."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_a_key_that_others_may_read_is_refused(data: Path, tmp_path: Path, place
 
 
 def test_no_changed_byte_goes_unnoticed(data: Path, place: str) -> None:
-    """Each is an error, or changes nothing that is read."""
+    """A changed byte raises an error or changes no answer."""
     chance = random.Random(7)
     with opened(data, place) as bank:
         fill(bank, 200)
@@ -214,7 +214,7 @@ def test_a_crash_while_it_is_made_plain_leaves_no_word(data: Path, place: str, m
 
 
 def die_at(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process ends there, as a power cut or kill -9 ends it: nothing is cleared up."""
+    """Make the process exit at this step without cleanup, as after a power cut or `kill -9`."""
 
     def end(*_: object, **__: object) -> None:
         os._exit(9)

@@ -1,4 +1,4 @@
-"""A key in a keyring: one that keeps what it is told in memory, never the machine's."""
+"""A key in a keyring. The tests use a keyring in memory, never the machine's."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of a session: every step that was acknowledged is learnt from, and nothing twice."""
+"""`kill -9` in a session: each acknowledged step is learnt from, and none twice."""
 
 import random
 import time
@@ -15,14 +15,14 @@ from pieria.record.time import system_clock
 
 ROUNDS = 12
 MOMENT = 0.15
-"""Seconds: a few steps, with what is drawn from those before them."""
+"""Seconds: a few steps with their extraction."""
 SIDES = ("north", "south", "east", "west")
 LATER = timedelta(minutes=2)
-"""By then nobody takes a session for held whose process was killed."""
+"""After this time the lease of a killed process has expired."""
 
 
 def live_until_killed(pipe: Connection, folder: str) -> None:
-    """Says what was acknowledged. Each third step is about something else, so that trajectories end all the time."""
+    """Send each acknowledged step. Every third step changes the subject, so that trajectories end often."""
     with pieria.Workspace(folder) as workspace:
         workspace.open_repo("killed")
         id = workspace.start_session("Look after the house", "killed")
@@ -38,7 +38,7 @@ def live_until_killed(pipe: Connection, folder: str) -> None:
 
 
 def killed(folder: Path, chance: random.Random) -> tuple[str, list[str]]:
-    """The session, and what was acknowledged of it."""
+    """Run a session and kill its process. Return the session and the acknowledged steps."""
     with working(live_until_killed, str(folder)) as living:
         id: str = living.receive()
         told = [living.receive()]

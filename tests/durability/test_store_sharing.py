@@ -1,6 +1,6 @@
 """Two stores on one file, at the moments when they could harm each other.
 
-The moments are found by watching the statements that a connection begins, so that no test waits for one by chance.
+The tests find these moments by watching the statements of a connection, so they do not depend on chance.
 """
 
 import json
@@ -20,7 +20,7 @@ from pieria.store.sqlite.connection import translated
 
 
 def once_at(connection: sqlite3.Connection, beginning: str, act: Callable[[], object]) -> list[str]:
-    """Acts when the connection begins such a statement for the first time; what was begun is in the list."""
+    """Call `act` when the connection first begins such a statement. Return the list of all begun statements."""
     begun: list[str] = []
 
     def watch(statement: str) -> None:
@@ -38,7 +38,7 @@ def unfinished(store: SQLiteStore) -> bool:
 
 
 def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:
-    """Else what another erases meanwhile would be declared erased from every file as well."""
+    """Otherwise a row that another store erases meanwhile would count as scrubbed from all files."""
     with (
         closing(SQLiteStore(tmp_path / "b.db")) as one,
         closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.05)) as other,
@@ -62,7 +62,7 @@ def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:
 
 
 def test_a_commit_takes_the_log_in_while_nobody_else_may_write(tmp_path: Path) -> None:
-    """A checkpoint beside another's commit is what SQLite up to 3.51.2 can lose pages by."""
+    """SQLite up to 3.51.2 can lose pages when a checkpoint runs beside another commit."""
     with (
         closing(SQLiteStore(tmp_path / "b.db", durability="off")) as one,
         closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.01)) as other,
@@ -139,7 +139,7 @@ def test_a_file_replaced_under_a_connection_is_a_reason_to_open_again(tmp_path: 
 
 
 def test_a_wider_look_up_probes_no_row_twice(tmp_path: Path) -> None:
-    """Thousands are hidden that hold the word, and more are visible than are listed, which do not hold it."""
+    """Thousands of hidden rows hold the word. More rows are visible than are listed, and they do not hold it."""
     with closing(SQLiteStore(tmp_path / "b.db", durability="off")) as store:
         plain = [memory("stork", f"s{n}") for n in range(1_100)]
         hidden = [state_of(memory("heron", f"h{n}"), status="archived") for n in range(1_500)]

@@ -1,4 +1,4 @@
-"""Damage that SQLite itself does not see: recall, `get` and `list` refuse it, and `doctor` tells in which table."""
+"""Damage that SQLite does not detect: recall, `get` and `list` refuse it, and `doctor` names the table."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def every_column() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A bank with rows in every table."""
+    """Return the file of a bank with rows in every table."""
     folder = tmp_path_factory.mktemp("whole")
     with open_bank(folder) as bank:
         tell(bank)
@@ -70,7 +70,7 @@ def changed(value: Any) -> Any:
 
 
 def change_beneath(path: Path, table: str, column: str) -> None:
-    """Change a value in a table's own tree alone, as a flipped bit does: its indexes stay as they were."""
+    """Change a value in a table's own tree but not in its indexes, as a flipped bit does."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         indexes = connection.execute(f"SELECT * {INDEXES}", (table,)).fetchall()
         connection.execute("PRAGMA writable_schema = ON")
@@ -109,7 +109,7 @@ def test_doctor_tells_of_a_changed_schema(path: Path) -> None:
 
 
 def damage(folder: Path, id: str) -> None:
-    """Change a text in the record, and in no index."""
+    """Change a text in the record but not in the indexes."""
     with closing(sqlite3.connect(folder / "notes.db", isolation_level=None)) as connection:
         connection.execute("UPDATE content SET text = replace(text, 'heron', 'hesoo') WHERE id = ?", (id,))
 
@@ -215,7 +215,7 @@ def test_sums_outlive_sealing(tmp_path: Path) -> None:
 
 
 def test_what_is_erased_beside_a_memory_keeps_its_sum(tmp_path: Path) -> None:
-    """A purge takes words out of the bodies of later steps."""
+    """A purge also cuts words from the bodies of later steps, and updates their checksums."""
     with pieria.open("notes", data=tmp_path) as bank:
         bank.remember("heron", id="m1", body={"state": "heron", "kept": 1})
         with bank.store.writing() as writer:
@@ -241,7 +241,7 @@ def test_an_older_bank_is_given_sums(tmp_path: Path, schema: int) -> None:
 
 @pytest.mark.slow
 def test_no_flipped_bit_changes_an_answer_silently(tmp_path: Path) -> None:
-    """A lasting copy of a bank, one byte of it changed, again and again: answers are right, refused, or told of."""
+    """With one byte of a bank changed, each answer is right or refused, or `doctor` reports the damage."""
     with opened(tmp_path) as bank:
         fill(bank)
         for question in questions(bank):

@@ -1,4 +1,4 @@
-"""What the system was asked to do before a write was acknowledged, as strace saw it."""
+"""The syncs that the system was asked for before a write was acknowledged, seen by strace."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def traced(folder: Path, durability: str) -> list[str]:
-    """What happened, in order: `begin X`, `acknowledged X`, `closing`, and the name of every file that was synced."""
+    """Return the events in order: `begin X`, `acknowledged X`, `closing`, and the name of each synced file."""
     strace = shutil.which("strace")
     assert strace, "this test looks at system calls: install strace (Debian: `apt-get install strace`)"
     log = folder / "strace.log"
@@ -52,7 +52,7 @@ def test_every_write_waits_for_the_disk_before_it_is_acknowledged(tmp_path: Path
 
 
 def test_a_new_bank_s_folder_is_on_the_disk_with_its_first_write(tmp_path: Path) -> None:
-    """A file is found again only when its folder was written down, too, and the folder's own name in turn."""
+    """A new file is durable only after a sync of its folder and of that folder's parent."""
     happened = traced(tmp_path, "full")
     before_the_first = happened[: happened.index("acknowledged remember")]
     assert "data" in before_the_first
@@ -61,7 +61,7 @@ def test_a_new_bank_s_folder_is_on_the_disk_with_its_first_write(tmp_path: Path)
 
 def test_with_the_relaxed_setting_no_write_waits_until_a_checkpoint(tmp_path: Path) -> None:
     happened = traced(tmp_path, "relaxed")
-    # A purge empties the log, which is a checkpoint; the user's own bank is another file, made by its first write.
+    # A purge makes a checkpoint. The user's bank is a new file at its first write. Leave both out.
     quiet = between(happened, "acknowledged remember", "begin purge")
     assert [word for word in quiet if not word.startswith(("begin ", "acknowledged "))] == []
     assert len(acknowledged(quiet)) > 10

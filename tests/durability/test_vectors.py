@@ -1,4 +1,4 @@
-"""Vectors under the hardest use: killed in the middle, erased to the last byte, forked, shared, damaged and mended."""
+"""Vectors under stress: killed during a write, erased, forked, shared, damaged and repaired."""
 
 import os
 import random
@@ -62,7 +62,7 @@ def well(store: SQLiteStore) -> None:
 
 
 def traces(vector: NDArray[np.float32]) -> tuple[bytes, bytes]:
-    """What a vector looks like in a file, and its code."""
+    """Return the bytes of a vector and of its code in a file."""
     [stored] = packed([vector], SIZE)
     kept = np.frombuffer(stored, dtype="<f2").astype(np.float32)[None, :]
     return stored, signs(turned(kept)).tobytes()
@@ -79,7 +79,7 @@ def in_a_block(path: Path, vector: NDArray[np.float32]) -> bool:
 
 @pytest.mark.parametrize("erased", [3, BLOCK + 7])
 def test_of_an_erased_memory_no_file_holds_the_vector_or_its_code(tmp_path: Path, erased: int) -> None:
-    """In a whole block, or among the entries after the last."""
+    """Erase from a full block, and from the entries after the last full block."""
     path = tmp_path / "b.db"
     rows = filled(path, BLOCK + 40)
     with closing(SQLiteStore(path)) as store:
@@ -107,7 +107,7 @@ def test_what_is_replaced_is_in_no_file_after_the_next_scrubbing(tmp_path: Path)
 
 
 def put_until_killed(pipe: Connection, path: str, seed: int) -> None:
-    """Memories with vectors, their windows, some anew, some erased: each announced when it is acknowledged."""
+    """Write memories with vectors and windows, replace and erase some, and send each acknowledged round."""
     chance = random.Random(seed)
     with closing(SQLiteStore(Path(path))) as store:
         pipe.send("begun")
@@ -140,9 +140,9 @@ def test_killed_in_the_middle_nothing_needs_repair(tmp_path: Path, rounds: int) 
                     row: reader.near(held[row][0][1], ALL, 1).candidates[0].row for row in chance.sample(rows, 10)
                 }
             assert len(rows) == len(held) >= 100
-            # Whatever is stored is found by its own vector.
+            # Each stored row is found by its own vector.
             assert all(row == found for row, found in nearest.items())
-    # The rounds must have tested something: some of what was written before a kill is there.
+    # The rounds must include writes that survived a kill.
     assert len(rows) > 100
 
 
@@ -170,7 +170,7 @@ def test_processes_agree_after_each_other_s_writes_and_erasures(tmp_path: Path) 
 
 
 def fork_and_ask(pipe: Connection, path: str) -> None:
-    """The child searches what its parent had loaded, after both have written."""
+    """Search in the child what the parent had loaded, after both have written."""
     store = SQLiteStore(Path(path))
     question = drawn(5, 1)[0]
     with store.reading() as reader:

@@ -1,4 +1,4 @@
-"""What a process does with one bank and many threads. Each function is a whole process, so that a crash is its own."""
+"""Processes with one bank and many threads. Each function is one whole process, so that a crash stays in it."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ THREADS = 16
 
 
 def together(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Runs the work in as many threads at once; the first failure is raised."""
+    """Run the work in so many threads at once. Raise the first failure."""
     failures: list[BaseException] = []
     start = threading.Barrier(count)
 
@@ -38,7 +38,7 @@ def together(work: Callable[[int], None], count: int = THREADS) -> None:
 
 
 def mix_on_one_bank(pipe: Connection, folder: str, steps: int) -> None:
-    """Every thread does every verb on memories of its own, and reads back what it wrote."""
+    """Run every verb in every thread, on the thread's own memories, and read the results back."""
     with pieria.open("threads", data=folder) as bank:
 
         def work(number: int) -> None:
@@ -58,7 +58,7 @@ def mix_on_one_bank(pipe: Connection, folder: str, steps: int) -> None:
 
 
 def mix_on_a_bank_each(pipe: Connection, folder: str, steps: int) -> None:
-    """The same through sixteen openings of one bank, opened and closed while the others work."""
+    """Do the same with one open bank per thread, opened and closed while the others work."""
 
     def work(number: int) -> None:
         for turn in range(3):
@@ -74,7 +74,7 @@ def mix_on_a_bank_each(pipe: Connection, folder: str, steps: int) -> None:
 
 
 def close_under_others(pipe: Connection, folder: str, rounds: int) -> None:
-    """A bank closed while threads use it: they are told so, and what they were told was written is there."""
+    """Close a bank that threads use: they get `ClosedError`, and acknowledged writes are kept."""
     written: list[str] = []
     for number in range(rounds):
         bank = pieria.open("closing", data=folder)
@@ -97,7 +97,7 @@ def close_under_others(pipe: Connection, folder: str, rounds: int) -> None:
 
 
 def come_and_go(pipe: Connection, folder: str, rounds: int) -> None:
-    """Threads that end leave no connection open behind them, however many there were."""
+    """Threads that end leave no connections open."""
 
     def use(number: int) -> None:
         bank.remember(f"heron {number}")

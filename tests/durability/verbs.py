@@ -1,7 +1,7 @@
-"""A random mix of every writing verb, and how to see what became of each: shared by the tests that kill and crowd.
+"""A random mix of all writing verbs, shared by the tests with kills and crowds.
 
-`take` performs one verb and says which things it touched; `observed` is what a bank says of a thing. A thing is
-(what, id). Nothing here asserts anything.
+`take` runs one verb and returns the things it touched. `observed` returns a digest of a thing. A thing is (what, id).
+This module makes no assertions.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def digest(value: Any) -> str:
 
 
 def observed(bank: Bank, thing: Thing) -> str:
-    """A short word for how a thing stands; equal words mean equal standing."""
+    """Return a digest of a thing's values. Equal digests mean equal values."""
     what, id = thing
     everything = Filter(now=0, viewer=Viewer(everything=True)).anything()
     if what == "memory":
@@ -41,7 +41,7 @@ def observed(bank: Bank, thing: Thing) -> str:
 
 
 class Mix:
-    """Performs verbs on a bank, at random but repeatably, on the memories it made itself."""
+    """Run random but repeatable verbs on a bank, on the memories this mix has made."""
 
     def __init__(self, bank: Bank, seed: object) -> None:
         self.bank = bank
@@ -49,14 +49,14 @@ class Mix:
         self.mine: list[str] = []
         self.made = 0
         self.drawn: dict[Thing, set[str]] = {}
-        """What goes when one of these memories is purged."""
+        """For each link, fact or usage, the memories whose purge erases it."""
         self.verbs: list[Callable[[], list[Thing]]] = [
             *[self.remember] * 4, self.remember_many, *[self.update] * 2, self.revise, self.remove, self.restore,
             self.invalidate, self.pin, self.purge, self.touch, self.link, self.fact, self.note, self.undo,
         ]  # fmt: skip
 
     def take(self) -> list[Thing]:
-        """One verb; the things it touched."""
+        """Run one verb. Return the things it touched."""
         verb = self.chance.choice(self.verbs) if len(self.mine) > 2 else self.remember
         return verb()
 

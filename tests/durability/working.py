@@ -1,4 +1,4 @@
-"""Processes that work: each function is a whole process, which does jobs until it is told to end, or is killed."""
+"""Processes with a worker. Each function is one whole process that runs jobs until it is stopped or killed."""
 
 import os
 import random
@@ -18,9 +18,9 @@ from pieria.record.draft import NewMemory, checked
 from pieria.record.rows import first_write
 
 HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
-"""A killed worker is missed soon, and what failed comes back at once."""
+"""Short leases and pauses, so that jobs of killed workers and failed jobs come back quickly."""
 QUICK = {"durability": "off"}
-"""What survives the death of a process, and does not wait for the disk."""
+"""Data survives the death of a process, and writes do not wait for the disk."""
 KIND = "remember"
 DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def opened(folder: str, **settings: Any) -> Bank:
 
 
 def remembering(share_that_fails: float) -> Handler:
-    """Remembers one thing under an id that its job names: done twice, it would be told so."""
+    """Return a handler that remembers one thing under the id in its payload. A second run would be a conflict."""
     chance = random.Random()
 
     def run(work: Work) -> Effect:
@@ -44,7 +44,7 @@ def remembering(share_that_fails: float) -> Handler:
 
 
 def work_until_done(pipe: Connection, folder: str, share_that_fails: float) -> None:
-    """Ends when nobody has anything to do any more."""
+    """Run jobs until no worker has any left."""
     with opened(folder) as bank:
         pipe.send("begun")
         worker = bank.jobs.worker({KIND: remembering(share_that_fails)}, rules=HASTY)
@@ -58,7 +58,7 @@ def work_until_done(pipe: Connection, folder: str, share_that_fails: float) -> N
 
 
 def hang(pipe: Connection, folder: str) -> None:
-    """Claims a job and never comes to an end with it."""
+    """Claim a job and never finish it."""
 
     def run(work: Work) -> None:
         work.progress(1, 2, "steps")
@@ -71,7 +71,7 @@ def hang(pipe: Connection, folder: str) -> None:
 
 
 def spend(pipe: Connection, folder: str, budget: int) -> None:
-    """Calls as often as it is allowed to on a day; what it is told to before."""
+    """Make calls until the day's budget is used up, after the test's signal. Send the number."""
     settings = {**QUICK, "budget_calls_per_day": budget}
     with pieria.open("jobs", data=folder, settings=settings, clock=lambda: DAY) as bank:
         pipe.send("ready")
@@ -87,7 +87,7 @@ def spend(pipe: Connection, folder: str, budget: int) -> None:
 
 
 def close_as_a_child(pipe: Connection, folder: str) -> None:
-    """Forks while a worker is at work; the child closes its bank, and the parent's job must not be given back."""
+    """Fork while a job runs. The child closes its bank, and the parent must keep its lease."""
     begun, go_on = threading.Event(), threading.Event()
 
     def run(work: Work) -> None:
