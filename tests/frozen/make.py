@@ -1,8 +1,8 @@
-"""Freezes a database of the present schema: `python -m tests.frozen.make`, from the root of the project.
+"""Freeze a database of the current schema: `python -m tests.frozen.make`, from the root of the project.
 
-Writes `schema_N.sql`, from which the very tables can be made again (the text index's own included), and
-`schema_N.json`, what such a bank answers. Run it once for every schema, before it is released, and never again for
-that schema: the point is that later versions read what this one wrote. `load` is how a test gets the bank back.
+The script writes `schema_N.sql`, which recreates all tables with the text index's own, and `schema_N.json`, the
+answers of that bank. Run it once before a schema is released, and never again for that schema. Later versions must
+read what this version wrote. Tests call `load` to recreate the bank.
 """
 
 import json
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 
 def written(value: Any) -> str:
-    """A value as SQL spells it, on one line."""
+    """Return a value as an SQL literal on one line."""
     if isinstance(value, str):
         plain = not any(ord(char) < 32 for char in value)
         return "'" + value.replace("'", "''") + "'" if plain else f"CAST(X'{value.encode().hex()}' AS TEXT)"
@@ -29,7 +29,7 @@ def written(value: Any) -> str:
 
 
 def dumped(connection: sqlite3.Connection) -> Iterator[str]:
-    """Every statement that makes the database again: tables, virtual tables and what is inside them, indexes."""
+    """Yield the statements that recreate the database: tables, virtual tables with their content, and indexes."""
     for pragma in ("application_id", "user_version"):
         yield f"PRAGMA {pragma} = {connection.execute(f'PRAGMA {pragma}').fetchone()[0]};"
     found = connection.execute(
@@ -54,7 +54,7 @@ def rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
 
 
 def load(version: int, path: Path) -> None:
-    """Makes the frozen database of this schema at the path."""
+    """Recreate the frozen database of this schema at the path."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.executescript(f"BEGIN;\n{(HERE / f'schema_{version}.sql').read_text()}\nCOMMIT;")
@@ -72,7 +72,7 @@ def main() -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         (HERE / f"schema_{version}.sql").write_text("\n".join(dumped(connection)) + "\n")
         connection.close()
-        # Only now: what is found counts as used.
+        # Ask only after the dump, because hits count as used.
         with open_bank(folder) as bank:
             answers = told(bank)
     pretty = json.dumps(answers, indent=1, ensure_ascii=False, sort_keys=True)

@@ -1,6 +1,6 @@
-"""A small bank with a bit of everything, and what it answers: written once by every version that is frozen.
+"""A small bank with rows of every kind and its answers, written once by every frozen version.
 
-A database frozen by an older version must give the answers it gave then, so questions are only ever added, with the
+A bank of an older version must give the same answers as then. So questions are only added, together with the
 version that can answer them.
 """
 
@@ -21,7 +21,7 @@ EVERY_TURN = Filter(micros(ASKED), Viewer(everything=True)).anything().having(en
 
 
 class Steps:
-    """A clock that moves on an hour whenever it is read."""
+    """A clock that advances one hour with each reading."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -76,7 +76,7 @@ def tell(bank: Bank) -> None:
 
 
 def embed(bank: Bank) -> None:
-    """A vector for everything, by its row; again and again, until the last of them reach over the end of a block."""
+    """Store vectors for all rows, often enough that the last ones reach past the end of a block."""
     with bank.store.writing() as writer:
         space = writer.set_space("frozen:rows", 8).number
         seen = writer.head().seq
@@ -102,7 +102,7 @@ def vector(row: int) -> list[float]:
 
 
 def near(bank: Bank, what: Kind) -> list[tuple[str, float]]:
-    """Ids and similarities; none in a bank whose vectors are of no space."""
+    """Return ids and similarities, or an empty list if the bank has no vectors of this space."""
     asked = Filter(now=micros(ASKED))
     with bank.store.reading() as reader:
         found = reader.near(vector(2), asked, 5, what)
@@ -117,7 +117,7 @@ def standing(bank: Bank) -> list[str]:
 
 
 def told(bank: Bank) -> dict[str, Any]:
-    """The answers, ready for JSON. Ids that the bank chose itself are left out."""
+    """Return the answers as JSON values, without ids that the bank chose."""
     asked: dict[str, Callable[[], Any]] = {
         "history of jwt": lambda: [(m.version, m.text, m.known_until is None) for m in bank.history("jwt")],
         "jwt": lambda: shown(bank.get("jwt")),

@@ -1,4 +1,4 @@
-"""Databases that older versions wrote: they open, are what they were, and answer as they did."""
+"""Databases of older versions open, keep their content, and give the same answers."""
 
 import json
 import re
@@ -14,12 +14,12 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.store.sqlite.migrate import migrations
 
 SIFTED = 3
-"""From this schema on no window holds what not everybody sees who sees its turn. All that were frozen before did."""
+"""From this schema on, a window holds only turns that all readers of its own turn can see. Older ones held more."""
 VERSIONS = sorted(int(path.stem.removeprefix("schema_")) for path in HERE.glob("schema_*.sql"))
 
 
 BELIEVED = 9
-"""From this schema on trust follows the way in, not the author's label: older banks are believed anew."""
+"""From this schema on, trust follows the way in, not the author's label. Older banks get new trust values."""
 
 
 def plain(answers: Any) -> Any:
@@ -27,7 +27,7 @@ def plain(answers: Any) -> Any:
 
 
 def unbelieved(answers: Any) -> Any:
-    """The answers without how far each memory is believed."""
+    """Return the answers without `via` and `trust`."""
     if isinstance(answers, dict):
         return {name: unbelieved(value) for name, value in answers.items() if name not in ("via", "trust")}
     return [unbelieved(each) for each in answers] if isinstance(answers, list) else answers
@@ -42,7 +42,7 @@ def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
         if version < SIFTED and "near" in expected:
             expected["near"][1] = []
         answered = {question: answers[question] for question in expected}
-        # That facts of older versions get the memories which state them is a change of its own.
+        # Facts of older versions get statement memories in a change of their own.
         answered["changes"] = [change for change in answered["changes"] if change[1] != "facts state"]
         if version < BELIEVED:
             answered, expected = unbelieved(answered), unbelieved(expected)
@@ -68,13 +68,13 @@ def test_a_frozen_bank_can_be_written_to(tmp_path: Path, version: int) -> None:
 
 
 def test_every_schema_is_frozen() -> None:
-    """The newest one, too: before it is released, `python -m tests.frozen.make` freezes it."""
+    """Run `python -m tests.frozen.make` before each release of a schema."""
     assert [step.number for step in migrations()] == VERSIONS
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_frozen_bank_comes_out_as_it_was_put_in(tmp_path: Path, version: int) -> None:
-    """The freezer itself loses nothing."""
+    """Check that the freezer loses no data."""
     path = tmp_path / "frozen.db"
     load(version, path)
     connection = sqlite3.connect(path)
