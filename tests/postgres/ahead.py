@@ -1,4 +1,4 @@
-"""A schema one step ahead of this Pieria, as a later version would leave it while this one still runs."""
+"""A schema one step ahead of this Pieria, as a later version leaves it while this version still runs."""
 
 from pieria.store.postgres import driver, migrate
 from pieria.store.postgres.migrate import Migration, migrations
@@ -17,7 +17,7 @@ ALTER TABLE journal ADD COLUMN place text COLLATE "C";
 CREATE INDEX state_by_mood ON state (bank, mood);
 INSERT INTO counter (bank, name, value) SELECT number, 'moods', 0 FROM bank;
 """
-"""What a later version might add."""
+"""Additions that a later version might make."""
 
 
 def further(sql: str, phase: migrate.Phase = "pre") -> Migration:

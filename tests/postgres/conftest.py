@@ -1,4 +1,4 @@
-"""What only a server has. The contract's tests hold all else."""
+"""Fixtures for tests of the server alone. The tests in `contract` cover what all stores share."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,12 +14,12 @@ Opened = Callable[..., PostgresStore]
 
 @pytest.fixture(autouse=True)
 def waiting(durable: None) -> None:
-    """What is written waits for the disk: servers go down here."""
+    """Make writes wait for the disk, because servers go down here."""
 
 
 @pytest.fixture
 def opened(empty_database: str) -> Iterator[Opened]:
-    """Opens banks of a database of their own."""
+    """Return a function that opens banks in a new database."""
     stores: list[PostgresStore] = []
 
     def open_store(bank: str = "bank", url: str = empty_database, **options: Any) -> PostgresStore:

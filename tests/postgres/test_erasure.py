@@ -1,4 +1,4 @@
-"""What a purge leaves in the files of a server: nothing, or what the receipt names."""
+"""The files of a server after a purge hold nothing of the text, or the receipt names what is left."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def a_bank(url: str, folder: Path, name: str = "notes") -> Iterator[pieria.Bank]
 
 
 def remember(server: Server, url: str, bank: pieria.Bank, *, others: int = 200) -> list[str]:
-    """Says it among other things, short and long, so that every kind of file of the server holds it in plain."""
+    """Remember the text among others, in short and long memories, so that base files and WAL hold it in plain."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER TABLE pieria.content ALTER COLUMN text SET STORAGE EXTERNAL")
         connection.execute("ALTER TABLE pieria.terms ALTER COLUMN terms SET STORAGE EXTERNAL")
@@ -103,7 +103,7 @@ def test_purged_fact_leaves_nothing_in_the_servers_files(tmp_path: Path) -> None
             before = admin.execute(filed).fetchone()
             drawn_from, beyond = bank.facts.purge(fact.id).unreached
             assert heron in drawn_from and beyond == BEYOND
-            # Tables from which nothing went are not rewritten.
+            # A table without erased rows is not rewritten.
             assert admin.execute(filed).fetchone() == before
         server.stop()
         assert server.files_with(*WORDS) == set()
@@ -158,7 +158,7 @@ def test_settings_that_log_what_is_written_are_named(empty_database: str, admin:
     store.close()
 
 
-# --- who stands in the way
+# --- transactions that block an erasure
 
 
 def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, empty_database: str) -> None:
@@ -183,7 +183,7 @@ def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, empty_d
 
 
 def test_ordinary_owner_names_snapshots_of_others(admin: Admin, empty_database: str) -> None:
-    """The server shows an ordinary role who looks, but not since when."""
+    """The server shows an ordinary role the other sessions, but not the start of their snapshots."""
     admin.execute("CREATE EXTENSION vector SCHEMA public")
     database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
     role = made_user(admin, f"ALTER DATABASE {database} OWNER TO {{user}}")
@@ -254,7 +254,7 @@ def test_role_that_owns_nothing_leaves_it_to_the_owner(opened: Opened, admin: Ad
 
 
 def test_migration_lets_those_who_delete_note_it(opened: Opened, admin: Admin, empty_database: str) -> None:
-    """A bank as an older version left it: something was purged, and a role may read and write the tables."""
+    """The bank comes from an older version, with a purge in its past and a role that may read and write the tables."""
     store = opened()
     erased(store)
     assert store.scrub() == []

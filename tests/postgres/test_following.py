@@ -1,4 +1,4 @@
-"""Word of changes from a server: across processes, for many banks at once, whatever happens to the connection."""
+"""Change notifications from a server: across processes, for many banks at once, and after a lost connection."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Many processes on banks on a server: killed, cut off and crowded, they lose nothing and see nothing of others."""
+"""Many processes on banks on a server: after kills and lost connections no write is lost and no foreign row seen."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from pieria.bank import Bank
 from pieria.errors import PieriaError
 
 HOUSE = "house"
-"""The bank that all of the crowd share."""
+"""The bank that all processes of the crowd share."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +30,7 @@ def forking() -> None:
 
 
 def _line(file: int, told: object) -> None:
-    """In one write, so that a killed process leaves a line or none."""
+    """Write a line in one call, so that a killed process leaves a whole line or none."""
     os.write(file, json.dumps(told).encode() + b"\n")
 
 
@@ -40,7 +40,7 @@ def _lines(path: Path) -> Iterator[Any]:
 
 
 def write_on(pipe: Connection, data: str, book: str, name: str) -> None:
-    """Writes as long as it lives; what was acknowledged stands in its book."""
+    """Write until told to stop. Note each acknowledged write in the book."""
     chance = random.Random()
     file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     number = sum(1 for _ in _lines(Path(book)))
@@ -67,7 +67,7 @@ def write_on(pipe: Connection, data: str, book: str, name: str) -> None:
 
 
 def read_on(pipe: Connection, data: str, book: str, _: str) -> None:
-    """Notes the number of every change it is told of, and goes on behind the last one that it noted."""
+    """Note the number of every change, and continue after the last noted one."""
     file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     since = max(_lines(Path(book)), default=0)
     with pieria.open(HOUSE, data=data) as bank:
@@ -87,7 +87,7 @@ def read_on(pipe: Connection, data: str, book: str, _: str) -> None:
 
 
 class Crowd:
-    """Writers and readers in processes of their own, any of whom may be killed and is then replaced."""
+    """Writers and readers in separate processes. A killed one is replaced."""
 
     def __init__(self, data: str, folder: Path, writers: int, readers: int) -> None:
         self.data = data
@@ -123,7 +123,7 @@ class Crowd:
 
 
 def check_books(crowd: Crowd, bank: Bank) -> int:
-    """Whatever was acknowledged is as it was acknowledged; returns how many memories that are."""
+    """Check that every acknowledged write is there. Return the number of memories checked."""
     checked = 0
     for name in crowd.work:
         if not name.startswith("writer"):
@@ -136,7 +136,7 @@ def check_books(crowd: Crowd, bank: Bank) -> int:
             found = None if memory is None else memory.text
             allowed = {text if what != "removed" else None for what, text in said[-1:]}
             if said[-1][0] in ("changing", "removing"):
-                # The end came before it was acknowledged: it may have happened or not.
+                # The process died before the acknowledgement, so either value is right.
                 allowed |= {said[-2][1]}
             assert found in allowed, (name, id, said, found)
             checked += 1
@@ -162,7 +162,7 @@ def test_whoever_is_killed_loses_nothing_acknowledged_and_no_reader_misses_a_cha
 
 
 def tenant(pipe: Connection, data: str, names: list[str], memories: int, row_security: bool) -> None:
-    """Fills banks that look alike in everything but one word, all open at once, and looks for what is not theirs."""
+    """Fill banks that differ in one word, all open at once, and look for rows of other banks."""
     settings = {"row_security": row_security, "connections": 2}
     chance = random.Random(names[0])
     with pieria.Workspace(data=data, settings=settings) as workspace:
@@ -178,7 +178,7 @@ def tenant(pipe: Connection, data: str, names: list[str], memories: int, row_sec
 
 
 def likenesses(name: str, start: int, end: int) -> list[dict[str, Any]]:
-    """The same ids, tags, sessions and words in every bank; only its name tells whose they are."""
+    """Return memories with the same ids, tags, sessions and words in every bank, apart from the bank's name."""
     return [
         {
             "id": f"memory{n}", "text": f"The heron of house {name} came back on day {n}.", "tags": ["heron"],
@@ -202,7 +202,7 @@ def strangers_in(bank: Bank, name: str) -> None:
 
 
 def of_an_ordinary_user(url: str) -> str:
-    """The same database for somebody whom row security holds."""
+    """Return the same database for a new user who is subject to row security."""
     with psycopg.connect(url, autocommit=True) as connection:
         name = f"tenant_{connection.info.dbname}"
         connection.execute(f"CREATE ROLE {name} LOGIN")
@@ -226,7 +226,7 @@ def test_no_bank_sees_anything_of_another(banks: int, memories: int, row_securit
 
 
 def write_through(pipe: Connection, data: str, book: str, name: str) -> None:
-    """Goes on writing and asking whatever happens to the server; only what says that it may be tried again is borne."""
+    """Write and recall while the server fails. Only retryable errors are allowed."""
     file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     number = refused = 0
     with pieria.open(HOUSE, data=data) as bank:

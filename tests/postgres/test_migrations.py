@@ -1,5 +1,6 @@
-"""Schemas that move under a running Pieria: what only adds lets it go on, what does not shuts it out, and nothing comes
-twice or by half.
+"""Schema changes under a running Pieria: it continues after additions and is shut out by other changes.
+
+No step runs twice or in part.
 """
 
 import time
@@ -26,7 +27,7 @@ def test_steps_are_numbered_through_and_never_change_their_phase() -> None:
 
 
 def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened: Opened, empty_database: str) -> None:
-    """The whole contract is run on such a schema among the slow tests."""
+    """A slow test runs the whole contract on such a schema."""
     before = opened()
     first = memory("heron by the lake", "m", tags=["bird"])
     apply(before, first, memory("stork", "n"))
@@ -67,7 +68,7 @@ def test_a_step_that_fails_leaves_nothing_behind(opened: Opened, empty_database:
     apply(store, memory("stork", "n"))
     with opened().reading() as reader:
         assert reader.totals()["versions"] == 2
-    # Whoever failed holds nobody up.
+    # A failed step blocks no later one.
     take(empty_database, further("CREATE TABLE half (bank integer)"))
 
 
@@ -102,7 +103,7 @@ def test_many_take_a_step_at_once_and_it_is_taken_once(opened: Opened, empty_dat
 def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
     opened: Opened, empty_database: str, admin: Admin
 ) -> None:
-    """By one of two who come at once, on a bank as an older Pieria left it."""
+    """Two callers come at once to a bank of an older Pieria. Only one of them builds."""
     store = opened()
     apply(store, memory("heron", "m"))
     built = [step for step in migrations() if step.beside_others]
@@ -112,7 +113,7 @@ def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
     with psycopg.connect(empty_database) as writing, ThreadPoolExecutor(2) as threads:
         writing.execute("LOCK TABLE pieria.state IN ROW EXCLUSIVE MODE")
         taking = [threads.submit(take, empty_database) for _ in range(2)]
-        # It waits for that transaction, and nobody who writes waits for it.
+        # The build waits for that transaction, and no writer waits for the build.
         while not admin.execute(WAITING).fetchone():
             assert not any(each.done() for each in taking)
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What a server that is not there, or not as it should be, is to whoever opens a bank on it."""
+"""The errors for a server that is missing or not set up as required."""
 
 import subprocess
 import sys

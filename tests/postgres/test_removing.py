@@ -1,4 +1,4 @@
-"""A bank taken away from a server: out of every table and its indexes, beside others, in one transaction."""
+"""Removing a bank from a server: from all tables and indexes, beside other banks, in one transaction."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +21,7 @@ Admin = psycopg.Connection[tuple[object, ...]]
 
 
 def left_of(admin: Admin, number: int) -> dict[str, int]:
-    """How many lines every table has of a bank."""
+    """Return the number of rows of a bank in each table."""
     tables = admin.execute(
         "SELECT c.oid::regclass::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'bank'"
         " WHERE c.relnamespace = 'pieria'::regnamespace AND c.relkind = 'r'"
@@ -123,7 +123,7 @@ def test_a_server_elsewhere_lets_go_of_it_and_does_not_make_it_anew_by_looking(
         held.remember("We chose JWT.")
         held.remember("I like herons.", scope="user")
         opened("@maya").remove(lambda reader: None)
-        # What reaches the user's through another bank hears of it once, and goes on without.
+        # A caller that reaches the user's bank through another bank gets the error once, and then works without it.
         with pytest.raises(NotFoundError):
             held.recall("JWT")
         assert held.recall("JWT")

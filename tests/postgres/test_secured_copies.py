@@ -1,4 +1,4 @@
-"""Where rows are secured by bank, a bank is copied in and out line by line, and its vectors are indexed as ever."""
+"""With row security, a bank can still be copied in and out row by row, and its vectors indexed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Many banks, threads and processes on one server: none sees another, none waits that need not, none is left behind."""
+"""Many banks, threads and processes on one server: they see only their own rows and wait only where necessary."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ BANKS = 12
 
 @pytest.fixture
 def owner(admin: Admin, empty_database: str) -> Iterator[str]:
-    """The address for an ordinary user who may make a schema."""
+    """Yield the address for an ordinary user who may create a schema."""
     admin.execute("CREATE EXTENSION vector SCHEMA public")
     user = made_user(admin)
     database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
@@ -34,7 +34,7 @@ def owner(admin: Admin, empty_database: str) -> Iterator[str]:
 
 
 def fill(store: Store, name: str) -> None:
-    """The same ids, words and names in every bank, and one word of its own."""
+    """Write the same ids, words and names to every bank, and one word of its own."""
     apply(
         store, memory(f"heron {name}", "m", tags=["bird"]), memory("stork", "n", session="s"),
         links=[tie("l", "m", "n", label=name)], facts=[triple("f", "Heron", "lives in", name)],
@@ -112,7 +112,7 @@ def test_a_thread_that_finds_no_connection_free_may_try_again(opened: Opened) ->
         thread.start()
         thread.join()
         assert [problem.retryable for problem in refused] == [True]
-        # Who has one already never waits for the next.
+        # A thread that already has a connection never waits for a second one.
         with other.reading() as beside:
             assert beside.head().seq == 0
     read()
@@ -215,7 +215,7 @@ def test_a_change_that_is_under_way_is_not_carried_over_a_fork(opened: Opened) -
 
 
 def test_many_make_the_schema_and_a_bank_at_once(empty_database: str) -> None:
-    """Each in a process of its own."""
+    """Each bank is opened in a separate process."""
 
     def work() -> None:
         store = PostgresStore(empty_database, "bank")

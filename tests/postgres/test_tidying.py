@@ -1,4 +1,4 @@
-"""What counting anew does where others are at the same tables: nobody waits for ever."""
+"""Updating the planner's statistics while others lock the tables: no caller waits without end."""
 
 import threading
 import time
@@ -21,13 +21,13 @@ def erased(store: PostgresStore) -> None:
 
 
 def herons(number: int = 9) -> Iterator[Write]:
-    """Enough to be counted."""
+    """Return enough memories to trigger new statistics."""
     return (memory(f"heron {each}", f"m{each}") for each in range(number))
 
 
 @contextmanager
 def at_a_table(admin: Admin, table: str) -> Iterator[None]:
-    """As whoever builds an index for hours."""
+    """Hold the lock that an index build holds for hours."""
     with admin.transaction():
         admin.execute(f"LOCK TABLE pieria.{table} IN SHARE UPDATE EXCLUSIVE MODE")
         yield
@@ -48,7 +48,7 @@ def test_whoever_writes_much_does_not_wait_for_an_index_that_is_built(
 def test_a_bank_that_has_grown_is_counted_though_its_tables_were_tidied_up(
     opened: Opened, admin: Admin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which tells the server how many rows there are, and not whose."""
+    """ANALYZE gives the server the number of rows in a table, but not per bank."""
     monkeypatch.setattr(tidying, "MANY", 4)
     store, other = opened(), opened("other")
     apply(store, *herons())
@@ -77,7 +77,7 @@ def test_what_was_written_is_not_told_as_failed_when_no_connection_is_left_to_co
     reading = threading.Thread(target=read)
     with store.writing() as writer:
         writer.head()
-        # It is next when the writer gives its connection back, and keeps it.
+        # The reader is next when the writer gives its connection back, and keeps it.
         reading.start()
         while not store._pool._waiting:
             time.sleep(0.01)

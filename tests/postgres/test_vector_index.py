@@ -1,4 +1,4 @@
-"""The index of a bank that has outgrown being compared whole: built on request, and never a reason to find too few."""
+"""The vector index of a bank too large for a full comparison: built on request, and never with too few results."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_with_an_index_as_many_and_the_same_are_found_whatever_the_filter_lets_t
 
 
 def test_what_hides_behind_thousands_that_an_index_gives_first_is_found(store: PostgresStore) -> None:
-    """More may be seen than is compared one by one, and none of it is among what the index comes to."""
+    """More rows are visible than are compared one by one, and the index returns none of them first."""
     enter(store, size=DIMENSION)
     chance = np.random.default_rng(6)
     crowd = 1.0 + 0.01 * chance.standard_normal((3_000, DIMENSION)).astype("f4")
@@ -124,6 +124,6 @@ def test_one_builds_at_a_time(store: PostgresStore, database: str) -> None:
     with psycopg.connect(database) as other:
         other.execute("SELECT pg_advisory_lock(%s, %s)", (indexing.BUILDING, store.number))
         assert store.repair(findings, lambda _: ()) == []
-        # The server may take a moment to notice that a connection was closed, and keeps its locks until then.
+        # A server notices a closed connection late and keeps its locks until then. So unlock explicitly.
         other.execute("SELECT pg_advisory_unlock(%s, %s)", (indexing.BUILDING, store.number))
     assert store.repair(findings, lambda _: ()) == [indexing.CHECK]
