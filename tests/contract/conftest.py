@@ -1,4 +1,4 @@
-"""The stores that keep the contract. Another one is a name in ENGINES and a way to open it: no test changes."""
+"""Fixtures for the stores that keep the contract. A new store needs an entry in ENGINES and no change to a test."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from pieria.store.sqlite import SQLiteStore
 
 
 class Opens(Protocol):
-    """Opens one and the same bank, as often as it is called; a name opens another bank."""
+    """Open the same bank on each call. Another name opens another bank."""
 
     def __call__(self, clock: Clock = ..., name: str = "bank") -> Store: ...
 
@@ -37,14 +37,14 @@ def sqlite_without_waiting_for_the_disk(folder: Path, name: str, clock: Clock) -
 
 def postgres(url: str) -> Engine:
     def open_store(folder: Path, name: str, clock: Clock) -> Store:
-        # An erasure waits for those who write in other databases of the server, as other tests do.
+        # An erasure waits for writers in other databases of the server, such as other tests.
         return PostgresStore(url, f"{folder}/{name}", clock=clock, busy_seconds=60)
 
     return open_store
 
 
 def without_vector_indexes(url: str) -> str:
-    """Drop those that earlier tests left over their vectors: a purge leaves a table that has one to a repair."""
+    """Drop vector indexes left by earlier tests, because a purge leaves a table with such an index to a repair."""
     with psycopg.connect(url, autocommit=True) as connection:
         left = connection.execute(
             "SELECT schemaname, indexname FROM pg_indexes WHERE indexname LIKE 'embedded\\_near\\_%'"
@@ -65,7 +65,7 @@ ENGINES: dict[str, Engine] = {
     "sqlite-sealed": sqlite_sealed,
 }
 SERVERS = ("postgres", pytest.param("postgres-ahead", marks=pytest.mark.slow))
-"""Whose banks are in a database, kept apart by their names. One has a schema of which this Pieria does not know all."""
+"""Stores on a server, with each bank under its own name. "postgres-ahead" has a schema newer than this Pieria."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the contract's tests write into a store and ask of it, in as few words as possible. No store is named here."""
+"""Short helpers that write to a store and read from it, for all stores alike."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,11 +18,11 @@ NOW = micros(START)
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
 ALL = Filter(now=NOW)
-"""What anybody sees now."""
+"""The filter for all that a reader without a session sees now."""
 
 
 class HandClock:
-    """A clock that stands still until it is set."""
+    """A clock that shows the same time until it is moved."""
 
     def __init__(self, now: datetime = START) -> None:
         self.now = now
@@ -39,13 +39,13 @@ def state_of(write: Write, **changes: Any) -> Write:
 
 
 def memory(text: str = "a note", id: str = "m", *, state: Mapping[str, Any] | None = None, **values: Any) -> Write:
-    """The first version of a memory; `state` sets what `remember` cannot."""
+    """Return the first version of a memory. `state` sets values that `remember` cannot."""
     write = first_write(checked(NewMemory(text, **values)), id, NOW, f"bank/{values.get('kind', 'note')}")
     return state_of(write, **(state or {}))
 
 
 def next_version(write: Write, text: str, **changes: Any) -> Write:
-    """The same memory with another text."""
+    """Return the next version of the memory, with another text."""
     assert write.content is not None
     newer = memory(text, write.state.id)
     assert newer.content is not None
@@ -58,12 +58,12 @@ def next_version(write: Write, text: str, **changes: Any) -> Write:
 
 
 def standing(write: Write, row: int, **changes: Any) -> Write:
-    """A change of the state alone; `row` is the content's, as the store gave it."""
+    """Return a change of the state alone. `row` is the row number that the store gave."""
     return Write(write.state._replace(row=row, **changes))
 
 
 def tie(id: str, source: str, target: str, relation: str = "related", *, ended: str = "", **values: Any) -> LinkRow:
-    """A link between memories; an end with a slash is a place."""
+    """Return a link. An end with a slash is a place, any other a memory."""
     ends = ["place" if "/" in end else "memory" for end in (source, target)]
     return LinkRow(
         id, ends[0], source, relation, ends[1], target, values.get("weight", 1.0), values.get("label"),
@@ -81,7 +81,7 @@ def triple(id: str, subject: str, predicate: str, object: str, **values: Any) ->
 
 
 def apply(store: Store, *writes: Write, what: str = "test", **parts: Any) -> Applied:
-    """One change, of its own transaction."""
+    """Apply one change in a transaction."""
     with store.writing() as writer:
         return writer.apply(Changeset(what, "tests", writes=list(writes), **parts))
 
@@ -99,7 +99,7 @@ TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "pur
 
 
 def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
-    """All that a store holds, to compare before and after."""
+    """Return all rows of a store, to compare before and after."""
     with store.reading() as reader:
         return {table: list(reader.dump(table)) for table in TABLES}
 

@@ -1,4 +1,4 @@
-"""The text index is of one analyser: never of two at once, and never taken back from a newer one."""
+"""The text index belongs to one analyser version: never to two at once, and never to an older one again."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The same filter asked again and again while the bank changes: whatever a store kept of it, nothing is missing."""
+"""The same filter, asked repeatedly while the bank changes: a store's caches must not hide a row."""
 
 import pytest
 from tests.contract.conftest import Opens
@@ -21,7 +21,7 @@ def kept(id: str, place: str) -> Write:
 
 @pytest.fixture
 def rows(store: Store) -> list[int]:
-    """Of four memories in forty; asked for twice, so that a store may have kept who they are."""
+    """Write forty memories and return the rows of four. Ask twice, so that a store may cache them."""
     space = enter(store)
     made = apply(
         store, *(kept(f"m{n}", "mine/box" if n % 10 == 0 else "other/box") for n in range(COUNT)), space=space
@@ -33,7 +33,7 @@ def rows(store: Store) -> list[int]:
 
 
 def both(store: Store, filter: Filter = MINE) -> set[int]:
-    """What is found by its vector, which must be what is found by its words."""
+    """Return the rows found by vector, and check that words find the same rows."""
     near = set(rows_near(store, unit(1), filter, 100))
     with store.reading() as reader:
         said = {candidate.row for candidate in reader.text(["word"], filter, 3, 8).candidates}
@@ -99,7 +99,7 @@ def test_what_never_came_to_be_leaves_no_trace(store: Store, rows: list[int]) ->
 
 @pytest.mark.slow
 def test_of_many_windows_none_is_known_too_early_however_often_all_were_seen(store: Store) -> None:
-    """More than are known by heart: what was read of them once may be at hand from then on."""
+    """There are more windows than the store keeps in memory. The first search may fill a cache."""
     rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(10_500))).rows
     with store.reading() as reader:
         known = reader.head().known

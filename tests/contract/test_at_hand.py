@@ -1,4 +1,4 @@
-"""What ranking reads of rows at hand: narrow, without memories around it."""
+"""Reads for ranking: columns of given rows, without building memories."""
 
 import contextlib
 

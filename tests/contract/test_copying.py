@@ -1,4 +1,4 @@
-"""A whole bank from any store to any other: line by line what it was, or nothing at all."""
+"""Copying a whole bank from any store to any other: every row, or nothing."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -24,7 +24,7 @@ from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite import SQLiteStore
 
 Made = Callable[[str, str], Store]
-"""Opens a bank of that name in a store of that kind."""
+"""A function that opens a bank by name in a store of that kind."""
 EVERY = ("sqlite", *SERVERS)
 
 
@@ -40,7 +40,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Ma
 
 
 def lived_in(store: Store) -> None:
-    """A bank with something in every table: what stands, what stood, what was erased, and what is still to be done."""
+    """Fill every table: current and past versions, erased rows and pending work."""
     turns = [turn(f"t{n}", n) for n in range(4)]
     texts = [memory("Ünïcode 日本語 and \\ \t tabs\nlines", "m0", tags=["tag"], meta={"a": 1.5}), memory("plain", "m1")]
     rows = apply(store, *turns, *texts).rows

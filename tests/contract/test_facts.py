@@ -1,4 +1,4 @@
-"""Facts as a store keeps them: looked up by their keys, seen as far as the memory they come from is seen."""
+"""Facts in a store: found by their keys, and visible only where their source memory is."""
 
 import itertools
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def test_facts_are_found_by_each_of_their_keys(store: Store) -> None:
 
 
 def test_names_may_be_as_long_as_names_may_be(store: Store) -> None:
-    """And of characters that no two of them share much of."""
+    """Use long names of random characters, so that indexes cannot share or compress prefixes."""
     characters = Random(6)
     names = ["".join(chr(characters.randint(0x20000, 0x2A6DF)) for _ in range(NAME_LIMIT)) for _ in range(4)]
     one, other, relation, alike = *names[:3], names[2][:-1] + "x"

@@ -1,4 +1,4 @@
-"""Each field of the filter alone: a memory that passes and one that does not, through every reader that takes one."""
+"""Each field of the filter: a memory that passes and one that does not, through every reader with a filter."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,17 +23,17 @@ PREFERENCE = "I prefer window seats."
 
 
 def write(id: str, says: str = "", *, used: int | None = None, **values: Any) -> Write:
-    """`used` is for whoever applies it: usage does not come with what is written."""
+    """Return a memory. `used` is for the caller, because usage is written separately."""
     return memory(f"{WORD} {id}\n{says}", id, **values)
 
 
 def uses_of(memories: Sequence[dict[str, Any]]) -> list[Use]:
-    """What goes with `m0`, `m1` and so on."""
+    """Return the uses of `m0`, `m1` and so on."""
     return [Use(f"m{n}", 1, values["used"]) for n, values in enumerate(memories) if values["used"] is not None]
 
 
 def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
-    """What each way of reading lets through; all must agree."""
+    """Return the ids that each way of reading lets through. All ways must agree."""
     match = reader.text([WORD], filter, want=1_000, budget=10)
     rows = [candidate.row for candidate in match.candidates]
     every = filter.having(viewer=Viewer(everything=True)).anything()
@@ -217,7 +217,7 @@ def test_an_empty_list_lets_nothing_through(store: Store) -> None:
         assert select(store, ALL.having(**{field: ()})) == [], field
 
 
-# --- every combination, against the plainest reading of what the fields say
+# --- every combination, against a plain reading of the fields
 
 STATED = {"": None, RULE: "rule", PREFERENCE: "preference"}
 FEW = ("a", "b", None)

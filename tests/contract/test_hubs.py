@@ -1,4 +1,4 @@
-"""What much leads to, as a store finds it: the last written first, no more than asked for, and nothing hidden."""
+"""Hubs in a store: the last written links come first, no more than requested, and none that is hidden."""
 
 from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, tie, triple
 

@@ -1,4 +1,4 @@
-"""Jobs and the ledger as every store keeps them: one of a key, priorities, leases, and nothing in the journal."""
+"""Jobs and the ledger in every store: one job per key, priorities and leases, with no journal entries."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def job(store: Store, id: str) -> Job:
 
 
 def claimed(store: Store, lease: str) -> str:
-    """The key of what is claimed next."""
+    """Claim the next job and return its key."""
     found = claim(store, lease)
     assert found is not None
     return found.key

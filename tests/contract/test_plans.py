@@ -1,5 +1,6 @@
-"""How a store goes about what it is asked: where much is alike, what lies next to a place is found by an index, and not
-by reading all that is alike; and no answer hangs on which way a server takes.
+"""Query plans of a store: with many equal values, an index finds the rows next to a position, without a full scan.
+
+No answer may depend on the plan that a server chooses.
 """
 
 import re
@@ -19,12 +20,12 @@ WAYS = {
     "by indexes": ("seqscan", "hashagg", "hashjoin"),
     "by scans": ("indexscan", "bitmapscan", "indexonlyscan", "nestloop", "sort"),
 }
-"""What a server has counted of its tables decides how it goes about an answer; these are kept from it here."""
+"""Plan methods to switch off. Otherwise the server chooses by its table statistics."""
 FILTER = ALL.having(session="talk")
 
 
 def plan(store: Store, ask: Callable[[Reader], object]) -> str:
-    """How the store goes about all that is asked of it."""
+    """Return the plans of all statements that `ask` runs."""
     with store.reading() as reader:
         session = reader._session  # type: ignore[attr-defined]
         execute, asked = session.execute, []
@@ -40,7 +41,7 @@ def plan(store: Store, ask: Callable[[Reader], object]) -> str:
 
 
 def know(store: Store, table: str) -> None:
-    """A server plans by what it knows of a table, and looks at it only now and then."""
+    """Update the server's table statistics, which it otherwise refreshes only now and then."""
     with store.writing() as writer:
         session = writer._session  # type: ignore[attr-defined]
         if not isinstance(session, SQLiteSession):

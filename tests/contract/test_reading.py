@@ -1,4 +1,4 @@
-"""Selecting, counting and opening: orders, pages, versions, histories, and reads within one moment."""
+"""Selecting, counting and opening: orders, pages, versions, histories, and reads within one snapshot."""
 
 import threading
 from datetime import timedelta
@@ -40,7 +40,7 @@ def order_value(memory: Memory, order: str) -> float:
 
 
 def fill(store: Store) -> None:
-    """Twelve memories whose order differs by at, by change and by importance, with ties in each."""
+    """Write twelve memories whose order differs by time, change and importance, with ties in each."""
     for n in range(12):
         at = (n * 7) % 5
         apply(
@@ -308,7 +308,7 @@ def test_a_writer_reads_its_own_writes(store: Store) -> None:
 
 
 def test_many_threads_read_while_one_writes(store: Store, clock: HandClock) -> None:
-    """Every change adds a pair: who sees one of it sees the other, and counts that agree with the head."""
+    """Every change adds a pair. A reader must see both or none, and counts that agree with the head."""
     rounds, problems, done = 30, list[object](), threading.Event()
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""A whole bank taken away: wholly, or not at all, and nobody goes on as if it was there."""
+"""Removing a whole bank: completely or not at all, and no open store may continue to use it."""
 
 import pytest
 from tests.contract.conftest import Opens
@@ -51,7 +51,7 @@ def test_what_the_last_reader_raises_keeps_it_as_it_was(opens: Opens) -> None:
 
 
 def test_whoever_else_has_it_open_is_in_the_way_or_is_told_that_it_is_gone(opens: Opens) -> None:
-    """A file that is taken away would go on unseen for whoever has it open; a server tells everybody."""
+    """With a file, an open store blocks the removal. On a server, open stores get `NotFoundError`."""
     held, store = opens(), opens()
     apply(held, memory("theirs"))
     try:

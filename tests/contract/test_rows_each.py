@@ -1,6 +1,4 @@
-"""What has a tag, an entity, a file or a place in common, of several of them in one look: as if each were asked for
-alone.
-"""
+"""The rows of several tags, entities, files or places, read at once with the same result as one by one."""
 
 import pytest
 from tests.contract.making import ALL, DAY, NOW, HandClock, apply, memory, standing
@@ -26,7 +24,7 @@ FILTERS: dict[str, Filter] = {
 
 
 def filled(store: Store, count: int = 36) -> None:
-    """Of which some were said at the same moment, some are a session's own, some hold no longer or were removed."""
+    """Write memories: some at the same time, some private to a session, some expired or removed."""
     tags, places = COMMON["tags"], COMMON["place"]
     writes = [
         memory(
@@ -78,7 +76,7 @@ def test_several_take_one_statement_but_for_what_very_many_have(store: Store, mo
     def taken(by: Shared, *values: str) -> int:
         asked: list[str] = []
         with store.reading() as reader:
-            # Whether anything is in quarantine is asked once a transaction.
+            # A transaction checks the quarantine once.
             reader.hides()
             session = reader._session  # type: ignore[attr-defined]
             execute = session.execute

@@ -1,4 +1,4 @@
-"""The vectors of standing rules and of leads: kinds of their own that come and go with the passages of their text."""
+"""Vectors of standing rules and of leads: kinds of their own, written and erased with the passages of their text."""
 
 import pytest
 from tests.contract.making import apply, memory
@@ -71,7 +71,7 @@ def test_leads_are_a_kind_of_their_own_that_may_come_before_the_passages(store: 
 
 
 def test_the_rules_of_many_are_searched_and_erased_like_all_else(store: Store) -> None:
-    """Over the end of a block, after which processes load codes instead of vectors."""
+    """Fill more than one block. Beyond that, processes load codes instead of vectors."""
     count = 700
     rows = apply(store, *(memory(f"m{n}", f"m{n}") for n in range(count))).rows
     enter(store)

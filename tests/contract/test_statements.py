@@ -1,4 +1,4 @@
-"""A statement that one store has, every store has, under the same name."""
+"""All stores have the same SQL statements under the same names."""
 
 import re
 from importlib.resources import files
@@ -32,7 +32,7 @@ def test_a_file_has_the_same_statements_in_every_store(file: str) -> None:
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 def test_every_statement_asked_for_is_there_and_no_other(store: str) -> None:
-    """A statement that only a seldom-run line asks for is missed when that line runs: by a user."""
+    """Find missing statements before a rarely run line asks for them in production."""
     source = Path(str(files(pieria))) / "store"
     code = "\n".join(path.read_text() for room in ("sql", store) for path in (source / room).glob("*.py"))
     told = on_sqlite if store == "sqlite" else on_postgres
@@ -49,7 +49,7 @@ def test_every_statement_asked_for_is_there_and_no_other(store: str) -> None:
 
 @pytest.mark.parametrize("file", sorted(sql_files("postgres") - {"bank.sql"}))
 def test_every_statement_about_rows_names_the_bank(file: str) -> None:
-    """Once for each table that it reads or writes, or not at all where it is a part of a statement that does."""
+    """Each table in a statement needs its bank. A fragment without tables needs none."""
     tables = (
         "content", "counter", "embedded", "fact", "job", "journal", "label", "ledger", "link", "member", "pending",
         "posting", "purged", "quarantine", "record", "space", "state", "terms", "told", "usage",
@@ -59,5 +59,5 @@ def test_every_statement_about_rows_names_the_bank(file: str) -> None:
         named = [
             word for before, word in pairwise(words) if before in ("FROM", "JOIN", "UPDATE", "INTO") and word in tables
         ]
-        # In near.sql one part says whose vectors are meant.
+        # In near.sql, one fragment names the bank.
         assert sql.count("bank") + sql.count("{vectors}") >= len(named), name

@@ -1,4 +1,4 @@
-"""What a store says of itself, and the copies it makes."""
+"""What a store reports about itself, and the copies it makes."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) 
 
 
 def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Opens, tmp_path: Path) -> None:
-    """A file, whatever store the bank is in."""
+    """The copy is a file for every kind of store."""
     store, other = opens(), opens()
     first = memory("heron", "m")
     apply(store, first, memory("stork", "n"))

@@ -1,4 +1,4 @@
-"""The text index: what is found, how it is counted, and when a look-up may stop. Ranking is tested elsewhere."""
+"""The text index: matches, counts, and when a look-up may stop. Ranking is tested elsewhere."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from pieria.store.sql.sieves import Sieves
 from pieria.store.text import rarest_first, rough_order, weight
 
 WIDE = ALL.having(since=0)
-"""Lets everything through as well, but is answered by listing what passes instead of by looking terms up."""
+"""Pass everything as well, but make the store list the passing rows instead of looking up terms."""
 
 
 def asked(store: Store, *words: str, filter: Filter = ALL, want: int = 1_000, budget: int = 1_000) -> TextMatch:
@@ -166,7 +166,7 @@ def test_the_rarest_term_is_looked_up_whatever_it_costs(store: Store) -> None:
 
 
 def test_a_look_up_widens_while_too_few_of_its_candidates_are_visible(store: Store) -> None:
-    """The rare term's rows are all hidden: what is visible holds the frequent one alone."""
+    """All rows of the rare term are hidden. The visible rows hold only the frequent one."""
     hidden = [memory("rare common", f"h{n}", state={"ended": "removed"}) for n in range(10)]
     shown = [memory("common", f"s{n}") for n in range(60)]
     apply(store, *hidden, *shown)
@@ -203,7 +203,7 @@ def test_what_holds_more_of_the_question_is_kept_when_a_look_up_stops(store: Sto
 
 @pytest.mark.parametrize("size", [1_990, 2_400])
 def test_a_filter_that_few_pass_is_answered_whole(store: Store, size: int) -> None:
-    """Around the number up to which everything that passes is listed, the answer must not change."""
+    """Below and above the largest number of passing rows that is listed, the answer must be the same."""
     writes = [memory("common" if n % 2 else "common rare", f"m{n}", tags=["t"]) for n in range(size)]
     apply(store, *writes)
     apply(store, *(memory("common rare", f"other{n}") for n in range(300)))
@@ -225,7 +225,7 @@ def test_a_frequent_term_is_counted_anew_when_the_bank_has_grown(store: Store) -
 
 
 def test_a_frequent_term_is_found_wherever_it_was_written_since(store: Store) -> None:
-    """Its count may be kept for a while; its rows may not."""
+    """The count of a frequent term may be cached, its rows may not."""
     fill(store, ["common"] * 2_100)
     asked(store, "common")
     [row] = apply(store, memory("common heron", "new")).rows
@@ -303,7 +303,7 @@ def test_a_past_version_is_no_twin(store: Store) -> None:
     assert twins(store, "stork") == ["a"]
 
 
-# --- building it anew
+# --- rebuilding the index
 
 
 def test_reindexing_builds_the_index_from_the_record(store: Store) -> None:
@@ -387,7 +387,7 @@ def test_reindexing_many_takes_every_one(store: Store) -> None:
 
 
 def test_a_common_value_and_a_rare_one_are_both_found_by(store: Store) -> None:
-    """More than any store would list by itself, of one value, and a few of another."""
+    """Write more rows of one value than any store lists, and a few of another."""
     values: list[dict[str, Any]] = [
         {"kind": "note", "author": "ann", "source": "a.txt", "place": "w/a", "body": {"type": "plan"}},
         {"kind": "drawer", "author": "bob", "source": "b.txt", "place": "v/b", "body": {"type": "bug"}},

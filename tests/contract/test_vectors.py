@@ -1,4 +1,4 @@
-"""Vectors in a store: what is near, exactly that and nothing hidden; what is to be embedded; what erasing leaves."""
+"""Vectors in a store: exact nearest rows without hidden ones, pending embeddings, and erasure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def drawn(seed: int, count: int = 1, size: int = SIZE) -> list[Vector]:
 
 
 def unit(*numbers: float) -> Vector:
-    """A vector that begins with these numbers."""
+    """Return a vector that begins with these numbers."""
     return np.array([*numbers, *[0.0] * (SIZE - len(numbers))], dtype=np.float32)
 
 
@@ -70,7 +70,7 @@ def pending(store: Store) -> set[tuple[int, str]]:
 
 
 def nothing_pending(store: Store) -> None:
-    """As after an embedder has been through."""
+    """Write vectors for all pending rows, as an embedder does."""
     with store.writing() as writer:
         space = writer.space()
         assert space is not None
@@ -264,7 +264,7 @@ def test_vectors_of_rows_that_are_gone_are_left_out(store: Store) -> None:
 
 
 def brute(vectors: dict[int, Vector], question: Vector, want: int) -> list[int]:
-    """The nearest rows by the plainest reckoning, on what the store keeps."""
+    """Return the nearest rows by a full comparison, with vectors rounded as the store keeps them."""
     rows, every = list(vectors), np.array(list(vectors.values())).reshape(-1, question.size)
     kept = (every / np.linalg.norm(every, axis=1, keepdims=True)).astype(np.float16).astype(np.float32)
     nearest = np.argsort(-(kept * question).sum(axis=1), kind="stable")
@@ -273,7 +273,7 @@ def brute(vectors: dict[int, Vector], question: Vector, want: int) -> list[int]:
 
 @pytest.mark.slow
 def test_many_are_searched_as_exactly_as_few(store: Store) -> None:
-    """More than are known by heart, in clusters: of all or of a part, the nearest are those of the plain reckoning."""
+    """Search more vectors than are kept in memory, in clusters, and compare with a full search."""
     size, chance = 12_000, np.random.default_rng(3)
     centres = chance.standard_normal((60, 64))
     vectors = (centres[chance.integers(0, 60, size)] + 0.7 * chance.standard_normal((size, 64))).astype(np.float32)
@@ -313,7 +313,7 @@ def test_many_are_searched_as_exactly_as_few(store: Store) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("crowd", [0, 10_500])
 def test_memories_are_counted_however_many_passages_they_have(store: Store, crowd: int) -> None:
-    """Known by heart or by codes: one memory with the nearest passages of all does not stand in for others."""
+    """With vectors in memory or codes: a memory with many near passages must not displace other memories."""
     enter(store)
     long = with_vector(memory("long", "long"), *(unit(1, n / 1_000) for n in range(900)))
     others = [with_vector(memory("o", f"o{n}"), unit(1, 1 + n)) for n in range(30)]
@@ -325,7 +325,7 @@ def test_memories_are_counted_however_many_passages_they_have(store: Store, crow
 
 @pytest.mark.slow
 def test_what_hides_in_a_crowd_of_the_invisible_is_found(store: Store) -> None:
-    """Thousands that are nearer may not be seen, and nothing that the filter asks has an index."""
+    """Thousands of nearer rows are hidden, and no index serves the filter."""
     enter(store)
     crowd = [
         with_vector(memory(f"h{n}", f"h{n}", state={"status": "archived"}), unit(1, n / 50_000)) for n in range(11_000)
@@ -341,7 +341,7 @@ def test_what_hides_in_a_crowd_of_the_invisible_is_found(store: Store) -> None:
 def test_of_windows_that_may_not_be_seen_each_is_asked_about_once_and_no_other_version(
     store: Store, shown: int
 ) -> None:
-    """Most of the bank may be seen, but hardly anything in it that has a window, or nothing."""
+    """Most rows of the bank are visible, but few or none of those with a window."""
     enter(store)
     hidden = 21_000
     crowd = [turn(f"h{n}", n, session=f"s{n // 20}", author="Ola") for n in range(hidden)]
@@ -422,7 +422,7 @@ PARTING: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", PARTING)
 def test_a_window_ends_with_the_company_that_it_speaks_of(store: Store, change: dict[str, Any]) -> None:
-    """Before anything is made anew, and without a word of the filter: what parted is in no window, and has none."""
+    """Before any window is rebuilt, and without a filter: a removed member is in no window and has none."""
     turns = [turn(f"t{n}", n) for n in range(4)]
     rows = apply(store, *turns).rows
     enter(store)
@@ -465,7 +465,7 @@ def test_company_holds_at_least_as_long(store: Store) -> None:
 
 
 def test_windows_that_reach_over_what_does_not_hold_are_made_anew_as_well(store: Store) -> None:
-    """Of t0 the neighbours are t3 and t4, beyond what holds for a day alone; those are in nobody else's window."""
+    """The neighbours of t0 are t3 and t4, since t1 and t2 are valid for one day only."""
     day = {"valid_until": iso(moment(NOW + DAY))}
     rows = apply(store, *(turn(f"t{n}", n, **(day if n in (1, 2) else {})) for n in range(7))).rows
     with store.reading() as reader:
@@ -611,7 +611,7 @@ def test_stores_on_one_file_agree_after_each_other_s_writes(opens: Opens) -> Non
     agree()
 
 
-# --- every combination, against the plainest reckoning
+# --- every combination, against a full comparison
 
 
 @pytest.mark.slow

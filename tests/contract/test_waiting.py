@@ -1,4 +1,4 @@
-"""Waiting for a change: woken by it, whoever made it, and never for nothing."""
+"""Waiting for a change: every writer wakes it, and nothing else does."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ from tests.contract.making import apply, memory
 from pieria.store.protocol import Store
 
 LONG = 60.0
-"""Seconds: a wait that nothing ends would fail the test by its time limit."""
+"""Seconds. A wait that does not end would fail the test by its time limit."""
 
 
 def seq(store: Store) -> int:

@@ -1,4 +1,4 @@
-"""Applying changesets: all or nothing, in one order of known time, told by the journal, erased without a trace."""
+"""Applying changesets: all or nothing, in one order of known time, in the journal, and erasable without a trace."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -121,7 +121,7 @@ def test_nothing_is_written_when_the_store_refuses_a_part_of_it(store: Store) ->
     apply(store, memory("a", "a"))
     before = everything(store)
     with pytest.raises(StorageError):
-        apply(store, memory("b", "b"), memory("again", "a"))  # fresh, but the id has an open state
+        apply(store, memory("b", "b"), memory("again", "a"))  # new row, but the id has an open state
     assert everything(store) == before
     with store.reading() as reader:
         assert (reader.head().seq, reader.head().documents) == (1, 1)
@@ -290,7 +290,7 @@ def test_an_erasure_is_a_change_like_any_other(store: Store) -> None:
 
 @pytest.mark.parametrize("engine", [*ENGINES, pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
 def test_a_bank_outlives_thousands_of_erasures(store: Store) -> None:
-    """Each of them makes the text index of a file merge; what that leaves behind must not add up."""
+    """Each erasure makes the text index of a file merge. The leftovers of merges must not pile up."""
     size = 2_500
     apply(store, memory("heron", "kept"), *(memory(f"heron {n}", f"m{n}") for n in range(size)))
     with store.writing() as writer:
@@ -333,7 +333,7 @@ def test_a_replay_that_is_not_later_is_refused(store: Store, seq: int, at: int) 
 
 
 def test_a_dump_replayed_into_another_bank_gives_the_same_dump(opens: Opens) -> None:
-    """What a lossless copy needs: every table comes out in an order in which it can be written again."""
+    """A lossless copy needs this: the rows of every table come in an order in which they can be written again."""
     store, copy = opens(), opens(name="copy")
     erased_bank(store)
     with store.reading() as reader:
