@@ -78,7 +78,7 @@ def _came_too_late(unwanted: Callable[[T], object], asked: Future[T]) -> None:
 # --- what users hand over to be called
 
 _stand_ins: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()
-"""By the ids of the value and its loop, which the stand-in keeps alive: the same value gives the same stand-in."""
+"""By the ids of the value and its loop, which the proxy keeps alive: the same value gives the same proxy."""
 
 
 def callable_from_threads(value: Any) -> Any:

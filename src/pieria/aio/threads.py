@@ -26,7 +26,7 @@ PLACES = 16
 MOMENT = 0.1
 """Seconds after which a waiting call gives up its place."""
 COMPUTING = 0.01
-"""Share of a processor from which a call counts as computing; another thread would only slow it down."""
+"""A call that uses this share of a processor counts as computing; another thread would only slow it down."""
 MOST = 1_000
 """The most threads, even if all of them wait."""
 IDLE = 10.0
@@ -80,7 +80,7 @@ class Pool:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """Reset after a fork, in which only the forking thread survives."""
+        """Reset after a fork: only the forking thread survives it."""
         self._changed = threading.Condition(threading.Lock())
         self._waiting: deque[_Task] = deque()
         self._begun: dict[int, _Begun] = {}

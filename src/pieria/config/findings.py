@@ -86,7 +86,7 @@ def copied(value: Any) -> Any:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a merged copy, in which `over` takes precedence, mapping by mapping."""
+    """Return a merged copy; `over` takes precedence, mapping by mapping."""
     both: dict[str, Any] = copied(base)
     for name, value in over.items():
         held = both.get(name)

@@ -1,31 +1,31 @@
-"""Every error Pieria raises, in one tree: one ``except pieria.errors.PieriaError`` covers the library.
+"""Every error that Pieria raises, in one tree. One ``except pieria.errors.PieriaError`` covers the library.
 
     PieriaError
-    ├── Invalid                       what was asked for cannot be right
+    ├── Invalid                       the request cannot be right
     │   ├── InputError                a parameter is out of its bounds
     │   ├── UnavailableError          a parameter whose effect this bank does not offer
     │   ├── PrivacyError              the text holds secrets and the bank refuses them
     │   ├── TransferError             a file to import, export or restore is not as expected
     │   ├── ConfigError               the configuration is missing or wrong
-    │   ├── EpisodeError              the episode is in the wrong standing for this step
+    │   ├── EpisodeError              the episode is in the wrong state for this step
     │   └── PromptError               a model's reply could not be read
-    ├── Framework                     the request was sound, the surroundings were not
-    │   ├── NotFoundError             nothing bears this id
-    │   ├── AccessError               whoever asks may not do this
+    ├── Framework                     the request was valid, the surroundings were not
+    │   ├── NotFoundError             nothing has this id
+    │   ├── AccessError               the caller may not do this
     │   ├── LimitError                too much was asked in too short a time
-    │   ├── ConflictError             what is there already stands against it
+    │   ├── ConflictError             it contradicts what is stored
     │   │   └── QuarantinedError      the memory is in quarantine
     │   ├── ClosedError               the bank or workspace was closed
     │   ├── SessionError              the session's state does not allow it
-    │   ├── PipelineError             learning or recall broke off
+    │   ├── PipelineError             learning or recall failed
     │   ├── AdapterError              a model's adapter failed
     │   │   ├── ModelMissingError     the model is not installed
-    │   │   ├── ModelDamagedError     the model's files are not what they should be
+    │   │   ├── ModelDamagedError     the model's files are damaged
     │   │   └── ReplyError            a language model's answer cannot be used
     │   │       ├── ReplyRefusedError it refused to answer
     │   │       ├── ReplyCutError     the answer was cut off
     │   │       └── ReplyUnreadableError the answer is not the JSON asked for
-    │   ├── JobError                  a job could not be done, or is another's
+    │   ├── JobError                  a job failed, or belongs to another worker
     │   ├── BudgetError               the day's budget of model calls is used up
     │   ├── RepoError                 the bank cannot be opened under this name
     │   └── StorageError              the store could not read or write
@@ -37,14 +37,13 @@
     │       ├── NewerVersionError     the bank was written by a newer Pieria
     │       ├── SealedError           the bank is sealed, and no key opens it
     │       ├── UnreachableError      the server of the banks cannot be reached
-    │       ├── RefusedError          the server does not let this user in, or not do this
+    │       ├── RefusedError          the server refuses this user, or this action
     │       └── UnsuitableError       the server lacks what a bank needs
     └── Unknown                       anything else
-        └── UnknownError              a failure nobody foresaw, wrapped
+        └── UnknownError              an unexpected failure, wrapped
 
-Each knows its ``code``, whether a new try may help (``retryable``) and what to do (``hint``). Messages carry
-no remembered text: they reach logs. Nothing here imports anything else of
-Pieria, since every layer raises these.
+Each has a ``code``, whether a retry may help (``retryable``) and what to do (``hint``). Messages never contain
+remembered text, since they reach logs. This package imports nothing else of Pieria: every layer raises its errors.
 """
 
 from __future__ import annotations

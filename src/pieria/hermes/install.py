@@ -1,4 +1,4 @@
-"""The small folder by which Hermes finds the provider: write, inspect and remove it."""
+"""Write, inspect and remove the plugin folder, which tells Hermes about the provider."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class PieriaProvider:
     def name(self) -> str:
         return NAME
 
-    # --- whether, and with what
+    # --- availability and options
 
     def is_available(self) -> bool:
         return not self.unavailable_reason()
@@ -146,7 +146,7 @@ class PieriaProvider:
         joined = self._joined or Joined(agent_of(self._said), chosen.options_in(self._home))
         return [str(path) for path in joined.banks.workspace.place.at(joined.bank_name).files]
 
-    # --- beginning and end
+    # --- start and end
 
     @quiet(None)
     def initialize(self, session_id: str, **kwargs: Any) -> None:
@@ -245,7 +245,7 @@ class PieriaProvider:
             log.exception("%s failed unexpectedly", tool_name)
             return tools.refusal(UnknownError(type(problem).__name__, hint="The agent's log tells more."))
 
-    # --- what is kept by itself
+    # --- automatic storage
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         self._heard = datetime.now(UTC)
@@ -325,7 +325,7 @@ class PieriaProvider:
         self._compressed = now
         return CHECKPOINT
 
-    # --- between the hooks
+    # --- shared by the hooks
 
     @property
     def _home(self) -> Path:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ASKED = 40
-"""Memories to recall, of which those that the model already sees are dropped."""
+"""Memories to recall, before those that the model already sees are dropped."""
 GRACE = 1.25
 """Factor on the time limit of recall, after which the caller stops waiting."""
 

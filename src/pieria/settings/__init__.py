@@ -287,7 +287,7 @@ class Resolved:
     origins: Mapping[str, str]
     project: Project | None
     environ: Mapping[str, str] = field(repr=False, compare=False)
-    """The caller's environment, in which another provider may have its own key."""
+    """The caller's environment, which may hold another provider's key."""
     remarks: tuple[Remark, ...] = ()
     """Remarks on the environment, beyond its values."""
     ignored: tuple[Remark, ...] = ()

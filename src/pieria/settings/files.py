@@ -28,24 +28,24 @@ PERSONAL = (
     "accept_above",
     *("request_seconds", "request_memory"),
 )
-"""No project may set these, trusted or not: they would send memories to servers and folders of its author's choice, and
-spend money. A project may not name a server in `data` for the same reason."""
+"""No project may set these, trusted or not: they could spend money, and send memories to servers and folders that its
+author chooses. For the same reason, a project may not name a server in `data`."""
 CHECK = "trust"
-"""The name under which `doctor` lists what is ignored."""
+"""The name under which `doctor` lists ignored values."""
 WORDS = {"untrusted": "is not trusted", "changed": "has changed since it was trusted"}
 
 
 def from_project(file: Path, trust: Trust, names: Collection[str]) -> Source:
-    """Return what a project's file says; of an untrusted one only what may tighten, for `tightened` to decide."""
+    """Return the values of a project's file. `tightened` later filters those of an untrusted one."""
     return _judged(file, PROJECT, file.parent, {}, trust, names, impersonal)
 
 
 def from_data_folder(
     folder: Path, naming: Sequence[str], trust: Trust, names: Collection[str], *, is_judged: bool, by_project: bool
 ) -> Source:
-    """Return what a data folder's file says, without the settings that name the folder.
+    """Return the values of a data folder's file, without the settings that name the folder.
 
-    Where the folder `is_judged` and lies in a project, that project has to be trusted together with this file.
+    If the folder `is_judged` and is inside a project, that project must be trusted together with this file.
     """
 
     def whole(source: Source) -> Source:
@@ -72,7 +72,7 @@ def _judged(
     try:
         read = contents(file)
     except ConfigError as problem:
-        # Unreadable is untrusted: such a file stops no work.
+        # An unreadable file counts as untrusted, so that it stops no work.
         return _nothing(file, origin, str(problem))
     standing = trust.standing(folder, {**beside, name_within(folder, file): digest_of(read)})
     if standing == "trusted":
@@ -91,9 +91,9 @@ def _nothing(file: Path, origin: str, reason: str) -> Source:
 
 
 def tightened(source: Source, below: Sequence[Source], read: Callable[[str, object], object]) -> Source:
-    """Return the source without what its folder may not say before it is trusted, and with a remark about that.
+    """Return the source without values that its untrusted folder may not set, and with a remark about them.
 
-    `below` are the sources that hold without it; `read` returns a setting's value as the settings read it.
+    `below` are the sources of lower precedence; `read` returns a setting's value as the settings read it.
     """
     if source.standing == "trusted":
         return source
@@ -123,7 +123,7 @@ def how_to_trust(folder: Path) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a text from elsewhere on one line, and without a character that a terminal obeys."""
+    """Return a foreign text on one line and without control characters."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
@@ -156,7 +156,7 @@ def _well_placed(source: Source, naming: Sequence[str]) -> Source:
 
 
 def impersonal(source: Source) -> Source:
-    """Return the source without what a project may not say, which is refused."""
+    """Return the source without settings that a project may not set, which are refused."""
     refused = tuple(
         ConfigError(f"{source.file}: {name} cannot be set by a project", hint=f"Set {PREFIX}{name.upper()} instead.")
         for name in PERSONAL

@@ -1,4 +1,4 @@
-"""The settings that say where things are: banks, what is this machine's own, models."""
+"""The settings that name folders: banks, this machine's own files, models."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The identity of a file: what tells it from any file that is later put in its place.
+"""The identity of a file, which distinguishes it from a file later put in its place.
 
-A path alone does not: a clone can bring another file under the same name. Nor does an inode number: file systems give
-it to the next file. The moment of birth is set by the system, and no program that unpacks or checks out can choose it.
+A path is not enough: a clone can bring another file of the same name. Nor is an inode number: file systems reuse it.
+The system sets the time of birth, and no program that unpacks or checks out files can choose it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SECOND = 1_000_000_000
 
 
 def identity_of(path: Path) -> str | None:
-    """Return inode and time of birth; None where there is no such file or the file system keeps no time of birth."""
+    """Return inode and time of birth; None if there is no file, or no time of birth on its file system."""
     try:
         about = os.stat(path)
     except OSError:
@@ -28,7 +28,7 @@ def identity_of(path: Path) -> str | None:
 
 
 def _birth(path: Path, about: os.stat_result) -> int | None:
-    """Return nanoseconds. Python tells them on some systems alone; elsewhere the C library is asked."""
+    """Return the time of birth in nanoseconds. Python has it on some systems only; elsewhere ask the C library."""
     told: float | None = getattr(about, "st_birthtime", None)
     if told is not None:
         return round(told * _SECOND)

@@ -1,4 +1,4 @@
-"""Environment variables of the original systems, and the settings they stand for.
+"""Environment variables of the original systems, and the settings that they set.
 
 Our own variables take precedence over them, and they over files. Variables without effect are reported with the
 reason.
@@ -73,7 +73,7 @@ ENV = Path("cortexgraph", ".env")
 """The original's file of variables, in the configuration folder."""
 LOADED = "Set them where pieria is started, in the client's `env` or in the shell: set -a; . {file}; set +a"
 NEAR = 0.85
-"""Similarity from which a name is probably a typo."""
+"""A name at least this similar is probably a typo."""
 
 
 class Remark(NamedTuple):

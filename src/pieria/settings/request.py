@@ -1,6 +1,6 @@
-"""A request to trust a folder: what its settings files would change, and the record that a person's yes makes.
+"""A request to trust a folder: what its settings files would change, and the record of a person's consent.
 
-Asking the person belongs to the command line; until then nothing is written.
+The command line asks the person; nothing is written before that.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ ORIGINS = {PROJECT_FILE: PROJECT, FILE: SHARED}
 
 
 class Setting(NamedTuple):
-    """One setting of a file: what it would be, and what it is now."""
+    """One setting of a file: its new and its current value."""
 
     file: str
     name: str
     value: Any
     now: Any
     origin: str
-    """Where the value of now comes from."""
+    """Where the current value comes from."""
     counts: bool
-    """Whether the file's value would hold. An argument or a variable can override it."""
+    """Whether the file's value would take effect: an argument or a variable may override it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Request:
 
 
 class Trusted(NamedTuple):
-    """A folder on the list: whether its files are still those that were trusted."""
+    """A trusted folder, and whether its files have changed since."""
 
     folder: str
     standing: str
@@ -70,7 +70,7 @@ class Trusted(NamedTuple):
 
 
 def request_for(folder: str | Path | None, arguments: Mapping[str, Any]) -> Request:
-    """Read what the folder's files say. Raises `ConfigError` for a file that could not be obeyed."""
+    """Return what the folder's files would change. Raise `ConfigError` for an invalid file."""
     start = working_folder(None) / Path(folder or ".").expanduser()
     if not start.is_dir():
         raise InputError("folder", "a folder that is there", str(folder))
@@ -124,7 +124,7 @@ def _contents_of(file: Path) -> dict[Path, bytes]:
 def _with_data_folder(
     project: Path, read: dict[Path, bytes], held: Trust, arguments: Mapping[str, Any]
 ) -> tuple[Resolved, dict[Path, bytes]]:
-    """Add the settings file of the data folder, where that lies in the project: it could have been put there, too."""
+    """Add the settings file of a data folder inside the project: the author could have put it there, too."""
     then = _as_trusted(project, read, held, arguments)
     data = then.settings.data
     if (

@@ -20,7 +20,7 @@ PROJECT = "project .pieria.toml"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Values and their origin. `{}` in the origin stands for the setting's name."""
+    """Values and their origin. `{}` in the origin is replaced by the setting's name."""
 
     origin: str
     values: Mapping[str, Any]

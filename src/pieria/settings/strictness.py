@@ -1,6 +1,6 @@
-"""What the settings file of an untrusted folder may say: for every setting, which value is stricter than which.
+"""Which settings an untrusted folder may tighten, and the order of their values.
 
-How a file is read, and when a folder is trusted, does not belong here.
+`files` reads the files, and `trust` decides which folders are trusted.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ REFUSED: Mapping[str, Sequence[str]] = {
         *("short_term_weight", "long_term_weight"),
     ),
 }
-"""All other settings, each under what it does: no value of theirs is stricter, so an untrusted file cannot set them."""
+"""All other settings, by effect. None of their values is stricter, so an untrusted file cannot set them."""
 
 
 def is_stricter(setting: str, value: object, held: object) -> bool:
-    """Return whether the value is stricter than the one that holds; False for any value that is no known one."""
+    """Return whether the value is stricter than the current one; False for unknown values."""
     order = TIGHTENS.get(setting, ())
     return value in order and held in order and order.index(value) > order.index(held)

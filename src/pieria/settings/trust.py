@@ -1,7 +1,7 @@
-"""Which folders this user trusts, and which banks inside projects this user's own Pieria made.
+"""Records of the folders that this user trusts, and of banks inside projects that this user's Pieria made.
 
-The records are in `~/.pieria/trust.json` alone, wherever the banks are: neither a project nor a data folder chooses
-that place. What a settings file may say before it is trusted is in `strictness`.
+The records are always in `~/.pieria/trust.json`: neither a project nor a data folder can choose the place. `strictness`
+says which settings an untrusted file may change.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Digests = Mapping[str, str | None]
 
 
 class Grant(NamedTuple):
-    """One trusted folder: the digests of its settings files, and when a person said so."""
+    """One trusted folder: the digests of its settings files, and when a person trusted it."""
 
     files: Mapping[str, str]
     at: str
@@ -121,7 +121,7 @@ class Trust:
 
 
 def change(make: Callable[[Trust], Trust]) -> Trust:
-    """Change the records, one process at a time. Raises `ConfigError` where they cannot be read."""
+    """Change the records, one process at a time. Raise `ConfigError` if they cannot be read."""
     with _locked() as path:
         held = Trust.read()
         if held.problem is not None:
@@ -169,9 +169,9 @@ def digest_of(content: bytes) -> str:
 
 
 def contents(file: Path) -> bytes:
-    """Return the bytes of a settings file. Raises `ConfigError` for one that is no file, too large or unreadable.
+    """Return the bytes of a settings file. Raise `ConfigError` for a file that is special, too large or unreadable.
 
-    A pipe in its place is not waited for.
+    Opening a pipe does not block.
     """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -208,7 +208,7 @@ def _text(value: object) -> str:
 
 @contextmanager
 def _locked() -> Iterator[Path]:
-    """Yield the path of the records, to one thread of one process at a time."""
+    """Yield the path of the records under a lock, to one thread of one process at a time."""
     if home_folder() is None:
         raise ConfigError(HOMELESS, hint="Set HOME.")
     folder = DATA.expanduser()
