@@ -1,1 +1,3 @@
-"""Ways in: each turns what its callers say into the verbs of a bank, and the answers back. No rules of their own."""
+"""Interfaces: each translates its callers' requests into verbs of a bank, and the answers back. No rules of their
+own.
+"""

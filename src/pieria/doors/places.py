@@ -1,7 +1,6 @@
-"""Places for the engine's work: so much of it is done at once, and further work waits for its turn.
+"""Places for the engine's work: a limited number of calls run at once, and the others wait.
 
-Work that takes long gives its place to others and goes on in a lane of its own, so that a few slow requests do not
-keep the quick ones waiting.
+Slow work gives its place to others and goes on in a lane of its own. So a few slow requests do not block quick ones.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from pieria.record import effort
 
 T = TypeVar("T")
 SLOW_AT_ONCE = 2
-"""Slow pieces of work that go on at the same time."""
+"""Slow pieces of work that run at the same time."""
 SLOW_WAITING = 24
-"""Slow pieces of work that may have given their place away; further ones keep it."""
+"""Slow pieces of work that may have given up their places; further ones keep them."""
 LANE_SECONDS = 20.0
 """Longest wait of slow work, in seconds: then it goes on all the same, so that it never waits for ever."""
 
@@ -38,11 +37,11 @@ class Places:
         self.lane = threading.Semaphore(SLOW_AT_ONCE)
         self.room = threading.Semaphore(SLOW_WAITING)
         self._free = CapacityLimiter(number)
-        # Frees a thread as soon as its caller is gone, so that it cannot be what limits them.
+        # Frees a thread once its caller has gone, so that threads are never the limit.
         self._threads = CapacityLimiter(number + SLOW_WAITING)
 
     async def run(self, work: Callable[[], T], *, abandoned: bool = False) -> T:
-        """Does it in a thread. A caller who is gone is waited for to the end of it, unless it may be `abandoned`."""
+        """Run the work in a thread. Wait for its end even if the caller has gone, unless it may be `abandoned`."""
         over: Future[None] = Future()
         await self._free.acquire_on_behalf_of(over)
         slow = _Slow(self, partial(self._give_back, asyncio.get_running_loop(), over))
@@ -56,13 +55,13 @@ class Places:
 
     def _give_back(self, loop: asyncio.AbstractEventLoop, over: Future[None]) -> None:
         """Release the place, on the last thread that used it."""
-        # A loop that has ended has no more places to give.
+        # A loop that has ended has no places to release.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._free.release_on_behalf_of, over)
 
 
 class _Slow:
-    """One piece of work: whether it gave its place back, and whether it has the lane."""
+    """One piece of work: whether it gave up its place, and whether it has the lane."""
 
     def __init__(self, places: Places, free: Callable[[], None]) -> None:
         self._places = places

@@ -1,4 +1,4 @@
-"""`pieria bench`: measures what the project promises, speed and finding, on anybody's machine."""
+"""`pieria bench`: measures the promised speed and retrieval quality on any machine."""
 
 from __future__ import annotations
 

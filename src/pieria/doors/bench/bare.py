@@ -1,4 +1,4 @@
-"""The yardstick: the very rows of a bank, written to a file of the same schema by plain SQL and nothing else."""
+"""The baseline: a bank's rows written to a file of the same schema by plain SQL."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def measure(size: int, events: int, say: Say) -> dict[str, Any]:
 
 
 def _hooks(data: Path, project: Path, size: int, say: Say) -> Iterator[Row]:
-    """Measure the hook and bare Python in turn, so that our share can be told from Python's."""
+    """Measure the hook and bare Python in turn, to separate our share from Python's."""
     command = Commands("claude-code", data / "spool").argv(CAPTURE)
     took, bare = [], []
     for number in range(EVENTS):

@@ -1,4 +1,4 @@
-"""How soon an agent gets its context, at the start and for a prompt, from a large bank with rules, pins and files."""
+"""Latency of an agent's context, at the start and for a prompt, in a large bank with rules, pins and files."""
 
 from __future__ import annotations
 

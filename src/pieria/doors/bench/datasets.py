@@ -1,6 +1,6 @@
-"""Published benchmarks of conversational memory, read from where the user keeps them.
+"""Published benchmarks of conversational memory, read from the user's files.
 
-A `Conversation` is what is remembered and what is asked of it afterwards. The files are others', and none is in Pieria.
+A `Conversation` holds memories and the questions about them. The files belong to others; Pieria ships none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an event of an agent's session leaves on the disk once it is distilled, vectors and all."""
+"""Disk space of an agent's event after distillation, with its vectors."""
 
 from __future__ import annotations
 

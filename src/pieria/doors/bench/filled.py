@@ -1,4 +1,4 @@
-"""A bank full of the workload, with a vector for each memory and windows for a tenth, and what filling it took."""
+"""A bank filled with the workload: a vector for each memory, windows for a tenth, and the time it took."""
 
 from __future__ import annotations
 

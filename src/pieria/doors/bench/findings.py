@@ -1,4 +1,4 @@
-"""What a measurement of finding comes to: tables of shares with their intervals, for programs and as lines of text."""
+"""Results of a retrieval benchmark: tables of shares with their intervals, for programs and as text."""
 
 from __future__ import annotations
 

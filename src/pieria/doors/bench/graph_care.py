@@ -1,4 +1,4 @@
-"""`pieria bench graphcare`: what it takes to keep a large graph in order, two months after it was learnt."""
+"""`pieria bench graphcare`: the time to keep a large graph in order, two months after it was learnt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria bench graph`: how long a recall from a bank's graph takes, without what models and minds take."""
+"""`pieria bench graph`: the time of a recall from a bank's graph, without models and minds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph of the workload: trajectories with what was drawn from them, each node near its topic in meaning."""
+"""A graph of the workload: trajectories with the knowledge from them. Nodes of a topic have similar vectors."""
 
 from __future__ import annotations
 

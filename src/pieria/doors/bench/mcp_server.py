@@ -1,4 +1,4 @@
-"""How soon `pieria mcp` answers, and what a call of a tool costs beyond the work itself."""
+"""How soon `pieria mcp` answers, and what a tool call costs beyond its own work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria bench mining`: conversations that are mined once, again, and once more when one of them has grown."""
+"""`pieria bench mining`: conversations mined once, again, and once more after one of them has grown."""
 
 from __future__ import annotations
 

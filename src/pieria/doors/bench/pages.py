@@ -1,4 +1,4 @@
-"""`pieria bench pages`: what the web page takes to show a large bank, as the server that shows it tells it."""
+"""`pieria bench pages`: the server's time for the web pages of a large bank."""
 
 from __future__ import annotations
 

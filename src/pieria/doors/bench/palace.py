@@ -1,4 +1,4 @@
-"""`pieria bench palace`: what the tools that read take in a large palace, through the toolset as an agent calls it."""
+"""`pieria bench palace`: the time of reading tools in a large palace, called through the toolset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria bench locomo` and `bench beam`: how much of the evidence recall brings back. No model judges it."""
+"""`pieria bench locomo` and `bench beam`: the share of the evidence that recall returns. No model judges it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ conversation.
 """
 SLEPT = "after a sleep"
 LINEAR = "sum(weight * feature)"
-"""A plan's scoring formula for which weights can be fitted."""
+"""The scoring formula of plans whose weights can be fitted."""
 QUESTION = "what is there?"
 Say = Callable[[str, int, int], None]
 
@@ -226,7 +226,7 @@ def _seconds(does: Callable[[], object]) -> float:
 
 @contextmanager
 def _empty(name: str) -> Iterator[Bank]:
-    """Yield an empty bank in which no question affects the next."""
+    """Yield an empty bank where questions leave no traces."""
     with (
         TemporaryDirectory(prefix="pieria-bench-") as folder,
         Workspace(data=folder, settings={"count_uses": False}) as workspace,

@@ -1,4 +1,4 @@
-"""`pieria bench rooms`: how many of the rooms that hold an answer `mempalace_search` brings, called as any door does.
+"""`pieria bench rooms`: the share of rooms with an answer that `mempalace_search` returns.
 
 Each turn is a drawer, each session a room, and each conversation a wing of one palace.
 """
@@ -113,7 +113,7 @@ def _interval(of: Mapping[str, float]) -> str:
 
 @contextmanager
 def _palace() -> Iterator[tuple[Workspace, Host]]:
-    """Yield an empty palace in which no question affects the next."""
+    """Yield an empty palace where questions leave no traces."""
     with (
         TemporaryDirectory(prefix="pieria-bench-") as folder,
         Workspace(data=folder, settings={"count_uses": False}) as workspace,

@@ -1,4 +1,4 @@
-"""A line of the speed benchmark: what was measured and what is asked of it."""
+"""A row of the speed benchmark: a measured value and its target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria bench speed --sealed`: a sealed bank beside a plain one of the same memories, asked in turn in one run."""
+"""`pieria bench speed --sealed`: a sealed and a plain bank with the same memories, queried in turn in one run."""
 
 from __future__ import annotations
 

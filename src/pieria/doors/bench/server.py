@@ -1,4 +1,4 @@
-"""`pieria bench speed --data URL`: the same workload in banks on a server, next to all that is there already."""
+"""`pieria bench speed --data URL`: the same workload in banks on a server, beside its existing data."""
 
 from __future__ import annotations
 

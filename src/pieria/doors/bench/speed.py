@@ -1,7 +1,7 @@
 """`pieria bench speed`: the budgets, measured on the fixed workload. Ratios are taken within one run.
 
-Vectors are supplied with the memories, and a question's is there before it is asked for: nothing of a model is timed
-but in the rows that name it.
+Memories come with their vectors, and queries' vectors are made beforehand. Only rows that name the model include its
+time.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def filling(full: Filled) -> list[Row]:
 
 
 def recalling(full: Filled, targets: Sequence[tuple[int, float]], say: Say) -> list[Row]:
-    """`targets` are pairs of a size, from which the target applies, and milliseconds."""
+    """`targets` are pairs of the smallest size for a target, and the target in milliseconds."""
     target = next((limit for least, limit in reversed(targets) if full.size >= least), None)
     rows = [_recall_row(full, f"recall at {full.size:,}, p50", None, target, say)]
     for share, (wing, _) in FILTERS.items():

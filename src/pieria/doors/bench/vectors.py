@@ -1,4 +1,4 @@
-"""Vectors for the texts of the workload: clustered as an embedder's are, made in no time, the same everywhere."""
+"""Vectors for the texts of the workload: clustered like an embedder's, fast to make, the same on every machine."""
 
 from __future__ import annotations
 

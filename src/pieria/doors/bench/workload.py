@@ -1,4 +1,4 @@
-"""The fixed workload of the speed benchmark: texts of about 22 words, Zipf vocabulary, questions drawn from them."""
+"""The fixed workload of the speed benchmark: texts of about 22 words, Zipf vocabulary, queries drawn from them."""
 
 from __future__ import annotations
 

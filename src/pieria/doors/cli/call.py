@@ -1,6 +1,6 @@
-"""One call of the command line: what was asked of every command, the bank it opens, and how it answers.
+"""One call of the command line: its shared options, its bank, and its answer.
 
-What an answer looks like to a person is in `shown`; here it is only decided who is reading.
+Only the reader of the answer is decided here; `shown` formats it for people.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Failures in words: `error:` and `hint:` lines on stderr, every violation of a call at once, and JSON where asked."""
+"""Failures as text: `error:` and `hint:` lines on stderr, all violations of a call at once, and JSON on request."""
 
 from __future__ import annotations
 

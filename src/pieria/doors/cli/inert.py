@@ -1,4 +1,4 @@
-"""Remembered text is anybody's: what a terminal would obey is spelt out before it gets there.
+"""Remembered text may come from anyone, so characters that a terminal would obey are spelt out.
 
 Pure functions over text; colours and tables are in `shown`.
 """

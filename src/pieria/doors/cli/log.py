@@ -1,4 +1,4 @@
-"""What the library logs while a command runs: its warnings are for the person at the command line, too."""
+"""The library's log while a command runs: its warnings also go to the person at the command line."""
 
 from __future__ import annotations
 

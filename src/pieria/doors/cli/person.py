@@ -1,4 +1,4 @@
-"""Whether a person runs the command: for decisions that no agent may make, and for how the command's text comes in.
+"""Whether a person runs the command: for decisions that no agent may make, and for the origin of given text.
 
 The check stops an agent that merely runs shell commands. A program that sets out to deceive can open a terminal and
 unset variables. It could change the bank's file as well.

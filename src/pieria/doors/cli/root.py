@@ -1,6 +1,6 @@
-"""The command `pieria` itself: which commands there are, under which headings, and where each is loaded from.
+"""The command `pieria`: its subcommands, their headings, and their modules.
 
-Nothing but click may be imported here: a command's module is loaded when that command is used.
+Import nothing but click here: a command's module is loaded when that command is used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Times as people write them: `2h`, `7d ago`, `in 3 weeks`, `yesterday`. The record itself knows instants only.
+"""Times as people write them: `2h`, `7d ago`, `in 3 weeks`, `yesterday`. The record itself only has instants.
 
-All of it is UTC, as in the record. What is not relative is handed on as it came, for the record to read or refuse.
+All times are UTC, as in the record. Other text is returned unchanged, for the record to read or refuse.
 """
 
 from __future__ import annotations

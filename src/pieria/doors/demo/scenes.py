@@ -1,7 +1,7 @@
-"""The scenes of the demo, in order: each calls the story's bank and shows what came back.
+"""The scenes of the demo, in order: each calls the story's bank and shows the result.
 
-A scene may say what it asks and why that matters. What the bank answered is read from the answer: no name, date,
-number or text of the story is written down here as a result.
+A scene may say what it asks and why that matters. Results come from the bank's answers only: never write a name, date,
+number or text of the story here as a result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sets the stage, plays the scenes, and leaves the bank behind where that was asked for."""
+"""Runs the scenes, and keeps the bank on request."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _code(spelt: str, arguments: Iterable[object], values: Mapping[str, object])
 
 
 def _written(value: object) -> str:
-    """Return a value as it is typed in code."""
+    """Return a value spelt as in code."""
     if isinstance(value, str):
         return '"' + value.replace('"', '\\"') + '"'
     if isinstance(value, Path):

@@ -1,7 +1,7 @@
-"""Tells the story to a bank: every line of `story.jsonl` on its day, through the verbs that anybody has.
+"""Tells the story to a bank: every line of `story.jsonl` on its day, through the public verbs.
 
-The story is data, one JSON object a line: `on` is the day, `do` the verb (`remember` where there is none), and
-the rest its arguments. What is said about it afterwards is no business of this module.
+The story is data, one JSON object a line: `on` is the day, `do` the verb (by default `remember`), and the rest its
+arguments. Comments on the story do not belong here.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Pictures that several doors show: worked out once, then drawn in the terminal, as SVG, as PNG, or on a page."""
+"""Pictures for several interfaces: computed once, then drawn in the terminal, as SVG, as PNG, or on a page."""

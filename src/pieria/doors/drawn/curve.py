@@ -33,7 +33,7 @@ class Picture:
 
 
 CROWDED = 0.9
-"""Position from which a label goes before its line, not behind it."""
+"""Where a line is this far to the right, its label goes before it."""
 BLUE, RED, ORANGE, GREEN, GREY = "#2563eb", "#dc2626", "#d97706", "#16a34a", "#6b7280"
 
 

@@ -1,4 +1,4 @@
-"""A picture as PNG, with nothing but the standard library: a grid of colours, and letters of three by five dots."""
+"""A picture as PNG, with the standard library only: a grid of colours, and letters of three by five dots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture as SVG, made as XML by the library, so that no text of a memory can be anything but text."""
+"""A picture as SVG, built by an XML library, so that a memory's text cannot become markup."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""HTTP: every tool, the memories and facts of a bank, its events, and MCP, for callers who come over a socket.
+"""HTTP: every tool, the memories and facts of a bank, its events, and MCP, for callers over a socket.
 
-`app` puts the routes together, `server` is the process that `pieria serve` is. Nothing may be imported here, since the
-command line imports `tokens` from beside it.
+`app` joins the routes, `server` is the process of `pieria serve`. Import nothing here, because the command line imports
+`tokens` from this package.
 """

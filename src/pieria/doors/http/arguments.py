@@ -1,4 +1,4 @@
-"""What a request says, as arguments: its JSON, its query, its path. Whether they are right is checked elsewhere."""
+"""A request's arguments: from its JSON, its query and its path. They are validated elsewhere."""
 
 from __future__ import annotations
 

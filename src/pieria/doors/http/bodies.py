@@ -1,6 +1,6 @@
-"""The bodies of requests: which may come at all, how large, how fast, and how much all of them may hold together.
+"""Limits for request bodies: their type, size, speed, and the memory of all together.
 
-A body is read only once its sender was let in. What is not taken is refused before it is read.
+A body is read only after its caller was admitted. An unwanted body is refused before it is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pieria.errors import InputError, LimitError
 BODY_LIMIT = 8 << 20
 """Bytes: enough for the longest text with every character escaped."""
 BODY_SECONDS = 30.0
-"""Longest time in which a body must arrive."""
+"""Seconds that a body may take to arrive."""
 SMALL = 64 << 10
 """Bytes of each body that are not counted, so that small requests pass while large ones fill the memory."""
 WITH_BODY = ("POST", "PUT", "PATCH")
@@ -36,9 +36,10 @@ class Bodies:
 
     @asynccontextmanager
     async def body(self, scope: Scope, receive: Receive, limit: int = BODY_LIMIT) -> AsyncIterator[bytearray | None]:
-        """Yield the whole body, or None if the request has none. Its memory counts until the request is answered.
+        """Yield the whole body, or None if the request has none. Its memory counts until the response is sent.
 
-        Raise `Refused` for a body that is too large, too slow, cut off, one too many, or where none is taken.
+        Raise `Refused` for a body that is too large, too slow, incomplete, unexpected, or beyond the memory of all
+        bodies.
         """
         declared = _declared(scope)
         if declared == 0:

@@ -1,4 +1,4 @@
-"""From an error to an answer: which status it has, and its JSON. No handler chooses a status for an error itself."""
+"""From an error to a response: its status and its JSON. No handler chooses a status for an error."""
 
 from __future__ import annotations
 

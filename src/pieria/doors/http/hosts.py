@@ -1,6 +1,6 @@
-"""Under which names a server may be asked. A page from elsewhere can make a browser ask, but not under these names.
+"""The host names that a server accepts. A page of another site can send requests, but not under these names.
 
-An address that leads here is no name of ours: a stranger's name may be made to lead to this machine (DNS rebinding).
+An address that leads here need not be ours: a foreign name may resolve to this machine (DNS rebinding).
 """
 
 from __future__ import annotations

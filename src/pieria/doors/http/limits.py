@@ -1,4 +1,4 @@
-"""How much a caller may ask: so many requests a second, with some in stock for a moment of hurry."""
+"""Rate limits for callers: requests a second, with some saved up for bursts."""
 
 from __future__ import annotations
 

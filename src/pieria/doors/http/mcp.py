@@ -1,7 +1,7 @@
-"""The MCP servers of this door: one for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`.
+"""The MCP servers over HTTP: one for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`.
 
-Which bank a request is about, its address says (`?bank=NAME`) or the header `X-Pieria-Bank`; without either it is the
-one that the settings name. Who asks was found out before.
+The address (`?bank=NAME`) or the header `X-Pieria-Bank` names the bank; the default is the bank of the settings. The
+guard has already identified the caller.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `/metrics` tells, as Prometheus reads it: calls, errors and latencies by tool, and how each bank is."""
+"""The text of `/metrics`, for Prometheus: calls, errors and latencies by tool, and the state of each bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/v1/openapi.json`: every route and every tool as OpenAPI 3.1, made of the same schemas that are checked."""
+"""`/v1/openapi.json`: every route and every tool as OpenAPI 3.1, from the schemas that validate requests."""
 
 from __future__ import annotations
 

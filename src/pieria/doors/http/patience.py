@@ -1,4 +1,4 @@
-"""A connection that is given up when its other end is too slow to say what it wants."""
+"""A connection that closes when its client is too slow to send a request."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The shapes of answers, as OpenAPI shows them. What is answered is the engine's `as_dict`; here it is only written
-down, so that clients can be generated from it."""
+"""The schemas of answers, for OpenAPI. Answers come from the engine's `as_dict`; the schemas only describe them, so
+that clients can be generated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The resource routes: for each its path, what it takes, who may ask it, which verb it is, and what it answers."""
+"""The resource routes: each with its path, arguments, required access, verb and answer."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def answering(endpoint: Endpoint) -> Endpoint:
         except PieriaError as error:
             return failure(error)
         except Exception as problem:
-            # The wire carries no traceback; the log does.
+            # The response carries no traceback; the log does.
             log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
             return failure(UnknownError(type(problem).__name__, hint="The server's log tells more."))
 

@@ -1,6 +1,6 @@
-"""The process that `pieria serve` is: its socket, its signals, and its end.
+"""The process of `pieria serve`: its socket, its signals, and its end.
 
-It ends in order: it takes nothing new, sends listeners away, finishes the calls that are under way, closes the banks.
+It ends in order: it accepts no new calls, ends streams, finishes running calls, and closes the banks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all routes share while a server runs: banks, callers, the events of the process, and the worker behind."""
+"""State that all routes share while a server runs: banks, the hub of events, metrics, and the worker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CALLS_AT_ONCE = 8
 many calls only made the slowest slower: they share one interpreter.
 """
 GAUGED = 5.0
-"""Seconds for which `/metrics` reuses the counts of a bank."""
+"""Seconds that `/metrics` reuses the counts of a bank."""
 T = TypeVar("T")
 
 

@@ -1,5 +1,5 @@
-"""The Model Context Protocol: toolsets as an MCP server, over stdio here and over HTTP next door.
+"""The Model Context Protocol: toolsets as an MCP server, over stdio here and over HTTP in `http`.
 
-`server` makes the server for any transport; the rest is for the process that `pieria mcp` is. Nothing may be imported
-here: what answers `initialize` must be there at once.
+`server` makes the server for any transport; the rest is for the process of `pieria mcp`. Import nothing here, so that
+`initialize` is answered at once.
 """

@@ -1,4 +1,4 @@
-"""The engine behind a server over stdio: what is heavy, loaded in a thread after the client has its first answer."""
+"""The engine behind a server over stdio: it loads slowly, so a thread loads it after the client's first answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that a client writes to stdin, with the protocol's own descriptor out of everybody else's reach."""
+"""The lines that a client writes to stdin. Other code cannot reach the protocol's own descriptor."""
 
 from __future__ import annotations
 

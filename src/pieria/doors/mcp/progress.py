@@ -1,4 +1,4 @@
-"""How far a call is, told to a client that asked for it. The call never waits until the client has read it."""
+"""Progress of a call, for clients that asked for it. The call never waits for the client to read it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY = 0.1
 
 @asynccontextmanager
 async def telling(context: Any) -> AsyncIterator[Progress]:
-    """Yield the function to which a tool, in its thread, reports progress. Only clients that asked for it get notices.
+    """Yield a function that reports progress from the tool's thread. Only clients that asked for it get notices.
 
     A cancelled call ends when it reports.
     """

@@ -1,6 +1,6 @@
 """Ids of JSON-RPC requests: a text or a whole number. A request with another id would pass for a notification.
 
-What a transport does with such a request is not decided here.
+Each transport decides how to answer such a request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SUSPECT = re.compile(r'"id"\s*:\s*(?:[^"\d\s-]|-?\d+[.eE])')
 
 
 def is_misnumbered(text: str) -> bool:
-    """Tell whether a message is a request whose id is neither a text nor a whole number."""
+    """Return whether a message is a request whose id is neither a text nor a whole number."""
     if _SUSPECT.search(text) is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Which session a request belongs to, as far as the request says it."""
+"""The session that a request names, if it names one."""
 
 from __future__ import annotations
 

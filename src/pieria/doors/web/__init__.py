@@ -1,5 +1,5 @@
-"""The web page: what a bank holds, shown to people. It calls the engine's verbs, and decides nothing of its own.
+"""The web page: a bank's content for people. It calls the engine's verbs, and has no rules of its own.
 
-`site` puts it together, `page` says what a page is, and `pages` holds them. No SQL, no ranking, no rules in here: what
-a page lacks becomes a verb of the engine.
+`site` joins the pages, `page` defines what a page is, and `pages` holds them. No SQL, ranking or rules here: if a page
+lacks something, add a verb to the engine.
 """

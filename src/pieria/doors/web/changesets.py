@@ -1,4 +1,4 @@
-"""What a session would write, as a page shows it: each node with the steps it comes from and all that it is tied to."""
+"""A session's pending changeset as a page shows it: each node with its steps and its links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pieria.bank.sessions.drafts import SessionDraft
 
 TYPES = ("semantic", "procedural", "intent", "tag", "subgoal", "episodic", "source")
-"""Node types in the order in which they are shown."""
+"""Node types in display order."""
 ROUTING = ("tag", "intent")
 
 

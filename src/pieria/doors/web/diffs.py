@@ -1,4 +1,4 @@
-"""What changed from one version to the next: which values, and of a text which words."""
+"""Differences between two versions: changed values, and the changed words of a text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COMPARED = 4_000
 """Longest texts compared word by word, in words. Longer texts are compared by line, up to the same number of lines."""
 MATCHED = 100_000
-"""Most pairs of equal words or lines for which a diff is made: the matcher visits each pair, often more than once."""
+"""Most pairs of equal words or lines in a diff: the matcher visits each pair, often more than once."""
 AROUND = 200
 """Characters of unchanged text that are shown before and after a change."""
 KEPT, GONE, CAME = "kept", "gone", "came"

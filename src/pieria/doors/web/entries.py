@@ -1,7 +1,7 @@
-"""Who is signed in: by a token, once; after that by a secret in a cookie, which no script can read.
+"""Signed-in browsers: a token once, then a secret in a cookie that no script can read.
 
-What is kept lives as long as the server. It holds neither the token nor the secret, only the hash of each, so that a
-token that is revoked or has expired ends what was begun with it.
+Entries live as long as the server. They hold only hashes of the token and the secret. A revoked or expired token ends
+its sign-ins.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a form says: the fields of a query or of a body, as arguments that a schema can check.
+"""A form's fields, of a query or of a body, as arguments that a schema can check.
 
-A field that is left empty was not filled in. A text area's lines end as browsers send them; here they end as lines do.
+An empty field was not filled in. Browsers send text areas with CRLF; here lines end with LF.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a template and its values to HTML. Everything is escaped; what a template adds to a text it does by a filter."""
+"""From a template and its values to HTML. Everything is escaped; templates format text with filters only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes while a page is open: the journal of its bank as it grows, and work that was begun from a page."""
+"""Updates of an open page: its bank's journal, and the progress of a task."""
 
 from __future__ import annotations
 

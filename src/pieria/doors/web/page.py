@@ -1,6 +1,6 @@
-"""What a page is made of, as plain data: its views, what each is asked, and what it answers.
+"""The parts of a page, as plain data: its views, their arguments and their answers.
 
-A page's module says what it shows; how that is routed, let in, rendered and refused is `site`'s business, once for all.
+A page's module only decides its content; `site` does routing, access, rendering and errors for all pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a browser may load and run on our pages: files of this server, and nothing else."""
+"""The content security policy of our pages: files of this server only."""
 
 from __future__ import annotations
 

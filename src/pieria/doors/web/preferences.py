@@ -1,4 +1,4 @@
-"""What a reader prefers on every page: how it looks, and which keys it hears. Their browser keeps each for a year."""
+"""A reader's preferences for all pages: the look and the keys. Cookies keep them for a year."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that takes longer than a page should: begun by a form, followed by a page, done whether anybody looks or not."""
+"""Work that takes longer than a request should: begun by a form, shown on a page, finished even if no page watches."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ SEARCHED = 20_000
 """Characters of a text that are searched for the query's terms."""
 _UNSEEN = re.compile(
     "["
-    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # controls, but for the tab and the line's end
-    "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"  # what turns the direction of writing around
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # controls, except tab and newline
+    "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"  # changes of the writing direction
     "\\u00ad\\u180e\\u200b\\u2028\\u2029\\u2060-\\u2064\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb"  # invisible characters
-    "\\U000e0000-\\U000e007f"  # tags, which spell in the unseen
-    "\\ud800-\\udfff"  # halves of a pair, which are no character
+    "\\U000e0000-\\U000e007f"  # invisible tag characters
+    "\\ud800-\\udfff"  # surrogates
     "]+"
 )
 ANY = "\N{REPLACEMENT CHARACTER}"

@@ -1,6 +1,6 @@
-"""Whose clocks a page goes by: the zone of its reader, what a day is there, and where a zone is known from.
+"""The zone of a page: its reader's, the meaning of a day there, and the sources of the zone.
 
-The record holds instants, and knows no zones. What a browser says of its zone is looked up, never trusted.
+The record holds instants, and knows no zones. A browser's zone is looked up, never trusted.
 """
 
 from __future__ import annotations

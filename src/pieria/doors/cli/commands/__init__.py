@@ -1,1 +1,1 @@
-"""The commands, one file a group: each reads its line, calls one verb, and answers. What it prints is in `shown`."""
+"""The commands, one module a group: each parses its line, calls one verb, and answers. `shown` formats the output."""

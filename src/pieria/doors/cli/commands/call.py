@@ -1,4 +1,4 @@
-"""`pieria call`: any tool of any toolset, answered as an agent would be answered."""
+"""`pieria call`: runs any tool of any toolset, with the answer that an agent would get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria review` and `decay`: what is about to be forgotten, and how one memory fades."""
+"""`pieria review` and `decay`: memories that will soon be forgotten, and how one memory fades."""
 
 from __future__ import annotations
 

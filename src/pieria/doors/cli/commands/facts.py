@@ -1,4 +1,4 @@
-"""`pieria facts`: one command a verb of `bank.facts`."""
+"""`pieria facts`: one command for each verb of `bank.facts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria get`, `list` and `count`: reading without a question."""
+"""`pieria get`, `list` and `count`: reading without a query."""
 
 from __future__ import annotations
 

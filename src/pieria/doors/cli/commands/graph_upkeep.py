@@ -1,4 +1,4 @@
-"""`pieria upkeep graph`: keeping what was learnt in order."""
+"""`pieria upkeep graph`: keeps the knowledge graph in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria stats`, `doctor` and `where`: how the bank is, and which one it is."""
+"""`pieria stats`, `doctor` and `where`: the bank's health and counts, and the bank in use."""
 
 from __future__ import annotations
 

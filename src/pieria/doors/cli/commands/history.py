@@ -1,4 +1,4 @@
-"""`pieria history`, `changes` and `undo`: what happened, and putting it back."""
+"""`pieria history`, `changes` and `undo`: past changes, and their reversal."""
 
 from __future__ import annotations
 

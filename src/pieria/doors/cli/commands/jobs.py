@@ -1,4 +1,4 @@
-"""`pieria jobs`: what is to be done behind, what is under way, and what became of the rest."""
+"""`pieria jobs`: the queue of background jobs, and the finished ones."""
 
 from __future__ import annotations
 

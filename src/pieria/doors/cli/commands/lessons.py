@@ -1,4 +1,4 @@
-"""`pieria upkeep proposals`, `propose`, `accept` and `decline`: what sessions taught, and who decides on it."""
+"""`pieria upkeep proposals`, `propose`, `accept` and `decline`: lessons from sessions, and the decision on each."""
 
 from __future__ import annotations
 

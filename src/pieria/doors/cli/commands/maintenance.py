@@ -1,4 +1,4 @@
-"""`pieria maintenance`: the room that a bank takes, under the names that users of Mnemex know."""
+"""`pieria maintenance`: a bank's disk space, under the names that users of Mnemex know."""
 
 from __future__ import annotations
 

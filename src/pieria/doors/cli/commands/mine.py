@@ -1,4 +1,4 @@
-"""`pieria mine`: brings a project's files or conversations in, once or whenever they change."""
+"""`pieria mine`: imports a project's files or conversations, once or whenever they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria models`: installing the model that texts are embedded with, and moving a bank to another."""
+"""`pieria models`: installs embedding models, and moves a bank to another model."""
 
 from __future__ import annotations
 

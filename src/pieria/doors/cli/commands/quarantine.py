@@ -1,4 +1,4 @@
-"""`pieria trace` and `pieria quarantine`: find the damage, and undo it."""
+"""`pieria trace` and `pieria quarantine`: find what a bad source has caused, and undo it."""
 
 from __future__ import annotations
 

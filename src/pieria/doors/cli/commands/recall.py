@@ -1,4 +1,4 @@
-"""`pieria recall`: a question, and the options that every recall takes."""
+"""`pieria recall`: a query, and the options that every recall takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria remember`: one thing from the line or a pipe, or many from a file of JSON lines."""
+"""`pieria remember`: one memory from the command line or a pipe, or many from a file of JSON lines."""
 
 from __future__ import annotations
 

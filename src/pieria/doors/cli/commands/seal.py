@@ -1,4 +1,4 @@
-"""`pieria seal`, `unseal` and `rekey`: a bank encrypted where it lies, and back."""
+"""`pieria seal`, `unseal` and `rekey`: encrypt a bank in place, decrypt it, or change its key."""
 
 from __future__ import annotations
 

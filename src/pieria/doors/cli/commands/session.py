@@ -1,6 +1,6 @@
 """`pieria session`: a run towards a goal, recorded step by step, one command after the other.
 
-Each command is a process: it takes the session up by its id, and lets go of it when it is done.
+Each command is a process of its own: it loads the session by its id, and releases it at the end.
 """
 
 from __future__ import annotations

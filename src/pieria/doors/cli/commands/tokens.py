@@ -1,4 +1,4 @@
-"""`pieria token`: who may come in over HTTP."""
+"""`pieria token`: access over HTTP."""
 
 from __future__ import annotations
 

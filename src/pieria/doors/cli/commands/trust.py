@@ -1,4 +1,4 @@
-"""`pieria trust`: let a folder's own settings count, once a person has seen them."""
+"""`pieria trust`: accepts a folder's own settings, after a person has seen them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria vault`: memories that last as Markdown notes, and Markdown notes as memories."""
+"""`pieria vault`: lasting memories as Markdown notes, and Markdown notes as memories."""
 
 from __future__ import annotations
 

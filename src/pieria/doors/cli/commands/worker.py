@@ -1,4 +1,4 @@
-"""`pieria worker`: does the jobs of one bank, or of all in the data folder, until it is stopped."""
+"""`pieria worker`: runs the jobs of one bank, or of all in the data folder, until stopped."""
 
 from __future__ import annotations
 

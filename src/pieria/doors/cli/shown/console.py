@@ -1,6 +1,6 @@
-"""The terminal, and the pieces that every answer is made of. All text of others goes through `inert` here.
+"""The terminal, and the parts of every answer. All text of others goes through `inert` here.
 
-Nothing is ever printed from a string with markup: remembered text must not be able to style or hide anything.
+Never print a string as markup: remembered text must not be able to style or hide anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How memories fade, for people: the curve of one, and what is due for a review."""
+"""How memories fade, for people: the curve of one memory, and those due for a review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sessions taught, with what it rests on, for people."""
+"""Lessons from sessions, with their evidence, for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories for people: the hits of a recall, a list, one memory whole, its history, and what it is tied to."""
+"""Memories for people: the hits of a recall, a list, one memory in full, its history and its links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BAR = 8
 REPLY = 240
-"""Characters shown of a passage."""
+"""Characters shown of a hit's reply."""
 NARROW, WIDE = 60, 110
 LEAST = 30
 """Columns that a memory's text needs in a list; with fewer, its id goes below the text."""

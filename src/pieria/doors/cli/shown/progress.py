@@ -1,4 +1,4 @@
-"""The progress bar: on stderr, so that it never mixes with an answer, and gone when the work is done."""
+"""The progress bar: on stderr, so that it never mixes with an answer, and removed when the work is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 PATIENCE = 0.4
 MANY = 5_000
-"""Items, or seconds, from which a bar is shown."""
+"""Number of items, or of seconds, that makes a bar worth showing."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What people see of a trace and of quarantines."""
+"""Traces and quarantines, for people."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Why a hit is one, and what an answer had to do without, in the words that people read.
+"""Why a hit was found, and what an answer lacks, in words for people.
 
-Read from the plan that comes with every answer, so that it holds for any policy and any weights. No rich here.
+It reads the plan of each answer, so it works for any policy and any weights. No rich here.
 """
 
 from __future__ import annotations

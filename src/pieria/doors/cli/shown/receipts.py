@@ -1,4 +1,4 @@
-"""What a purge erased and could not reach, for people."""
+"""What a purge erased and what it could not reach, for people."""
 
 from __future__ import annotations
 

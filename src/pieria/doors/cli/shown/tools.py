@@ -1,4 +1,4 @@
-"""Tools for people: a line each, or one with all that it takes."""
+"""Tools for people: a line each, or one with its parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the notes in a vault, for people."""
+"""Results of a vault's notes, for people."""
 
 from __future__ import annotations
 

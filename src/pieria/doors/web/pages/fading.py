@@ -1,4 +1,4 @@
-"""Fading: what is about to be forgotten, how a memory fades, and what upkeep would do, shown before it is done."""
+"""Fading: memories that will soon be forgotten, how a memory fades, and a preview of upkeep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph: memories, tags, intents, entities and rooms with what ties them, from one of them outwards."""
+"""Graph: memories, tags, intents, entities and rooms with their links, from one node outwards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEEDS, FOUND = 40, 12
 """Latest changes shown without a query, and results of a search."""
 MOST = 2_000
 AT_ONCE = 100
-"""Nodes whose links are loaded together. Links of nodes for which there is no room are loaded in vain."""
+"""Nodes whose links are loaded together. Links that find no room on the page are loaded in vain."""
 LABEL = 80
 TIES, LONE, CUT = 400, 200, 5
 """Most rows of the table: links, unlinked nodes, and names of nodes with more links than are shown."""
@@ -177,7 +177,7 @@ class Drawn:
     # --- from one outwards
 
     def go_outwards(self, keys: Sequence[str], reach: Reach) -> None:
-        """As far as there is room: what is further on could not be shown, and to look takes seconds."""
+        """Expand nodes while there is room: more could not be shown, and loading takes seconds."""
         for start in range(0, len(keys), AT_ONCE):
             if self.is_full:
                 return
@@ -193,7 +193,7 @@ class Drawn:
         self._look_around(key, reach)
 
     def _ask(self, keys: Collection[str], reach: Reach) -> None:
-        """All that is tied to these, of each kind of tie in one look."""
+        """Load all links of these nodes, with one query for each kind."""
         bank = self.asked.bank
         ends = [end for key in keys if (end := self._end(key)) is not None]
         self.led = bank.neighbors_each(ends, limit=reach.each) if ends else {}
@@ -216,7 +216,7 @@ class Drawn:
         _AROUND[what](self, key, name, reach)
 
     def _end(self, key: str) -> End | None:
-        """Return the end from which links may lead. Revised memories have none: their links moved to the successor."""
+        """Return the end that links may lead from. Revised memories have none: their links moved to the successor."""
         what, _, name = key.partition(":")
         if what == PLACE or (what == MEMORY and self.memories[key].superseded_by is None):
             return End(what, name)

@@ -1,4 +1,4 @@
-"""Health: whether the bank is well, what it holds and weighs, what works behind, and its files to take away."""
+"""Health: the bank's checks, counts and sizes, its background work, and its files to download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories: all there are, one of them opened, and everything that can be done with it."""
+"""Memories: the list, one of them opened, and all actions on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHOWN, TIED, STEPS = 30, 50, 50
 MARKED = 1_000
-"""Most related memories for which new ones are marked after a purge was previewed."""
+"""Most related memories that a purge's preview remembers, to mark new ones later."""
 TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
@@ -337,7 +337,7 @@ def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[
     if "meta" in changed:
         changed["meta"] = _values(changed["meta"])
         if check.mapping(changed["meta"], "meta") == check.mapping(memory.meta, "meta"):
-            del changed["meta"]  # spelt in another way
+            del changed["meta"]  # the same values, formatted differently
     return changed
 
 

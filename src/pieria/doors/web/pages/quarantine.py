@@ -1,4 +1,4 @@
-"""Quarantine: what is hidden and why, what was drawn from something, and hiding it or letting it out."""
+"""Quarantine: hidden memories with the reason, what was derived from a memory, and hiding or releasing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recall: a question, what the bank holds on it, and why it thinks so. Any past day can be asked."""
+"""Recall: a query, its hits, and the reasons for each. Any past day can be queried."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pieria.toolsets import Access
 STATES = ("told", "waiting")
 DECLINED = "declined"
 LISTED = 100
-"""Rules of each state that the page shows at most."""
+"""Most rules of each state that the page shows."""
 MOST = 500
 _LIST = {
     "state": text("Rules in this state alone.", enum=[*STATES, DECLINED]),

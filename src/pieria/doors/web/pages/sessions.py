@@ -33,7 +33,7 @@ BROUGHT = 30
 ID = {"id": text("Which session.")}
 STATES = tuple(SessionState)
 DECIDED = ("ready", "failed")
-"""States in which a person must commit or discard the session."""
+"""States that wait for a person to commit or discard the session."""
 CUT_BELOW = 0.75
 """Likeness of two steps' subgoals below which a trajectory ends."""
 QUESTION = "A question to what sessions taught"

@@ -1,4 +1,4 @@
-"""Time: what happened to the bank, change by change; its sessions; and facts, as long as each held."""
+"""Time: the journal, change by change; sessions; and facts over their validity."""
 
 from __future__ import annotations
 
