@@ -135,7 +135,7 @@ def _run_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> Ca
         if loop.is_closed():
             raise _over(function)
         context = copy_context()
-        # The coroutine's own calls must not depend on the thread that waits here.
+        # The coroutine's own calls may outlive this one, so they get no caller.
         context.run(caller.set, None)
         told = context.run(asyncio.run_coroutine_threadsafe, function(*args, **kwargs), loop)
         while True:

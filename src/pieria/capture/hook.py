@@ -1,6 +1,6 @@
 """The hook file, which an agent's host runs at every event: it appends one line to the spool and exits.
 
-Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin, or as in `install.commands`, which saves
+Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin. The command in `install.commands` saves
 compiling it each time. The agent waits for it, so it opens no bank, asks no model, and imports only the pure files
 that remove private text. It fails open: the host gets no output and exit code 0, and `hook.log` gets one short line
 without content. `spool_line` reads the lines, and `spool` manages the file.

@@ -83,7 +83,7 @@ class Sessions(Repositories):
         return self.session(session_id).state
 
     def append(self, session_id: str, observation: str, action: str) -> None:
-        """Append an observation and an action. Returns when the step is judged and stored."""
+        """Append an observation and an action, and wait until the step is judged and stored."""
         self.session(session_id).append(observation, action)
 
     def append_async(self, session_id: str, observation: str, action: str, callback: Callback | None = None) -> None:

@@ -30,9 +30,7 @@ class Key(NamedTuple):
 
 
 class Held:
-    """A store with its embedding queue, its use counts, its users, and a mark of the bank's file, which may be
-    replaced.
-    """
+    """A store with its embedding queue, use counts and users. The mark shows if the bank's file was replaced."""
 
     def __init__(self, spot: Spot, key: Key, *, create: bool) -> None:
         self.key = key
