@@ -1,4 +1,4 @@
-"""`/v1/events`: a stream of what happens to a bank.
+"""`/v1/events`: a stream of events in a bank.
 
 Journal entries are numbered and never lost: a client that sends its last number gets the rest. Passing events (recalls,
 progress) go to current listeners only, and a slow listener may miss some.

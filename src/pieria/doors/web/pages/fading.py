@@ -24,7 +24,7 @@ LISTED, DRAWN_FROM = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A kind of upkeep: its title, its description, the question before the real run, and its function."""
+    """A kind of upkeep: its title, its description, the button of the real run, and its function."""
 
     title: str
     does: str

@@ -402,7 +402,7 @@ def _untied(asked: Asked) -> Answer:
 
 def _purging(asked: Asked) -> Shown:
     """Show what a purge would erase. If an earlier preview differs, mark the changes."""
-    # The digest does not cover a change between the two reads; then nothing is erased.
+    # If the memory changes between these reads, the digest no longer matches, and nothing is erased.
     receipt = asked.bank.purge(opened(asked).id, dry_run=True)
     memory = opened(asked)
     anew = "digest" in asked.given
