@@ -1,4 +1,4 @@
-"""Asking the command line in this process, or as a process of its own where streams, signals or start-up matter."""
+"""Run the command line in this process, or as a process for tests of streams, signals or start-up."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from pieria import Bank
 
 SOURCE = Path(__file__).parents[2] / "src"
 APPEARANCE = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM", "PYTHONUNBUFFERED", "PYTHONIOENCODING")
-"""What a caller may have set about looks and streams; tests set what they need."""
+"""Variables for looks and streams that the caller may have set; tests set what they need."""
 ENTRY = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
 
 
@@ -49,13 +49,13 @@ class Run(Protocol):
 
 @pytest.fixture
 def person(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands of this process are typed by a person at a terminal."""
+    """Pretend that a person at a terminal types the commands of this process."""
     monkeypatch.setattr("pieria.doors.cli.person.is_person", lambda: True)
 
 
 @pytest.fixture
 def ask() -> Ask:
-    """`pieria ARGS` in this process, into a pipe."""
+    """Return a function that runs `pieria ARGS` in this process, into a pipe."""
     from pieria.doors.cli.root import cli
 
     def asked(*args: str, stdin: str | bytes | None = None) -> Answer:
@@ -68,14 +68,14 @@ def ask() -> Ask:
 
 @pytest.fixture
 def environment() -> dict[str, str]:
-    """The environment of a process of ours, with the home that every test is given."""
+    """Return the environment for a process of ours, with the test's home."""
     kept = {name: value for name, value in os.environ.items() if name not in APPEARANCE}
     return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.fixture
 def run(environment: dict[str, str]) -> Run:
-    """`pieria ARGS` as a process of its own."""
+    """Return a function that runs `pieria ARGS` as a process."""
 
     def ran(
         *args: str | bytes, stdin: bytes | None = None, env: dict[str, str] | None = None
@@ -94,7 +94,7 @@ def run(environment: dict[str, str]) -> Run:
 
 @pytest.fixture
 def terminal(environment: dict[str, str]) -> Callable[..., Answer]:
-    """`pieria ARGS` as a person runs it: stdin, stdout and stderr are a terminal. What it says comes as `out`."""
+    """Return a function that runs `pieria ARGS` on a terminal (stdin, stdout and stderr); its output is `out`."""
     import fcntl
     import pty
     import struct
@@ -134,7 +134,7 @@ def _all_of(terminal: int) -> bytes:
 
 @pytest.fixture
 def bank() -> Any:
-    """The bank that the command line opens by default, with a few memories."""
+    """Yield the command line's default bank, with a few memories."""
     with pieria.open() as opened:
         opened.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], importance=0.8)
         opened.remember("Maya moved to the billing team.", id="maya", entities=["Maya"], at="2026-01-10")

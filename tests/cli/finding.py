@@ -1,4 +1,4 @@
-"""Conversations in the formats of LoCoMo and BEAM, so small that what recall finds can be told beforehand."""
+"""Conversations in the formats of LoCoMo and BEAM, small enough to know in advance what recall finds."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 TOPICS = ("kiln", "barn", "loom", "raft", "forge", "mill")
 IDLE = ("apple", "birch", "cedar", "daisy", "elder", "ferns", "gorse", "hazel", "ivies", "jasper", "kelps", "larch")
-"""What turns are about besides."""
+"""Topics of the other turns."""
 DAY = "1:56 pm on 8 May, 2023"
 
 
@@ -26,7 +26,7 @@ def talk(name: str, sessions: list[list[dict[str, str]]], questions: list[dict[s
 
 
 def small_talk(name: str) -> dict[str, Any]:
-    """Of four questions with evidence, all is found for two, half for one, nothing for one; and one has none."""
+    """Four questions with evidence and one without: all is found for two, half for one, nothing for one."""
     first = [turn(f"D1:{number}", "Maya", word) for number, word in enumerate(IDLE, 1)]
     second = [turn("D2:1", "Noah", "quartz"), turn("D2:2", "Noah", "a picture", blip_caption="a red telescope")]
     return talk(
@@ -44,7 +44,9 @@ def small_talk(name: str) -> dict[str, Any]:
 
 
 def contrary_talk(name: str) -> dict[str, Any]:
-    """Whoever the question names speaks of its topic twelve times, and yet only the other one's turn is evidence."""
+    """The speaker that the question names mentions its topic twelve times, but only the other speaker's turn is
+    evidence.
+    """
     sessions: list[list[dict[str, str]]] = []
     questions = []
     for topic in TOPICS:
@@ -67,7 +69,7 @@ def message(id: int, role: str, content: str) -> dict[str, Any]:
 
 
 def beam(folder: Path, *names: str) -> str:
-    """Chats of two batches. Evidence is named in all the ways that there are."""
+    """Write chats of two batches, with evidence in every notation."""
     questions = {
         "abstention": [{"question": "zeppelin?", "source_chat_ids": []}],
         "ordering": [{"question": "copper?", "source_chat_ids": {"first": [2], "second": "message 11"}}],

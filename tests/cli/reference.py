@@ -1,4 +1,4 @@
-"""The help of every command as docs/cli.md prints it. `python tests/cli/reference.py` writes it there anew."""
+"""The help of every command as docs/cli.md prints it. `python tests/cli/reference.py` updates the page."""
 
 import re
 from collections.abc import Iterator
@@ -14,27 +14,27 @@ _BLOCK = re.compile(r"<!-- (pieria[^>]*) -->\n```text\n(.*?)```\n", re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, click.Context]]:
-    """Every command by its path, groups and `pieria` itself included."""
+    """Yield every command by its path, with groups and `pieria`."""
     yield from _below(click.Context(cli, info_name="pieria", terminal_width=WIDTH, **cli.context_settings))
 
 
 def leaves() -> list[str]:
-    """The commands that do something: all but the groups."""
+    """Return the commands that do something: all but the groups."""
     return [path for path, context in commands() if not isinstance(context.command, click.Group)]
 
 
 def printed() -> dict[str, str]:
-    """The help of every command."""
+    """Return the help of every command."""
     return {path: context.get_help() for path, context in commands()}
 
 
 def documented() -> dict[str, str]:
-    """What the page says it is."""
+    """Return the help that the page prints."""
     return {path: block.rstrip("\n") for path, block in _BLOCK.findall(PAGE.read_text())}
 
 
 def write() -> None:
-    """Puts the help as it is into the page's marked blocks."""
+    """Replace the help in the page's marked blocks."""
     helps = printed()
     PAGE.write_text(
         _BLOCK.sub(lambda block: f"<!-- {block[1]} -->\n```text\n{helps[block[1]]}\n```\n", PAGE.read_text())

@@ -1,4 +1,4 @@
-"""`pieria bench speed` on a small workload: what it tells, not how fast anything is."""
+"""`pieria bench speed` on a small workload: the report and not the speed."""
 
 import json
 import sys
@@ -19,9 +19,9 @@ from pieria.doors.bench.workload import FILTERS, place, session
 from pieria.record.link import End
 
 SPEED = import_module("pieria.doors.bench.speed")
-"""By the plain name there is the command."""
+"""The plain name is the command."""
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
-"""Where the set-up of the tests puts the model."""
+"""The folder into which the test set-up installs the model."""
 SIZE = 1_000
 SMALL = {
     SPEED: {"BULK": 200, "QUESTIONS": 12, "SINGLE_WRITES": 5, "ROUNDS": 1},
@@ -84,7 +84,7 @@ def test_every_budget_has_its_row(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> 
     assert {name: row["unit"] for name, row in rows.items()} == ALWAYS | WITH_THE_MODEL
     assert told["notes"] == []
     assert all(row["value"] > 0 for row in rows.values())
-    # So few are looked at one by one.
+    # A bank this small is searched exactly.
     assert [row["value"] for name, row in rows.items() if name.startswith("nearest")] == [1.0] * 5
     both = rows["recall at 1,000, with query embedding, p50"]
     assert both["value"] == pytest.approx(both["detail"]["recall_ms"] + both["detail"]["model_ms"], abs=0.002)
@@ -181,8 +181,8 @@ def test_what_a_hook_costs_is_measured(ask: Ask, monkeypatch: pytest.MonkeyPatch
     told = ask("bench", "capture", "--n", str(SIZE), "--events", "200", "--json").json
     hook, drain, _ = told["rows"]
     assert (hook["name"], hook["target"]) == ("a hook beside 1,000 memories, p95", "< 60")
-    # It is judged before it is rounded.
+    # The value is judged before it is rounded.
     assert hook["met"] in (hook["value"] < 60, hook["value"] <= 60)
     assert hook["detail"]["python_alone_p50_ms"] > 0 and hook["detail"]["max_ms"] > 0
-    # All that was spooled, by hooks and by hand, is handed over.
+    # All that hooks and the test spooled is handed over.
     assert drain["detail"]["events"] == 23

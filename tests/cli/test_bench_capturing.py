@@ -1,4 +1,4 @@
-"""`pieria bench capture` on a small workload: what it tells, not how fast or how small anything is."""
+"""`pieria bench capture` on a small workload: the report and not the speed or size."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`pieria bench locomo` and `bench beam` on conversations whose figures can be told beforehand: by words alone."""
+"""`pieria bench locomo` and `bench beam` on conversations with figures known in advance, by words alone."""
 
 import json
 import sys
@@ -56,7 +56,7 @@ def test_locomo_counts_turns_and_sessions(ask: Ask, tmp_path: Path) -> None:
     assert means(kinds["category 2"]) == shares(0.25, 0.25)
     assert kinds["category 1"]["R@10"] == {"mean": 1.0, "from": 1.0, "to": 1.0}
     assert 0.25 <= kinds["all"]["R@10"]["from"] < 0.625 < kinds["all"]["R@10"]["to"] <= 1.0
-    # Three of four stand above what has no answer, and the one of which no word is known beside it.
+    # Three of four score above the question without an answer; the fourth has no known word and ties with it.
     assert told["answerable"]["mean"] == 0.875
     assert told["conversations"] == {"R@10": {"one": 0.625, "two": 0.625}, "spread": 0.0}
     assert told["model"] is None
@@ -70,7 +70,7 @@ def test_beam_counts_exchanges(ask: Ask, tmp_path: Path) -> None:
     folder = finding.beam(tmp_path, "10", "9")
     told = ask("bench", "beam", folder, "--json").json
     assert {kind: of["questions"] for kind, of in told["kinds"].items()} == {"all": 6, "ordering": 2, "recalling": 4}
-    # The reply that is evidence is of the exchange that is found; of the two exchanges to be ordered one is found.
+    # The reply that is evidence is in the exchange that is found; of the two exchanges to be ordered one is found.
     assert means(told["kinds"]["recalling"]) == shares(0.5)
     assert means(told["kinds"]["ordering"]) == shares(0.5)
     assert told["answerable"]["mean"] == pytest.approx((1 + 1 + 0.5) / 3, abs=1e-4)
@@ -131,7 +131,7 @@ def test_each_arm_and_each_feature_is_switched_off_in_turn(ask: Ask, tmp_path: P
     assert set(told) == {f"arm {arm}: {features}" for arm, features in ARMS.items()} | {
         f"feature {feature}" for feature in with_weight if feature not in ALONE
     }
-    # Where there are no vectors, nothing is found without words, and everything else is of no consequence here.
+    # Without vectors, nothing is found without words, and nothing else matters here.
     first, *rest = told.items()
     assert first[0] == "arm text: lexical, cover, phrase, quoted, thin"
     assert {name: of["mean"] for name, of in first[1].items()} == {"R@10": 0.0, "session R@5": 0.0, "answerable": 0.5}
@@ -168,7 +168,7 @@ def test_what_one_conversation_teaches_is_tried_on_another(ask: Ask, tmp_path: P
         assert (of["own"], of["fitted"], of["fresh"]) == (0.0, 1.0, 1.0)
         assert of["weights"]["fitted"].keys() == of["weights"]["fresh"].keys() == own.keys()
         assert of["weights"]["fitted"]["author"] < 0 < own["author"]
-        # Of what no conversation shows, a fit says nothing.
+        # A fit leaves out features that no conversation shows.
         for feature in ("date", "agent", "rule", "fact"):
             assert of["weights"]["fitted"][feature] == own[feature]
             assert of["weights"]["fresh"][feature] == 0
@@ -179,7 +179,7 @@ def test_what_one_conversation_teaches_is_tried_on_another(ask: Ask, tmp_path: P
 
 
 def test_the_one_that_is_left_out_teaches_nothing(ask: Ask, tmp_path: Path) -> None:
-    """Two of a kind and one of another: each is asked by what the others taught, not by what it would have."""
+    """Two of a kind and one of another: each is recalled with weights from the others, not with its own."""
     talks = [finding.contrary_talk("one"), finding.small_talk("two"), finding.small_talk("three")]
     file = finding.locomo(tmp_path, *talks)
     told = ask("bench", "locomo", file, "--leave-one-out", "--json").json["leave_one_out"]["conversations"]

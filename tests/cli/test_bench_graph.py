@@ -1,4 +1,4 @@
-"""`pieria bench graph` on a small graph: what it tells, not how fast anything is."""
+"""`pieria bench graph` on a small graph: the report and not the speed."""
 
 import click
 import pytest

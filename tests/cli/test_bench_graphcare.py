@@ -1,4 +1,4 @@
-"""`pieria bench graphcare` on a small graph: what it tells, not how fast anything is."""
+"""`pieria bench graphcare` on a small graph: the report and not the speed."""
 
 import pytest
 from tests.cli.conftest import Ask

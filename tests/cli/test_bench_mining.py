@@ -1,4 +1,4 @@
-"""`pieria bench mining` on a few turns: what it tells, not how fast anything is."""
+"""`pieria bench mining` on a few turns: the report and not the speed."""
 
 from tests.cli.conftest import Ask
 

@@ -1,4 +1,4 @@
-"""`pieria bench pages` on a small bank: what it tells, not how fast anything is."""
+"""`pieria bench pages` on a small bank: the report and not the speed."""
 
 import click
 import pytest

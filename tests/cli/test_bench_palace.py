@@ -1,4 +1,4 @@
-"""`pieria bench palace` on a small palace: what it tells, not how fast anything is."""
+"""`pieria bench palace` on a small palace: the report and not the speed."""
 
 import pytest
 
@@ -17,5 +17,5 @@ def test_a_palace_is_measured_tool_by_tool() -> None:
     assert {row["name"].partition(",")[0] for row in rows} >= {
         "status", "list_wings", "list_rooms", "get_taxonomy", "traverse", "search", "search in a hall",
     }  # fmt: skip
-    # It is judged before it is rounded.
+    # The value is judged before it is rounded.
     assert all(row["target"] == "< 50" and row["met"] in (row["value"] < 50, row["value"] <= 50) for row in rows)

@@ -1,4 +1,4 @@
-"""`pieria bench rooms` on conversations whose figures can be told beforehand: by words alone."""
+"""`pieria bench rooms` on conversations with figures known in advance, by words alone."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_rooms_are_found_in_the_wing_that_is_asked(ask: Ask, tmp_path: Path, how
     assert [row["shares"]["rooms"] for row in rows if row["conversation"] == "one"] == [1.0, 1.0, 0.5, 0.0]
     assert all(set(row["rooms"]) <= {"session_1", "session_2"} for row in rows if row["conversation"] == "one")
     assert told["conversations"]["one"] == 0.625
-    # Thirteen rooms speak of each topic alike: the one that is wanted is among all of them, and not among the first.
+    # Thirteen rooms mention each topic alike: the wanted one is among them, but not among the first.
     assert {row["shares"]["rooms"] for row in rows if row["conversation"] == "two"} == {1.0}
     assert told["kinds"]["all"]["rooms R@10"]["mean"] < told["kinds"]["all"]["rooms"]["mean"]
     assert told["by_conversation"]["mean"] == told["kinds"]["all"]["rooms R@10"]["mean"]

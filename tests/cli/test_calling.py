@@ -1,4 +1,4 @@
-"""`pieria call`: tools from the command line, answered as an agent is answered."""
+"""`pieria call`: tools from the command line, with the replies that an agent gets."""
 
 import json
 import re

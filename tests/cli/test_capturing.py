@@ -1,4 +1,4 @@
-"""`pieria hooks` and `pieria capture`, and that whatever opens a bank finds what an agent did a moment ago."""
+"""`pieria hooks` and `pieria capture`; every command that opens a bank sees the agent's latest events."""
 
 import json
 import os
@@ -162,7 +162,7 @@ def test_a_worker_drains(ask: Ask, spool: Path, command: tuple[str, ...]) -> Non
 
 
 def test_a_server_drains_by_itself(spool: Path) -> None:
-    """Until then, nobody opens a bank."""
+    """No command opens a bank before that."""
     with subprocess.Popen([*ENTRY, "serve", "--port", "0"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()
@@ -243,7 +243,7 @@ def test_what_is_no_json_is_refused(ask: Ask, written: str) -> None:
 
 @pytest.mark.parametrize("command", [["list", "--kind", "observation"], ["context", "--hook", "claude-code"]])
 def test_a_command_distils_what_has_come_to_rest(ask: Ask, command: list[str]) -> None:
-    """Nobody else may ever do it: no server and no worker runs here."""
+    """The command has to do it: no server and no worker runs here."""
     day = Session("yesterday", host="claude-code", folder=str(Path.cwd()))
     yesterday = [
         day.prompt("the cart breaks for orders in yen, please fix it"),

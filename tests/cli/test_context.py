@@ -1,4 +1,4 @@
-"""`pieria context`: what an agent is told unasked, for people, for programs, and in the protocols of hosts."""
+"""`pieria context`: the context for an agent, for people, for programs, and in the protocols of hosts."""
 
 import json
 import os

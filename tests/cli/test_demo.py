@@ -1,4 +1,4 @@
-"""`pieria demo`: the story that a newcomer sees first. What it shows is checked, and that it follows from the bank."""
+"""`pieria demo`: the story that a newcomer sees first. The test checks its output against the bank."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory, kept: Path) -> Iterator[dict[str, Any]]:
-    """What the demo showed. It runs in this process, where a test cannot reach another machine."""
+    """Yield what the demo showed. It runs in this process, where a test cannot reach another machine."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
@@ -224,7 +224,7 @@ def test_a_terminal_gets_colours() -> None:
 
 
 def _read(terminal: int) -> bytes:
-    """What comes next; a terminal whose other end was closed says so with an error."""
+    """Return the next output; a terminal whose other end was closed raises an error."""
     try:
         return os.read(terminal, 65536)
     except OSError:

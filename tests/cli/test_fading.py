@@ -17,7 +17,7 @@ from pieria.record.usage import Use
 
 @pytest.fixture
 def faded(bank: Bank) -> Bank:
-    """Last used eight days ago, as it comes from elsewhere with its uses."""
+    """Write memories, one last used eight days ago, as an import would."""
     bank.remember("The heron nests <by> the mill.", id="heron", at=system_clock() - timedelta(days=9))
     bank.remember("Bread is baked with sourdough.", id="bread")
     with bank.store.writing() as writer:

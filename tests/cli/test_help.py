@@ -1,4 +1,4 @@
-"""Help, its page, and completion: none of them may lag behind the commands."""
+"""Help, its page, and completion: each covers every command."""
 
 import click
 import pytest
@@ -15,7 +15,7 @@ def test_the_page_prints_the_help_of_every_command_word_for_word() -> None:
 
 
 def test_every_command_explains_itself_by_the_same_words_however_it_is_reached() -> None:
-    """click keeps the option that the first asker was given: an asker without settings must not take `-h` away."""
+    """click caches the help option of the first context: one without settings must not take `-h` away."""
     for path, context in commands():
         assert context.command.get_help_option_names(click.Context(context.command)) == ["-h", "--help"], path
 

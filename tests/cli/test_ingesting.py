@@ -1,4 +1,4 @@
-"""Whole trajectories from a file, taken in once each."""
+"""Whole trajectories from a file, each taken in once."""
 
 import json
 from pathlib import Path

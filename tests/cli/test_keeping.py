@@ -142,7 +142,7 @@ def test_the_doctor_fails_when_something_is_not_well_and_mends_it(ask: Ask, bank
 
 
 def test_the_doctor_says_what_to_do_about_each_thing_it_finds(ask: Ask, bank: Bank, home: Path) -> None:
-    """What killed copying left makes nobody ill, and yet somebody has to delete it."""
+    """Leftovers of a killed copy do no harm, but a person has to delete them."""
     assert "what to do" not in ask("doctor", "--no-json").out
     (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
     left = ask("doctor", "--no-json")

@@ -1,4 +1,4 @@
-"""Lessons as a person and a script decide on them."""
+"""Lessons, decided by a person and by a script."""
 
 import pytest
 from tests.cli.conftest import Ask

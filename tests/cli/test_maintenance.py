@@ -1,4 +1,4 @@
-"""`pieria maintenance` and `pieria import --from`: what users of Mnemex know, and how they come over."""
+"""`pieria maintenance` and `pieria import --from`: commands for users of Mnemex, and their migration."""
 
 import json
 from collections.abc import Callable

@@ -136,7 +136,7 @@ def test_a_watch_tells_each_change_on_a_line_and_ends_when_it_is_told(
     try:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1}
-        # Whole from the first moment on, whenever it is looked at.
+        # A rename makes the file complete from its first moment.
         (tmp_path / "new.md").write_text("Storks clatter.\n")
         (tmp_path / "new.md").rename(project / "new.md")
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1, "unchanged": 1}

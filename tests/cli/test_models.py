@@ -1,4 +1,4 @@
-"""`pieria models`: what is installed is told and checked, and a bank is moved to another embedder."""
+"""`pieria models`: installed models are listed and checked, and a bank moves to another embedder."""
 
 import json
 import shutil

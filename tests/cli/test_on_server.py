@@ -1,4 +1,4 @@
-"""The command line with banks on a server, and a bank copied there and back."""
+"""The command line with banks on PostgreSQL, and a bank copied there and back."""
 
 import json
 from collections.abc import Callable

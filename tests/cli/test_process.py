@@ -1,4 +1,4 @@
-"""The entry point as a process: exit codes, pipes that close, encodings, signals, and what is loaded when."""
+"""The entry point as a process: exit codes, closed pipes, encodings, signals, and imports."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LINE = '"a lamp that stands in the hall, and shines"\n'
 
 
 def loaded(run: Run, environment: dict[str, str], *arguments: str) -> set[str]:
-    """The packages that a command loads."""
+    """Return the packages that a command loads."""
     program = (
         "import sys\nbefore = set(sys.modules)\nfrom pieria.doors.cli import main\n"
         "try:\n    main()\nfinally:\n    sys.stderr.write('\\n'.join(set(sys.modules) - before))"
@@ -60,9 +60,9 @@ BESIDE = {
     ),
     *("pieria.bank.read.context_answer", "pieria.bank.transfer.files", "pieria.bank.vault.verbs"),
 }
-"""What plain commands have no use for."""
+"""Packages that plain commands do not need."""
 ASKED = {"pieria.recall", "pieria.bank.read.answer", "pieria.record.asks", "pieria.record.timewords"}
-"""What only a question needs."""
+"""Packages that only a question needs."""
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_any_encoding_can_show_any_text(ask: Ask, environment: dict[str, str], e
         [ENTRY[0], "-c", program, json.dumps(lines)], capture_output=True, check=False, timeout=60,
         env={**environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
     )  # fmt: skip
-    # Where the scripts of the web page were not fetched, `doctor` says so.
+    # `doctor` reports missing scripts of the web page.
     told = [line for line in done.stderr.splitlines() if b"make web" not in line]
     assert (done.returncode, told) == (0, [])
     as_json, _, shown = done.stdout.decode(encoding).partition("\n")
@@ -260,18 +260,18 @@ def test_an_interrupt_ends_it_in_a_word(environment: dict[str, str]) -> None:
     )  # fmt: skip
     assert process.stdin and process.stdout and process.stderr
     process.stdin.write(LINE.encode() * 10_000)
-    process.stdin.flush()  # more than a pipe holds: it has begun to read
+    process.stdin.flush()  # more than a pipe holds: the command has begun to read
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
 
 
-# --- faults of our own
+# --- internal errors
 
 
 @pytest.fixture
 def broken(environment: dict[str, str]) -> Callable[..., Any]:
-    """A command line in which `where` has a fault."""
+    """Return a runner for a command line whose `where` raises an internal error."""
 
     def ran(*arguments: str) -> Any:
         program = (

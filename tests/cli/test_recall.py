@@ -1,4 +1,4 @@
-"""`pieria recall`: questions, filters, cursors, and what is shown of an answer."""
+"""`pieria recall`: questions, filters, cursors, and the printed answer."""
 
 import re
 from collections.abc import Callable
@@ -134,7 +134,7 @@ def test_weights_may_be_given_one_by_one_or_as_json(ask: Ask, bank: Bank) -> Non
     assert "lexical" in plain["why"]
     assert "lexical" not in one_by_one["why"]
     as_json = ask("recall", "JWT", "--weights", '{"lexical": 0, "importance": 0.5}').json["hits"][0]
-    # A score hangs on the moment as well, if ever so little.
+    # A score also depends on the time, by a tiny amount.
     assert as_json["score"] == pytest.approx(one_by_one["score"], abs=1e-5)
     assert as_json["score"] != pytest.approx(plain["score"], abs=1e-3)
 

@@ -1,4 +1,4 @@
-"""`pieria remove-bank`: what it asks, what it says, and that nobody is rid of a bank by mistake."""
+"""`pieria remove-bank`: its question, its output, and its guard against removal by mistake."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions on the command line: one process a command, each of which goes on where the last one stopped."""
+"""Sessions on the command line: one process per command, and each continues the session of the last."""
 
 import json
 

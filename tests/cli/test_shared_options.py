@@ -1,4 +1,4 @@
-"""What every command takes: --bank, --data, --json and --quiet, wherever on the line they stand."""
+"""Options of every command: --bank, --data, --json and --quiet, in any position on the line."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ APART = {
     "pieria bench palace",
     "pieria bench pages",
 }
-"""They work on banks of their own, or for callers who are no people; tests of their own look at them."""
+"""These use other banks, or serve callers that are not people; other tests cover them."""
 
 pytestmark = pytest.mark.usefixtures("person")
 
@@ -146,7 +146,7 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A data folder with a bank called `mine`, in which every line above finds what it names, and a vault."""
+    """Return a data folder with a vault and a bank `mine`, which has all that the lines above name."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "vault").mkdir()
     (folder / "vault" / "note.md").write_text("A note.")
@@ -184,7 +184,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
 
 @pytest.fixture
 def prepared(made: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A copy of it, and what the lines name."""
+    """Copy the prepared folder and return the names for the lines."""
     folder, names = made
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("PIERIA_VAULT", str(tmp_path / "vault"))
@@ -273,7 +273,7 @@ def test_what_only_goes_over_a_bank_makes_none_under_a_name_that_may_be_misspelt
 
 
 def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: dict[str, str], tmp_path: Path) -> None:
-    """Those that write make it, whatever becomes of them then."""
+    """A command that writes makes the bank, even if it fails later."""
     for path, line in LINES.items():
         data = tmp_path / "made" / path.replace(" ", "-")
         ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")

@@ -1,4 +1,4 @@
-"""Remembered text is shown and never obeyed, whoever wrote it; and numbers, ages and times read well."""
+"""Remembered text is shown and never interpreted; numbers, ages and times are readable."""
 
 import json
 import re

@@ -1,5 +1,4 @@
-"""What a folder that somebody else made may do before a person trusts it: real files, and the command line as a process
-of its own."""
+"""The rights of an untrusted folder: real files, and the command line as a process."""
 
 import json
 import os
@@ -21,7 +20,7 @@ Terminal = Callable[..., Answer]
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A repository as it comes from elsewhere, with a bank and the settings that lead to it."""
+    """A cloned repository, with a bank and the settings that lead to it."""
     folder = tmp_path / "clone"
     (folder / ".git").mkdir(parents=True)
     ship_bank(folder / ".mem")
@@ -30,7 +29,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def ship_bank(data: Path, name: str = "notes", text: str = RULE) -> None:
-    """A bank that somebody else's Pieria made: this user's has no record of it."""
+    """Write a bank made by another user's Pieria: this user has no record of it."""
     data.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="pieria-test-") as elsewhere:
         with pieria.open(name, data=elsewhere) as bank:
@@ -43,7 +42,9 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 @pytest.fixture
 def inside(environment: dict[str, str]) -> Run:
-    """`pieria ARGS` in a folder, without any terminal; the data folder is the default one unless a variable says so."""
+    """Return a function that runs `pieria ARGS` in a folder without a terminal, by default on the default data
+    folder.
+    """
 
     def ran(folder: Path, *args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[bytes]:
         kept = {name: value for name, value in environment.items() if name != "PIERIA_DATA"}
@@ -63,7 +64,7 @@ def inside(environment: dict[str, str]) -> Run:
 
 @pytest.fixture
 def person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
-    """`pieria ARGS` in a folder, as a person at a terminal types it."""
+    """Return a function that runs `pieria ARGS` in a folder, as a person at a terminal."""
 
     def ran(folder: Path, *args: str, typed: str = "", **variables: str) -> Answer:
         monkeypatch.chdir(folder)
@@ -73,7 +74,7 @@ def person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
 
 
 def rules_in(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The part of a context that an agent is to heed."""
+    """Return the part of a context that an agent must follow."""
     assert done.returncode == 0, done.stderr
     text: str = json.loads(done.stdout)["text"] if done.stdout.startswith(b"{") else done.stdout.decode()
     return text.partition("# Standing rules")[2].partition("\n# ")[0]
@@ -95,7 +96,7 @@ def test_a_cloned_bank_is_not_told_as_rules(clone: Path, inside: Run) -> None:
 
 
 def test_a_cloned_bank_named_by_hand_is_hearsay(clone: Path, inside: Run) -> None:
-    """PIERIA_DATA or --data leads into the clone, as an agent's configuration may."""
+    """PIERIA_DATA or --data leads into the clone, like an agent's configuration may."""
     for words, variables in (((), {"PIERIA_DATA": str(clone / ".mem")}), (("--data", str(clone / ".mem")), {})):
         given = ("--bank", "notes", *words)
         told = inside(clone.parent, "context", "--json", *given, **variables)
@@ -175,7 +176,7 @@ def test_shipped_records_of_trust_count_for_nothing(clone: Path, inside: Run, ho
     assert said(done)["untrusted"]
 
 
-# --- banks of one's own
+# --- the user's own banks
 
 
 def test_a_bank_made_here_by_this_user_is_theirs(clone: Path, inside: Run) -> None:
@@ -186,7 +187,7 @@ def test_a_bank_made_here_by_this_user_is_theirs(clone: Path, inside: Run) -> No
 
 
 def test_a_bank_put_in_the_place_of_ones_own_is_not(clone: Path, inside: Run) -> None:
-    """As a checkout does it: the file is removed and another made, maybe under the same inode number."""
+    """A checkout removes the file and makes another, maybe under the same inode number."""
     own = clone / "mine"
     inside(clone, "remember", "We use JWT.", "--data", str(own), "--bank", "notes")
     content = (own / "notes.db").read_bytes()
@@ -359,7 +360,7 @@ def test_a_repository_without_settings_can_be_trusted(clone: Path, inside: Run, 
     assert inside(clone, "remember", "x", *own).returncode == 3, "a file that appears is a change"
 
 
-# --- files that are none
+# --- invalid settings files
 
 
 def fifo(file: Path) -> None:
@@ -405,7 +406,7 @@ def test_damaged_records_trust_nothing_and_are_told(clone: Path, inside: Run, pe
     assert answer.code == 2 and "is damaged" in answer.out
 
 
-# --- what hosts and servers are told
+# --- hosts and servers
 
 
 @pytest.fixture

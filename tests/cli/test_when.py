@@ -1,4 +1,4 @@
-"""Relative times: what they mean, and what is left for the record to read or refuse."""
+"""Relative times: their meaning, and texts left for the record to read or refuse."""
 
 from datetime import UTC, datetime
 

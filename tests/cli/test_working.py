@@ -62,7 +62,7 @@ def test_a_bank_that_cannot_be_opened_just_now_is_tried_again(
 
 
 def pending(bank: Bank) -> int:
-    """What the bank has to embed, by its store: a bank that is opened with an embedder sets to work."""
+    """Return the number of pending embeddings from the store: opening the bank with an embedder would start work."""
     with bank.store.reading() as reader:
         return reader.pending_count()
 

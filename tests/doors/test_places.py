@@ -1,4 +1,4 @@
-"""Places for work: what is slow makes room for others, and has a lane of its own."""
+"""Places for work: slow work makes room for other work, and has a lane of its own."""
 
 import threading
 from time import thread_time
@@ -21,7 +21,7 @@ def slow_down() -> None:
 
 
 def test_slow_work_gives_its_place_away() -> None:
-    """With one place, quick work is done while slow work has not come to its end."""
+    """With one place, quick work is done while slow work is still running."""
     goes_on = threading.Event()
 
     def slow() -> str:

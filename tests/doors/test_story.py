@@ -1,4 +1,4 @@
-"""What an agent lives through, by every door: over a pipe, over HTTP, and on the command line."""
+"""The same story through every door: over a pipe, over HTTP, and on the command line."""
 
 import json
 import subprocess
@@ -121,13 +121,13 @@ def check_life(opened: Callable[[str], Any], data: str | Path) -> None:
         for text in REMEMBERED.values():
             assert tools("mnemosyne_remember", content=text).value["status"] == "stored"
 
-        # Not a word in common with the answer; on a busy machine the model may not be loaded yet.
+        # The query shares no word with the answer; on a busy machine the model may not be loaded yet.
         soon(lambda: recalled(tools, "Which theme does she like for programming?")[0] == REMEMBERED["dark"])
 
-        # What was written long ago and never slept over is still there, whatever is written after it.
+        # An old memory without consolidation is still found after newer writes.
         assert KEEPER in recalled(tools, "lighthouse keeper")
 
-        # A triple that is told late, of an earlier time, changes nothing of today.
+        # A late triple about an earlier time does not change today's.
         now = tools("mnemosyne_triple_query", subject="Maya", predicate="assigned_to").value["results"]
         then = tools("mnemosyne_triple_query", subject="Maya", as_of="2021-06-01").value["results"]
         assert ([one["object"] for one in now], [one["object"] for one in then]) == (["new"], ["old"])
@@ -155,13 +155,13 @@ def check_life(opened: Callable[[str], Any], data: str | Path) -> None:
 
 
 def written(name: str) -> Path:
-    """Where it was begun, or in the folder for exchange, whose place is told to nobody from elsewhere."""
+    """Return the file, in the working folder or in the exchange folder."""
     [file] = [found for folder in (Path.cwd(), Path.home()) for found in folder.rglob(name)]
     return file
 
 
 def test_a_project_s_life(opened: Callable[[str], Any], data: Path) -> None:
-    """The ten tools of open-mem: one shape of reply, whichever door."""
+    """The ten tools of open-mem return one shape of reply through every door."""
     data.parent.joinpath(".pieria.toml").touch()
     with opened("shop") as tools:
         made = tools(
@@ -195,7 +195,7 @@ def test_a_project_s_life(opened: Callable[[str], Any], data: Path) -> None:
 
 
 def prepare(data: str | Path) -> None:
-    """What an agent cannot say: that it was long ago."""
+    """Write old memories: an agent cannot set the time."""
     now = datetime.now(UTC)
     with pieria.open(NOTES, data=data) as bank:
         bank.remember(KEEPER, at=now - timedelta(days=10))
@@ -223,7 +223,7 @@ def soon(holds: Callable[[], bool]) -> None:
 
 
 def everything(data: str | Path, name: str) -> str:
-    """All that a bank holds, but for the numbers of its rows and how far it is believed: a copy is hearsay."""
+    """Return all that a bank holds, except row numbers and trust: a copy is hearsay."""
     with pieria.open(name, data=data) as bank:
         memories = [
             memory.as_dict() | {"row": None, "via": None, "trust": None}

@@ -1,10 +1,11 @@
-"""Whether what sessions taught answers at all: `python -m tests.learning.answerable --embedder local`.
+"""Measure if the lessons of sessions answer questions: `python -m tests.learning.answerable --embedder local`.
 
-Rules learn each day of `known/` into a bank of its own, which is asked what the day answers, in other words than its
-own, what it does not answer though it is about the same work, and what another day answers. What is told is how often
-anything is put into words, and how often each type would be with each of some floors: where one of its first five nodes
-is right, where none is, and where nothing answers. Those under `tuning`, and the day of `tests/data`, are for choosing
-floors, those under `held_out` for judging them. Intervals are drawn over questions.
+Rules learn each day of `known/` into a bank. The bank gets three kinds of questions, in other words than the day's:
+those that the day answers, those about the same work that it does not answer, and those that another day answers. The
+output is how often an answer is put into words, and how often each type would answer with some score floors.
+
+Use the days under `tuning` and `tests/data` to choose floors, and those under `held_out` to judge them. Intervals are
+drawn over questions.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Days = Mapping[str, Mapping[str, Any]]
 
 
 class Asked(NamedTuple):
-    """`sure` is by type; `right` are the types of which one of the first five nodes answers."""
+    """`sure` is the confidence by type; `right` are the types with an answering node among the first five."""
 
     kind: str
     confidence: float
@@ -57,7 +58,7 @@ def read(path: Path) -> Any:
 
 
 def learn(workspace: Workspace, day: str) -> str:
-    """The bank that has lived through a day of work."""
+    """Return the name of the bank that learned a day of work."""
     return learned(workspace, day.rpartition("/")[2], read(HERE / "workdays" / f"{day}.json"))
 
 
@@ -71,7 +72,7 @@ def learned(workspace: Workspace, name: str, told: Mapping[str, Any]) -> str:
 
 
 def questions(asked: Days, day: str) -> Iterator[tuple[str, str, Sequence[int]]]:
-    """Of each kind as many, with the steps that answer: what the next day answers stands for other work."""
+    """Yield (kind, question, answering steps); questions of the next day count as other work."""
     names = list(asked)
     other = names[(names.index(day) + 1) % len(names)]
     yield from (("answered", question, steps) for question, steps in asked[day]["answered"])
@@ -80,7 +81,7 @@ def questions(asked: Days, day: str) -> Iterator[tuple[str, str, Sequence[int]]]
 
 
 def steps_of(graph: Graph, id: str) -> set[int]:
-    """The steps that a node is, or was drawn from."""
+    """Return the steps that a node is, or was drawn from."""
     node = graph.nodes[id]
     if node.node_type != "episodic":
         return {step for tied in node.links[Edge.PROVENANCE] for step in steps_of(graph, tied)}
@@ -104,7 +105,7 @@ def auc(above: Sequence[float], below: Sequence[float]) -> float:
 
 
 def between(drawn: Callable[[random.Random], float]) -> str:
-    """Where 95 of 100 of the draws lie."""
+    """Return the interval of 95 % of the draws."""
     seeded = random.Random(1)
     ordered = sorted(drawn(seeded) for _ in range(DRAWS))
     return f"[{ordered[DRAWS // 40]:.2f}, {ordered[-DRAWS // 40]:.2f}]"

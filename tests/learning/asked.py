@@ -1,4 +1,4 @@
-"""What recall is tried on: texts with vectors that are told, minds that say what they are told to, and a clock."""
+"""Tools for recall tests: texts with given vectors, scripted minds, and a clock."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ def ago(**past: float) -> NodeMetadata:
 
 
 def axis(number: int, near: float = 1.0) -> list[float]:
-    """A direction, or one that is as near to it as that."""
+    """Return a unit vector along an axis, or one with cosine `near` to it."""
     vector = [0.0] * AXES
     vector[number] = near
     vector[AXES - 1] = (1 - near**2) ** 0.5
@@ -34,7 +34,7 @@ def axis(number: int, near: float = 1.0) -> list[float]:
 
 
 class Space:
-    """An embedding of texts whose vectors are told. Any other text is near to nothing."""
+    """An embedder with given vectors. Any other text gets a vector near to nothing."""
 
     def __init__(self, vectors: Mapping[str, list[float]]) -> None:
         self.vectors = dict(vectors)
@@ -50,7 +50,7 @@ class Space:
 
 
 class Told(RuleMind):
-    """A mind of a user's own, which knows what kind a question is. An error in an answer's place is raised."""
+    """A user-defined mind that classifies questions. An error in place of an answer is raised."""
 
     guesses_modes = False
 
@@ -96,7 +96,7 @@ def graph(
     links: Sequence[tuple[str, str, Edge]] = (),
     metadata: Mapping[str, NodeMetadata] | None = None,
 ) -> InMemoryBackend:
-    """Of nodes that came in now, where nothing else is told of them."""
+    """Return a backend with these nodes; nodes without metadata were created now."""
     backend = InMemoryBackend(clock=clock)
     new = {node.id: ago() for node in nodes}
     backend.apply_changeset(Changeset(list(nodes), list(links), {**new, **(metadata or {})}))
@@ -104,7 +104,7 @@ def graph(
 
 
 def asked(backend: Any, mind: Any = None, space: Any = None, **more: Any) -> tuple[RetrievalResult, RecallTrace]:
-    """The question is near to the first axis."""
+    """Retrieve with a query vector near the first axis."""
     return retrieve("?", mind or Told(), space or Space({"?": axis(0)}), backend, clock=clock, **more)
 
 

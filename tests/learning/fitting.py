@@ -1,8 +1,8 @@
-"""Fits the weights of `packs/turning.toml`: `python -m tests.learning.fitting FILE FOLDER --embedder local`.
+"""Fit the weights of `packs/turning.toml`: `python -m tests.learning.fitting FILE FOLDER --embedder local`.
 
-By days whose turns are known: those in `workdays/tuning`, and days made of the first half of published conversations,
-as `turning` makes them. A logistic regression, held towards 0; what is printed goes into the pack. `--check` leaves out
-every fourth day in turn and says how well the others tell where these turn.
+The data are days with known turns: those in `workdays/tuning`, and days that `turning` makes of the first half of
+published conversations. The model is a logistic regression with a penalty towards 0; its output goes into the pack.
+`--check` leaves out every fourth day in turn and measures the prediction for it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from pieria.settings import resolve
 
 TUNING = Path(__file__).with_name("workdays") / "tuning"
 MADE, SEED = 24, 11
-"""Days of conversations."""
+"""The number of days made of conversations."""
 WORK, TALK = 600.0, 450.0
-"""What all steps of days of work weigh together, and all those of conversations."""
+"""The total weight of the steps of work days, and of the steps of conversations."""
 HELD = 1.0
-"""How strongly weights are held towards 0, in units of a sign's own spread."""
+"""The strength of the penalty, in units of each feature's spread."""
 GIVEN = {"opens": 2.0}
-"""Signs that are too rare in these days to be fitted, with what they weigh."""
+"""Features too rare in these days to be fitted, with their fixed weights."""
 ROUNDS, FOLDS = 30, 4
 Floats = NDArray[np.float64]
 
 
 class Told(NamedTuple):
-    """A day as its signs tell it, a row a step but the first; what given weights say of each; whether it turns; and
-    what it weighs."""
+    """One day: a feature row for each step but the first, the fixed part of the score, the labels, and the step
+    weights.
+    """
 
     signs: Floats
     given: Floats
@@ -69,7 +70,7 @@ def _told(day: Day, weight: float, names: Sequence[str], embed: Embed | None) ->
 
 
 def fitted(days: Sequence[Told]) -> Weights:
-    """By Newton's method; the sign of what is rare has little to go by and stays near 0."""
+    """Fit by Newton's method; a rare feature keeps a weight near 0."""
     signs, given, turns, weights = (np.concatenate(parts) for parts in zip(*days, strict=True))
     middle, spread = signs.mean(axis=0), signs.std(axis=0) + 1e-9
     rows = np.column_stack([np.ones(len(signs)), (signs - middle) / spread])
@@ -89,7 +90,7 @@ def _likely(odds: Floats) -> Floats:
 
 
 def surprise(days: Sequence[Told]) -> float:
-    """How much is left to be told of whether a step of a day turns, by weights of the other days; 0 is nothing."""
+    """Return the mean log loss on each fold with weights fitted on the other folds; 0 is perfect."""
     left = []
     for fold in range(FOLDS):
         weights = fitted([day for at, day in enumerate(days) if at % FOLDS != fold])

@@ -1,4 +1,4 @@
-"""Sessions of the lesson book as events, and what is learnt of them by rules."""
+"""Sessions of the lesson book as events, and the lessons that rules learn from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.models.minds.rules import RuleMind
 from pieria.record.event import Event
 
 Line = Sequence[Any]
-"""What happened, then its words."""
+"""The kind of event, then its words."""
 
 FAILED = "E   OperationalError: no such table: invoices\n1 failed, 3 passed in 0.2s"
 MIGRATED: list[Line] = [
@@ -34,7 +34,7 @@ BOOK = Path(__file__).with_name("lessonbook")
 
 @dataclass(frozen=True)
 class Told:
-    """A session of the book; `wanted` are the words that its lesson of that type has to name."""
+    """A session of the book; `wanted` are the words that its lesson of each type must contain."""
 
     name: str
     events: Sequence[Line]
@@ -50,7 +50,7 @@ def book(name: str) -> list[Told]:
 
 
 def session(name: str, told: Iterable[Line], **more: Any) -> list[Event]:
-    """Each event as its line tells it: what, then its words."""
+    """Return an event for each line: its kind, then its words."""
     one = Session(name, **more)
     return [_event(one, what, *words) for what, *words in told]
 

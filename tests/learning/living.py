@@ -1,4 +1,4 @@
-"""Trajectories for tests, and a mind that says what a test has written down."""
+"""Trajectories for tests, and a scripted mind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trajectory(*rewards: float | None, id: str = "traj_1", first: int = 0) -> Tr
 
 
 class Told(RuleMind):
-    """Facts, procedures and returns as they are told; an error among them is raised. All else by rules."""
+    """A mind with given facts, procedures and returns; an error among them is raised. All else is by rules."""
 
     def __init__(self, facts: Any = (), procedures: Any = (), returns: Any = (), merged: Any = "Both") -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Told(RuleMind):
 
 
 class Letters:
-    """Embeds a text as how often it has each of a few letters. `batches` are the calls, `broken` what one raises."""
+    """Embeds a text as its counts of a few letters. `batches` are the calls; `broken` is the error that one raises."""
 
     def __init__(self, broken: BaseException | None = None) -> None:
         self.batches: list[list[str]] = []
@@ -85,7 +85,7 @@ def named(changeset: Changeset, text: str, kind: str | None = None) -> Node:
 
 
 def tied(changeset: Changeset, node: Node, edge: str) -> set[str]:
-    """The texts of what it is tied to."""
+    """Return the texts of the nodes tied to this node."""
     texts = {each.id: each.text for each in changeset.additions}
     ends = [(one, other) for one, other, kind in changeset.ties() if kind == edge and node.id in (one, other)]
     return {texts[other if one == node.id else one] for one, other in ends}

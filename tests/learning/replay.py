@@ -1,8 +1,8 @@
-"""A day of work as a text file, read back into the events that hosts tell of it.
+"""Read a day of work from a text file into the events of its hosts.
 
 == SESSION HOST FOLDER TIME      a session begins; an event comes every forty seconds
 > …   < …                        a prompt, a reply
-$ …   ! …                        a command that went well, one that failed; what it put out, two columns in
+$ …   ! …                        a command that went well, one that failed; its output, two columns in
 ? PATH   ~ PATH   + PATH         a file is read, edited (lines with - and +), written
 % PATTERN :: PATH                a search in files
 @ URL   & QUERY                  a page is fetched, the web is searched
@@ -43,7 +43,7 @@ ONE_WORD = {".compact": "compact", ".end": "end"}
 
 
 def events(day: str) -> list[Event]:
-    """Of one of `DAYS`, in the order in which they happened."""
+    """Return the events of one of `DAYS`, in order."""
     told: list[Event] = []
     teller: _Teller | None = None
     for line, below in _entries((DAYS / f"{day}.txt").read_text("utf-8")):

@@ -1,4 +1,4 @@
-"""Days of work that rules learnt, asked what they answer and what they do not."""
+"""Days of work learned by rules, asked about what they answer and what they do not."""
 
 from pathlib import Path
 

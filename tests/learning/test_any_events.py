@@ -1,4 +1,4 @@
-"""Whatever agents, tools and people put out: it is distilled without a stumble, and what comes of it can be kept."""
+"""Any output of agents, tools and people is distilled without an error, and the result can be stored."""
 
 from __future__ import annotations
 

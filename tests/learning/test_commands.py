@@ -1,4 +1,4 @@
-"""Command lines: what they run, what they only look at, and which go for the same."""
+"""Command lines: what they run, which only read, and which are equivalent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A day's work in `tests/data/day`, by somebody who saw no rules: what is judged by it has to be able to rely on it."""
+"""A day's work in `tests/data/day`; its author saw no rules, and these tests keep its labels reliable."""
 
 import json
 from itertools import pairwise

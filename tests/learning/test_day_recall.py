@@ -1,6 +1,6 @@
-"""A day's work, learnt by rules and asked the next morning.
+"""A day's work, learned by rules and asked the next morning.
 
-Whoever wrote it saw none of the rules; since then, what they miss of it has been looked at.
+Its author saw none of the rules; later, we looked at what the rules miss in it.
 """
 
 import json
@@ -20,7 +20,7 @@ INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SETTINGS = {"embedder": "local", "models": INSTALLED, "count_uses": False, "durability": "off"}
 MODES = {"fact": "semantic", "procedure": "procedural", "episode": "episodic", "several": "mixed"}
 FIRST, AT_LEAST = 5, 23
-"""Nodes that are looked at, and questions of the thirty for which one of them is of a step that answers."""
+"""The rank limit, and the number of the thirty questions with an answering node within it."""
 
 
 def read(name: str) -> Any:
@@ -29,7 +29,7 @@ def read(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose bank `day` has lived through the day, by rules."""
+    """Return a folder whose bank `day` learned the day, by rules."""
     folder = tmp_path_factory.mktemp("day")
     with Workspace(folder, SETTINGS) as workspace:
         bank: Any = workspace.open_repo("day")
@@ -55,7 +55,7 @@ def test_the_questions_of_a_day_find_what_was_learnt_from_the_steps_that_answer_
 
 
 class Answering:
-    """A language model that reads a question as its kind has it, takes its longest words, and asks on for one more."""
+    """A language model that classifies each question as given, takes its longest words, and asks for one more."""
 
     model = "answering"
 

@@ -1,4 +1,4 @@
-"""Events to observations, by rules: what is worth one, what it says, and what is folded or left out."""
+"""Events to observations by rules: which events become observations, their text, and what is folded or left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def s() -> Session:
     return Session()
 
 
-# --- failures and what mended them
+# --- failures and their fixes
 
 
 def test_a_failure_and_what_mended_it_are_one_bugfix(s: Session) -> None:
@@ -189,7 +189,7 @@ def test_an_edit_is_an_edit_whatever_its_host_calls_it(s: Session, tool: str, in
     assert "`x = 1` became `x = 2`" in found.new.text
 
 
-# --- what the user decides
+# --- the user's decisions
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_choice_says_what_it_answers(s: Session) -> None:
     assert len(found.sources) == 2
 
 
-# --- what was found out, and what is noise
+# --- findings and noise
 
 
 def test_reading_and_searching_for_an_answer_are_one_discovery(s: Session) -> None:
@@ -267,7 +267,7 @@ def test_the_same_twice_is_one_with_a_count(s: Session) -> None:
     assert found.times == 3
 
 
-# --- what comes from outside
+# --- outside sources
 
 
 def test_what_comes_from_a_page_is_hardly_trusted(s: Session) -> None:
@@ -345,7 +345,7 @@ def test_that_a_page_was_read_is_known_to_the_next_piece(s: Session) -> None:
     assert begun[1] not in third.waiting
 
 
-# --- the same events
+# --- repeated events
 
 
 def test_the_order_in_which_events_are_told_does_not_matter(s: Session) -> None:

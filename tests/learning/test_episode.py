@@ -1,4 +1,4 @@
-"""An episode grows step by step: what is asked, in which order, where it turns, and what failures leave of it."""
+"""An episode grows step by step: the questions to the mind, their order, the boundaries, and the effect of failures."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pieria.models.minds.rules import RuleMind
 
 GOAL = "get the release out"
 ALIKE, JUST_ALIKE, UNLIKE = [1.0, 0.0], [3.0, 2.645751311064590590501615753639], [0.6, 0.8]
-"""Against the first of them the second stands at exactly 0.75, and the third below."""
+"""The second has a cosine of exactly 0.75 with the first, the third less."""
 
 
 class Vectors:
-    """An embedding that gives the subgoals of a test the vectors that it wants."""
+    """An embedder with given vectors for the subgoals of a test."""
 
     def __init__(self, vectors: Mapping[str, Sequence[float]], heard: list[str] | None = None) -> None:
         self._vectors = vectors
@@ -41,7 +41,7 @@ class Vectors:
 
 
 class Named(RuleMind):
-    """Rules, but for the subgoal: it is the action itself."""
+    """Rules, except that the subgoal is the action."""
 
     def subgoal(
         self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
@@ -57,7 +57,7 @@ def lived(*actions: str, vectors: Mapping[str, Sequence[float]]) -> Episode:
 
 
 def asked(llm: Scripted) -> list[str]:
-    """What a model was asked for, by the closing words of each prompt."""
+    """Return the kind of each question to the model, recognised by the prompt's closing words."""
     return [
         "subgoal" if call.schema else "reward" if "What was observed afterwards" in call.user else "state"
         for call in llm.calls
@@ -257,13 +257,13 @@ def test_a_trajectory_is_built_of_steps_that_belong_together() -> None:
 
 
 class AtHand(Vectors):
-    """In this process, as a local model is."""
+    """An embedder in this process, like a local model."""
 
     is_at_hand = True
 
 
 class Likened(RuleMind):
-    """Rules that show what they are given of likeness."""
+    """Rules that record the similarities they get."""
 
     def subgoal(
         self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()

@@ -1,4 +1,4 @@
-"""What keeps a graph in order: what goes, what stays, and what becomes of ties, uses and sources."""
+"""Upkeep of a graph: what is pruned, what stays, and the ties, uses and sources afterwards."""
 
 import tomllib
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none
 
 
 class Time:
-    """A clock that is moved by hand."""
+    """A clock that a test moves by hand."""
 
     def __init__(self) -> None:
         self.now = NOW - timedelta(days=60)
@@ -80,7 +80,7 @@ def backend(request: pytest.FixtureRequest) -> GraphBackend:
 
 
 def near(cosine: float, axis: int = 1) -> list[float]:
-    """A vector that is so much alike to the first axis."""
+    """Return a vector with this cosine to the first axis."""
     vector = [cosine, 0.0, 0.0, 0.0]
     vector[axis] = (1 - cosine**2) ** 0.5
     return vector
@@ -101,7 +101,7 @@ def tagged(*ids: str, tag: str = "tag") -> list[tuple[str, str, Edge]]:
 
 
 def put(backend: GraphBackend, nodes: list[Node], ties: list[Any] = [], uses: dict[str, NodeMetadata] = {}) -> None:  # noqa: B006
-    """What is told of no use was made long ago and never used."""
+    """Write nodes; a node without given uses was made long ago and never used."""
     usual = {node.id: replace(used(), last_accessed_at=None) for node in nodes}
     backend.apply_changeset(Changeset(nodes, ties, usual | uses))
 
@@ -379,11 +379,11 @@ def test_what_is_deleted_and_put_again_has_nothing_to_get_back(backend: GraphBac
     assert backend.get_metadata(["weak"])["weak"].cumulative_reward == 0.0
 
 
-# --- repair
+# --- repair of damage
 
 
 def broken() -> InMemoryBackend:
-    """As a graph comes from elsewhere: ties that lead nowhere, and metadata of nobody."""
+    """Return a graph as another program may write it: ties to missing nodes, and metadata without a node."""
     ties = {Edge.PROVENANCE: frozenset({"gone", "lost"}), Edge.MEMBERSHIP: frozenset({"tag"})}
     a = fact("a", links=ties)
     tag = Tag(id="tag", label="tides", links={Edge.MEMBERSHIP: frozenset({"a"})})
@@ -437,7 +437,7 @@ def test_what_was_removed_from_a_bank_is_not_missing_for_it_may_come_back(bank: 
     assert bank.graph.get_node("a").links[Edge.SIBLING] == {"b"}  # type: ignore[union-attr]
 
 
-# --- all of them
+# --- all steps together
 
 
 def test_a_dry_run_tells_what_the_run_then_does(backend: GraphBackend) -> None:

@@ -1,4 +1,4 @@
-"""Failures and corrections to lessons: what is one, what is chance or a wish of the moment, who may lay down what."""
+"""Failures and corrections become lessons: which count, which are chance or a passing wish, and who may set a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pieria.models.minds.llm import LLMMind
 from pieria.models.minds.rules import RuleMind
 from pieria.record.lesson import HARMFUL
 
-# --- how many are found
+# --- the number of lessons found
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_values_of_telling_options_are_in_no_procedure_nor_in_what_it_is_known_b
     assert "hunter" not in told and "…" in told
 
 
-# --- what people say
+# --- statements of people
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_correction_of_what_the_agent_is_seen_to_have_done_is_surer() -> None:
     assert seen.new.author_type == "human"
 
 
-# --- how sure, and what contradicts what
+# --- confidence and contradiction
 
 
 def test_doubt_falls_with_sessions_that_bear_it_out_and_rises_with_those_that_do_not() -> None:

@@ -1,4 +1,4 @@
-"""Who judges and who embeds, of what was handed over and a configuration."""
+"""Choose the mind and the embedder from arguments and a configuration."""
 
 from __future__ import annotations
 

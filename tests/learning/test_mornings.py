@@ -1,7 +1,7 @@
-"""The next morning: what was worked on the day before answers the questions that come up, in few tokens.
+"""The next morning: the work of the day before answers new questions, in few tokens.
 
-Of the two days one was kept aside: its questions were written with it, before there were any rules, and asked for the
-first time when the rules stood.
+One of the two days was held out: its questions were written before there were any rules, and asked for the first time
+when the rules were finished.
 """
 
 from __future__ import annotations

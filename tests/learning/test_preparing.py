@@ -1,4 +1,4 @@
-"""What is there already is not written a second time: tags by their labels, intents by their vectors."""
+"""Existing tags are matched by label, and existing intents by vector, and are not written twice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphBac
 
 
 class Angles:
-    """Embeds a text as the angle it ends in, in degrees."""
+    """Embeds a text as the angle at its end, in degrees."""
 
     def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
         return self.embed_batch([text])
@@ -65,7 +65,7 @@ def way(id: str) -> Procedural:
 
 
 def tagged(*tags: Tag) -> Changeset:
-    """Each on a fact of its own, with a reward."""
+    """Return a changeset with each tag on a fact of its own, with a reward."""
     changeset = Changeset()
     for each in tags:
         changeset = changeset.add_node(each).add_node(fact(f"of-{each.id}")).put_metadata(each.id, ONCE)
@@ -101,7 +101,7 @@ def test_a_tag_that_is_kept_already_gets_the_ties_and_rewards_and_loses_nothing_
     backend.update_metadata({"held": used})
     once = deduplicate(tagged(tag("a", "build"), tag("b", "BUILD "), tag("c", "other")), backend=backend)
     assert [node.id for node in of(once, "tag")] == ["c"]
-    # Somebody else uses it while this is not written yet.
+    # A concurrent write that uses the tag before this one is applied.
     backend.update_metadata({"held": replace(used, access_count=9)})
     backend.apply_changeset(once)
     assert {node.id for node in backend.get_linked_nodes(["held"])} == {"of-held", "of-a", "of-b"}

@@ -1,4 +1,4 @@
-"""What is made of the candidates: an answer by type, and the nodes that it rests on."""
+"""From candidates to answers: one answer per type, and the nodes it is based on."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from pieria.models.mind import Found
 
 
 def found(*nodes: Node) -> RetrievalResult:
-    """The first is worth most."""
+    """Return a result with these nodes, best first."""
     return RetrievalResult.of(
         [TaggedCandidate.from_hop_0(node, 1 / (n + 1)) for n, node in enumerate(nodes)], "mixed", []
     )

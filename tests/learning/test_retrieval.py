@@ -1,4 +1,4 @@
-"""Finding in a graph: what is near, what is reached from there, what it is worth, and what a failure leaves."""
+"""Graph retrieval: near nodes, reachable nodes, scores, and the result after a failure."""
 
 import tomllib
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def test_every_ruling_has_its_test() -> None:
     assert lacking == []
 
 
-# --- what is near
+# --- near nodes
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ def test_a_value_function_that_gives_no_number_is_told_of() -> None:
         asked(graph([fact("a", axis(0))]), value_function=lambda *_: float("nan"))
 
 
-# --- what is reached
+# --- reachable nodes
 
 
 def linked() -> InMemoryBackend:
-    """From `near` a tag leads to `beyond`, and from there another one to `far`."""
+    """Return a graph in which a tag leads from `near` to `beyond`, and another from there to `far`."""
     nodes = [fact("near", axis(0)), fact("beyond", axis(0, 0.5)), fact("far", axis(0, 0.4))]
     nodes += [tag("first", axis(0)), tag("second", axis(0))]  # type: ignore[list-item]
     return graph(nodes, [
@@ -242,7 +242,7 @@ def test_a_search_asks_a_backend_as_often_however_much_it_finds(count: int) -> N
     assert backend.calls == 6
 
 
-# --- asking more closely
+# --- refined queries
 
 
 def candidates(score: float) -> list[TaggedCandidate]:
@@ -297,7 +297,7 @@ def test_what_is_found_by_asking_more_closely_says_so() -> None:
     assert asked(backend, mind, space, config=NO_REFINING)[1].refinements == []
 
 
-# --- where a part fails
+# --- partial failures
 
 
 @pytest.mark.parametrize("answer", [PromptError("get_mode", "invalid_mode"), AdapterError("m", "chat", "gone"), "odd"])
@@ -330,7 +330,7 @@ def test_refining_that_fails_leaves_what_was_found() -> None:
     assert any("more closely" in problem for problem in trace.problems)
 
 
-# --- what is told
+# --- the trace
 
 
 def test_a_trace_tells_how_it_went_and_nodes_only_in_detail() -> None:

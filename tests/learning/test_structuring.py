@@ -1,4 +1,4 @@
-"""What comes of a trajectory: nodes, ties, metadata and vectors, and what of it where something fails."""
+"""From a trajectory to nodes, ties, metadata and vectors, and what remains of them after a failure."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_a_trajectory_without_steps_teaches_nothing_and_costs_nothing() -> None:
     assert (mind.asked, letters.batches) == ([], [])
 
 
-# --- what fails
+# --- failures
 
 
 def test_facts_and_procedures_are_asked_for_at_the_same_time() -> None:
@@ -303,7 +303,7 @@ def test_an_episode_that_goes_on_is_not_structured() -> None:
     assert extract(Episode(GOAL).close(), llm=Told()).empty
 
 
-# --- what is told of it
+# --- telemetry
 
 
 def test_a_trace_counts_and_in_detail_shows_what_was_learnt_and_how_long_each_phase_took() -> None:
@@ -352,7 +352,7 @@ def test_without_a_model_rules_draw_what_stands_there() -> None:
     assert "run the linter first" in {node.text for node in of(changeset, "procedural")}
 
 
-# --- what a profile changes for rules
+# --- the effect of a profile on rules
 
 PLAIN = {
     "The tests should pass because of the lock.": 0.7,
@@ -361,7 +361,7 @@ PLAIN = {
     "My editor is Vim.": 0.9,
     "The website is called Rustline, which is interesting.": 0.9,
 }
-"""What rules take for a fact in any work, and how sure it is."""
+"""Facts that rules accept in any profile, with their confidence."""
 HEARD = (
     "The build fails with KeyError after midnight.",
     "Salt water correlates with rust.",

@@ -41,7 +41,7 @@ def step_of(schema: Mapping[str, Any] | None) -> str:
 
 
 def answers(**instead: Any) -> Reply:
-    """What each step is answered, whichever comes first."""
+    """Return a function that answers each step, in any order of calls."""
 
     def reply(exchange: Exchange) -> None:
         said = {**GOOD, **instead}[step_of(exchange.request.schema)]
@@ -51,7 +51,7 @@ def answers(**instead: Any) -> Reply:
 
 
 def learnt(server: LLMServer, *, seconds: float = 60.0, **more: Any) -> Changeset:
-    """Without a pause before a further try."""
+    """Learn without a pause before a retry."""
     llm = OpenAILLM("sailor", base_url=server.address, seconds=seconds, sleep=lambda pause: None)
     return extract_trajectory(LIVED, GOAL, llm=llm, **{"embedding": Letters(), **more})
 

@@ -1,4 +1,4 @@
-"""Episodes of whole days: they turn where the day does, whoever embeds."""
+"""Episodes of whole days turn where the day turns, with any embedder."""
 
 import json
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""Whether a recall of the graph does as well as the recall of the bank: `python -m tests.learning.together`.
+"""Compare graph recall with bank recall: `python -m tests.learning.together`.
 
-Rules learn the day of `tests/data/day` and the eight days under `workdays`, each into a bank of its own. The first is
-asked its thirty questions; six of the others what somebody asked of them in other words; all eight by three words of
-each step, drawn by chance. Both recalls are asked each question, and what is told is how often a right node is among
-the first five of each, and how often the first right one of the graph stands before, at and behind that of the bank.
+Rules learn the day of `tests/data/day` and the eight days under `workdays`, each into a bank of its own. The questions
+are the thirty of the first day, paraphrased questions for six others, and three random words of each step for all
+eight. The output is how often each recall has a right node among its first five, and how often the graph's first right
+node ranks above, equal to or below the bank's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Asked = tuple[str, Sequence[int]]
 
 
 class Places(NamedTuple):
-    """Where the first right node stands, from 1; infinite for nowhere. How long each took of the processor."""
+    """The rank of the first right node, from 1, or infinity if there is none; and the processor seconds of each
+    recall.
+    """
 
     bank: float
     graph: float
@@ -66,7 +68,7 @@ def told(title: str, rows: Sequence[Places]) -> None:
 
 
 def by_words(day: Mapping[str, Any], seed: int) -> list[Asked]:
-    """Three words of each step that has as many."""
+    """Return three random words of each step that has enough words."""
     drawn = random.Random(seed)
     said = [
         sorted({*re.findall(r"[a-z]{4,}", f"{step['observation']} {step['action']}".lower())}) for step in day["steps"]

@@ -1,9 +1,9 @@
-"""Whether an episode turns where a day does: `python -m tests.learning.turning FILE FOLDER --embedder local`.
+"""Measure if episodes turn where days turn: `python -m tests.learning.turning FILE FOLDER --embedder local`.
 
-A day is made of stretches of published conversations, of LoCoMo in a file and BEAM in a folder: a step is what one says
-and what the other replies, and where the next stretch begins is known. `--part` takes every other conversation of each,
-so that what was tried on one half is judged on the other. Rules judge; nothing but the embedder differs. A folder with
-a `day.json` and its `cuts.json` is a day that somebody wrote; one of texts or of JSON alone is of such days.
+A day is made of stretches of published conversations, LoCoMo from a file and BEAM from a folder. A step is an
+utterance and the reply; the start of the next stretch is known. `--part` takes every other conversation of each, to
+tune on one half and judge on the other. Rules judge; only the embedder differs. A folder with a `day.json` and its
+`cuts.json` is a day written by hand; a folder with only texts or JSON holds such days.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from pieria.models import Embedder, embedder
 from pieria.settings import resolve
 
 STRETCHES = (4, 7)
-"""Of a day, at least and at most."""
+"""The minimum and maximum of a day."""
 STEPS = (4, 15)
 """Of a stretch."""
 DRAWS = 2_000
-"""Sets of days that the interval is taken from."""
+"""The number of resampled sets of days for the interval."""
 Pair = tuple[str, str]
 
 
 class Day(NamedTuple):
-    """Its steps, each what was observed and what was done, and the numbers of those that begin something else."""
+    """The steps, each an observation and an action, and the numbers of the steps that begin a new topic."""
 
     steps: tuple[Pair, ...]
     cuts: frozenset[int]
 
 
 class Counted(NamedTuple):
-    """Boundaries of a day: those found where there is one, all that were found, and all there are."""
+    """Boundaries of a day: right ones found, all found, and all expected."""
 
     right: int
     found: int
@@ -67,7 +67,7 @@ def measured(days: Iterable[Day], who: Embedder, seed: int) -> dict[str, Any]:
 
 
 def boundaries(steps: Sequence[Pair], who: Embedder) -> frozenset[int]:
-    """Where an episode of these steps turns, as it says itself."""
+    """Return the steps at which an episode reports a boundary."""
     episode, found = Episode("what comes up today"), []
     for number, (observation, action) in enumerate(steps):
         episode, trace = episode.append(observation, action, embedding=who)
@@ -77,7 +77,7 @@ def boundaries(steps: Sequence[Pair], who: Embedder) -> frozenset[int]:
 
 
 def days_of(talks: Sequence[Conversation], count: int, seed: int) -> Iterator[Day]:
-    """Stretches of a day are of different conversations."""
+    """Yield days whose stretches come from different conversations."""
     pairs = [told for told in ([*_pairs(talk)] for talk in talks) if len(told) >= STEPS[1]]
     drawn = random.Random(seed)
     for _ in range(count):
@@ -96,7 +96,7 @@ def _day(talks: Sequence[Sequence[Pair]], drawn: random.Random) -> Day:
 
 
 def _pairs(talk: Conversation) -> Iterator[Pair]:
-    """Of who speaks twice in a row, the last is heard. A name in front of what is said would tell stretches apart."""
+    """Yield pairs; of several turns by one speaker the last counts. Names are cut: they would give stretches away."""
     held: tuple[str, str] | None = None
     for said in talk.said:
         author, text = said["author"], said["text"].removeprefix(f"{said['author']}: ")
@@ -117,14 +117,14 @@ def f1(counted: Sequence[Counted]) -> float:
 
 
 def _interval(counted: Sequence[Counted], seed: int) -> tuple[float, float]:
-    """Where 95 of 100 sets of days lie that are drawn from these."""
+    """Return the 95 % interval of the score over resampled sets of days."""
     drawn = random.Random(seed)
     scores = sorted(f1(drawn.choices(counted, k=len(counted))) for _ in range(DRAWS))
     return scores[DRAWS * 25 // 1000], scores[DRAWS * 975 // 1000]
 
 
 def written_days(folder: Path) -> list[Day]:
-    """Days that were written as such; none, where a folder holds something else."""
+    """Return the days written by hand in a folder, or none if it holds anything else."""
     if (folder / "day.json").is_file():
         return [labelled_day(folder)]
     texts = [written(path) for path in sorted(folder.glob("*.txt"))]
@@ -132,7 +132,7 @@ def written_days(folder: Path) -> list[Day]:
 
 
 def written(path: Path) -> Day:
-    """A day in a file: what was observed behind `>`, what was done behind `<`, and a blank line before each turn."""
+    """Read a day from a file: observations after `>`, actions after `<`, and a blank line before each boundary."""
     steps: list[Pair] = []
     cuts = set()
     for line in path.read_text("utf-8").splitlines():
@@ -146,14 +146,14 @@ def written(path: Path) -> Day:
 
 
 def labelled_day(folder: Path) -> Day:
-    """A day as `tests/data/day` has it."""
+    """Read a day in the format of `tests/data/day`."""
     steps = json.loads((folder / "day.json").read_text("utf-8"))["steps"]
     cuts = json.loads((folder / "cuts.json").read_text("utf-8"))
     return Day(tuple((step["observation"], step["action"]) for step in steps), frozenset(cuts))
 
 
 def topical_day(path: Path) -> Day:
-    """A day whose steps each say of which topic they are."""
+    """Read a day whose steps each name their topic."""
     steps = json.loads(path.read_text("utf-8"))["steps"]
     cuts = {at for at in range(1, len(steps)) if steps[at]["topic"] != steps[at - 1]["topic"]}
     return Day(tuple((step["observation"], step["action"]) for step in steps), frozenset(cuts))

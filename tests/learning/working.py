@@ -1,4 +1,4 @@
-"""Events of a session told in a line each, for tests that need a few of them."""
+"""Build session events in a line each, for tests that need a few of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class Session:
-    """Each call tells the next event, a minute later."""
+    """Each call returns the next event, a minute later."""
 
     def __init__(
         self, name: str = "s1", host: str = "claude-code", folder: str = "/home/me/shop", begin: datetime = BEGIN
@@ -52,7 +52,7 @@ class Session:
 
 
 def noticed(events: Iterable[Event]) -> list[Observation]:
-    """The observations of a whole session, by rules."""
+    """Return the observations of a whole session, by rules."""
     return list(distilled(list(events), RuleMind(), scope="bank").observations)
 
 

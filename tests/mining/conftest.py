@@ -1,4 +1,4 @@
-"""A bank that is mined into."""
+"""A bank to mine into."""
 
 from collections.abc import Iterator
 from pathlib import Path

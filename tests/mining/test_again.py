@@ -1,4 +1,4 @@
-"""Mined again: what has not changed, what has, what is gone and what is back; and what somebody did to it meanwhile."""
+"""Mining again: unchanged, changed, missing and returned files, and memories edited in between."""
 
 import json
 import os
@@ -19,7 +19,7 @@ __all__ = ["ask"]
 
 GUIDE = "# Guide\n\n" + "Herons stand still.\n" * 80 + "\n## Storks\n\n" + "Storks clatter.\n" * 80
 OLD = 1_700_000_000
-"""A time long gone, so that nothing may still be changed within it."""
+"""A time long past, so that the file counts as settled."""
 
 
 def write(path: Path, text: str, at: int = OLD) -> Path:
@@ -82,7 +82,7 @@ def test_a_file_that_was_changed_within_the_same_instant_is_noticed(bank: Bank, 
     file = tmp_path / "notes" / "a.md"
     file.parent.mkdir()
     file.write_text("one")
-    # Ahead, so that it is not long gone when it is mined, however slowly that goes.
+    # A future time: the file never counts as settled, even if mining is slow.
     at = time.time_ns() + 3_600 * 10**9
     os.utime(file, ns=(at, at))
     mine(bank, tmp_path / "notes")

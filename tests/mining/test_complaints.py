@@ -1,4 +1,4 @@
-"""What users of MemPalace complained of about mining: each complaint by its number, and why it cannot come up here."""
+"""Complaints of MemPalace users about mining: each by its number, and why it cannot happen here."""
 
 import tracemalloc
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_7_a_long_mine_takes_no_more_memory_than_a_short_one(
 
     short = peak(many_turns(tmp_path / "short", 1, 40, 150))
     long = peak(many_turns(tmp_path / "long", 1, 350, 150))
-    # Nine times as much was read.
+    # The second file is nine times as long.
     assert long < 2 * short
 
 
@@ -69,7 +69,7 @@ def test_8_no_passage_is_cut_within_a_word_or_beyond_what_the_model_reads(bank: 
     assert "".join(kept) == text
     words = set(text.split())
     assert {word for passage in kept for word in passage.split()} == words
-    # What is embedded at a time is cut once more, at sentences.
+    # Embedding cuts passages once more, at sentences.
     assert all(end - begin <= LIMIT for passage in kept for begin, end in passages(passage))
 
 

@@ -1,4 +1,4 @@
-"""Passages: together the text, none longer than it must be, no word cut, and where a reader would cut them."""
+"""Passages: together they are the text, none is longer than needed, no word is cut, and cuts suit a reader."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_the_passages_of_any_text_are_the_text_and_cut_no_word(text: str, kind: 
 @given(st.lists(st.sampled_from(["heron", "stork", "reeds.", "\n", "def f():\n", "# Head\n"]), max_size=300))
 def test_no_passage_of_ordinary_text_is_longer_than_the_limit(words: list[str]) -> None:
     for kind in KINDS:
-        # Blank ends come on top: they go with what stands before them.
+        # Trailing blanks are extra: they belong to the text before them.
         assert all(len(passage.strip()) <= 60 for passage in cut(" ".join(words), kind, 60, 15))
 
 

@@ -1,4 +1,4 @@
-"""Every format of conversations, from what its host writes to turns."""
+"""Every format of conversations, from the host's files to turns."""
 
 import sqlite3
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Files and folders that come, go and are written to while they are mined: a program that is running owns them."""
+"""Files and folders that appear, disappear and change during mining, because a running program owns them."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def sources(path: Path) -> list[Source]:
 
 
 def just_before(monkeypatch: pytest.MonkeyPatch, folder: Path, happens: Callable[[], None]) -> None:
-    """Whatever way a folder is looked into, this has happened by then."""
+    """Run `happens` just before the folder is read, for every way to read it."""
 
     def after(look: Callable[..., Any]) -> Callable[..., Any]:
         def looked(path: Any = ".") -> Any:
@@ -102,7 +102,7 @@ def test_a_reply_of_opencode_that_was_half_written_is_had_when_it_is_whole(bank:
         os.utime(path, (1_000, 1_000))
     assert [one.reason for one in mine(bank, storage, conversations=True).refused]
     part.write_text(whole)
-    # OpenCode writes the message anew when all of it is said; the folder is as it was.
+    # OpenCode rewrites a message once it is complete; the folder does not change.
     os.utime(message, (2_000, 2_000))
     report = mine(bank, storage, conversations=True)
     assert report.well, report.refused
@@ -114,7 +114,7 @@ def test_a_reply_of_opencode_that_grew_within_the_same_instant_is_noticed(bank: 
     part = storage / "part" / "msg_2" / "prt_5.json"
     whole = part.read_text()
     part.write_text(whole.replace("It is written as CSV now.", "It is"))
-    # However long the first look takes, its instant is not over.
+    # The file's time is in the future, so the first read never settles it.
     later = time.time() + 3_600
     os.utime(storage / "session" / "p" / "ses_1.json", (later, later))
     mine(bank, storage, conversations=True)

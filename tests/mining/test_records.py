@@ -1,4 +1,4 @@
-"""Records out of files that are large, broken, or still being written."""
+"""Records from large, broken or unfinished files."""
 
 import json
 import tracemalloc

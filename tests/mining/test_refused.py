@@ -1,4 +1,4 @@
-"""What cannot be read is told, with its place and its beginning, and everything else comes in."""
+"""An unreadable record is reported with its place and beginning, and all others are imported."""
 
 import json
 from collections.abc import Callable

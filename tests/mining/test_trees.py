@@ -1,4 +1,4 @@
-"""Which files of a tree come in: as git would have it, text alone, nothing that tools made."""
+"""The files of a tree that are mined: no ignored files of git, only text, no output of tools."""
 
 import subprocess
 from pathlib import Path

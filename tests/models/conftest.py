@@ -6,12 +6,12 @@ import pytest
 from pieria.models import DEFAULT, Embedder, embedder, verified
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
-"""Where the set-up of the tests puts the model."""
+"""The folder into which the test set-up installs the model."""
 
 
 @pytest.fixture(scope="session")
 def models() -> Path:
-    """The folder of installed models. Nothing may be written there."""
+    """Return the folder of installed models. Never write to it."""
     standing = verified(DEFAULT, INSTALLED)
     assert standing.state == "installed", f"the set-up has to install {DEFAULT.name} into {INSTALLED}"
     return INSTALLED

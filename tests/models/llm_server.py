@@ -1,10 +1,10 @@
-"""A real HTTP server that speaks the protocols of OpenAI and Anthropic, answers as it is told, and fails on demand.
+"""A real HTTP server that speaks the protocols of OpenAI and Anthropic, replies from a script, and fails on demand.
 
     with llm_server("Red.", {"colour": "red"}, status(503)) as server:
         OpenAILLM("m", base_url=server.address)
 
 Each request takes the next of the script: a text, a JSON value, or one of the replies below. When the script is used
-up, a schema is answered by the least that fits it and all else by a word. What was asked stands in `requests`.
+up, a schema gets the least value that fits it, and any other request gets a word. `requests` records the requests.
 """
 
 import json
@@ -27,7 +27,7 @@ _LEAST: dict[str, Any] = {"string": OTHERWISE, "number": 0.5, "integer": 1, "boo
 class Request:
     path: str
     headers: dict[str, str]
-    """By names in lower case."""
+    """Header names in lower case."""
     body: dict[str, Any]
 
     @property
@@ -36,20 +36,20 @@ class Request:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """All of them, in whichever protocol they came."""
+        """All messages, from either protocol."""
         system = self.body.get("system")
         first = [] if system is None else [{"role": "system", "content": system}]
         return [*first, *self.body["messages"]]
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """What the answer is to be held to."""
+        """The schema that the answer must fit."""
         told = self.body.get("response_format", {}).get("json_schema", self.body.get("output_config", {}).get("format"))
         return None if told is None else told["schema"]
 
     @property
     def schema_in_words(self) -> dict[str, Any] | None:
-        """The one that stands behind the user's last words."""
+        """The schema after the user's last words."""
         last = [message["content"] for message in self.messages if message["role"] == "user"][-1]
         try:
             told = json.loads(last.rpartition("\n\n")[2])
@@ -67,7 +67,7 @@ class Exchange:
         self.server = handler.server
 
     def reply(self, text: str | None, stopped: str = "whole", *, refusal: str | None = None, usage: bool = True) -> Any:
-        """The body that holds an answer, in the protocol of the request."""
+        """Return the body with an answer, in the protocol of the request."""
         read = sum(len(message["content"].split()) for message in self.request.messages)
         written = len((text or "").split())
         reason = _STOPPED[stopped][self.request.is_anthropic]
@@ -96,63 +96,63 @@ Said = Reply | str | dict[str, Any] | list[Any]
 
 
 def says(answer: Any, *, usage: bool = True) -> Reply:
-    """A text, or a JSON value as text."""
+    """Reply with a text, or with a JSON value as text."""
     text = answer if isinstance(answer, str) else json.dumps(answer)
     return lambda exchange: exchange.send(exchange.reply(text, usage=usage))
 
 
 def cut(text: str) -> Reply:
-    """The beginning of an answer, with the word that there was more."""
+    """Reply with the beginning of an answer, marked as cut off."""
     return lambda exchange: exchange.send(exchange.reply(text, "cut"))
 
 
 def refuses(text: str | None = None) -> Reply:
-    """As whoever filters what a model says does."""
+    """Refuse like a content filter."""
     return lambda exchange: exchange.send(exchange.reply(text, "refused"))
 
 
 def objects(words: str) -> Reply:
-    """As a model of OpenAI refuses, in a field of its own; one of Anthropic has no such field."""
+    """Refuse like a model of OpenAI, in a field of its own; Anthropic has no such field."""
     return lambda exchange: exchange.send(
         exchange.reply(words, "refused") if exchange.request.is_anthropic else exchange.reply(None, refusal=words)
     )
 
 
 def status(code: int, message: str = "out of order", **headers: str) -> Reply:
-    """An error, with headers such as Retry_After."""
+    """Reply with an error, with headers such as Retry_After."""
     return lambda exchange: exchange.send({"error": {"message": message}}, code, headers)
 
 
 def raw(body: Any, **headers: str) -> Reply:
-    """A body of any kind, with status 200."""
+    """Reply with a body of any kind, with status 200."""
     return lambda exchange: exchange.send(body, headers=headers)
 
 
 def ends_early(exchange: Exchange) -> None:
-    """Half of the JSON, as if that were all."""
+    """Send half of the JSON as a complete body."""
     content = json.dumps(exchange.reply("a whole answer")).encode()
     exchange.send(content[: len(content) // 2])
 
 
 def breaks_off(exchange: Exchange) -> None:
-    """Fewer bytes than were announced."""
+    """Send fewer bytes than announced."""
     content = json.dumps(exchange.reply("a whole answer")).encode()
     exchange.send(content[:20], length=len(content))
 
 
 def resets(exchange: Exchange) -> None:
-    """No answer: the connection is torn down."""
+    """Reset the connection without an answer."""
     exchange.handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     exchange.handler.connection.close()
 
 
 def hangs(exchange: Exchange) -> None:
-    """No answer for as long as the server runs."""
+    """Never answer while the server runs."""
     exchange.server.let_go.wait()
 
 
 def drips(exchange: Exchange) -> None:
-    """A byte at a time, for as long as anybody listens."""
+    """Send a byte at a time until the client closes."""
     handler = exchange.handler
     handler.send_response(200)
     handler.send_header("Content-Length", "100000")
@@ -167,13 +167,13 @@ def drips(exchange: Exchange) -> None:
 
 
 def stalls(exchange: Exchange) -> None:
-    """The beginning of a reply, and then nothing for as long as the server runs."""
+    """Send the beginning of a reply, and then nothing while the server runs."""
     exchange.send(b'{"cho', length=1_000)
     exchange.server.let_go.wait()
 
 
 def fitting(schema: dict[str, Any]) -> Any:
-    """The least that fits a schema of the simple kind."""
+    """Return the least value that fits a simple schema."""
     for listed in ("enum", "anyOf"):
         if listed in schema:
             return schema[listed][0] if listed == "enum" else fitting(schema[listed][0])
@@ -193,11 +193,11 @@ class Handler(BaseHTTPRequestHandler):
         self.server.taken(exchange.request)(exchange)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: the output is the tests'."""
+        """Log nothing: the output belongs to the tests."""
 
 
 class LLMServer(ThreadingHTTPServer):
-    """While it `rejects_schemas`, a request that asks to be held to one is refused, and takes nothing of the script."""
+    """If it `rejects_schemas`, a request with a schema is refused and takes no reply of the script."""
 
     daemon_threads = True
 
@@ -214,7 +214,7 @@ class LLMServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def taken(self, request: Request) -> Reply:
-        """Notes the request, and what it is answered."""
+        """Record the request and return its reply."""
         with self._one_at_a_time:
             self.requests.append(request)
             if self.rejects_schemas and request.schema is not None:

@@ -1,4 +1,4 @@
-"""Writes `expected.json` anew from the reference: `python -m tests.models.make_expected FOLDER_OF_THE_MODEL`."""
+"""Write `expected.json` again from the reference: `python -m tests.models.make_expected FOLDER_OF_THE_MODEL`."""
 
 from __future__ import annotations
 

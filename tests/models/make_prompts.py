@@ -1,6 +1,6 @@
-"""Writes what each step sends into `prompts/`, to be read before a commit: `python -m tests.models.make_prompts`.
+"""Write each step's request into `prompts/`, for review before a commit: `python -m tests.models.make_prompts`.
 
-Refuses a request that changed while the version of its prompt did not. Where only the data of a case changed, remove
+It refuses a request that changed while the version of its prompt did not. If only the data of a case changed, remove
 its file first.
 """
 

@@ -1,4 +1,4 @@
-"""Every step of the mind once, with its data, a good reply and what that means; and what a request is on paper."""
+"""Every step of the mind once, with its data, a good reply and the result, and its request as text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GOLDEN = Path(__file__).with_name("prompts")
 
 @dataclass(frozen=True)
 class Case:
-    """`planted` asks the same of data in which the given text stands in every place that others write to."""
+    """`planted` runs the step on data with the given text in every place that others write to."""
 
     step: str
     ask: Callable[[Mind], Any]
@@ -43,9 +43,9 @@ class Case:
     wrong: Any = None
     """A reply that does not fit. Steps without one reply in text."""
     reason: str = "invalid_schema"
-    """Of the error after two wrong replies."""
+    """The reason of the error after two wrong replies."""
     nothing: str = "empty_response"
-    """Of the error after an empty reply."""
+    """The reason of the error after an empty reply."""
 
     @property
     def is_structured(self) -> bool:
@@ -313,7 +313,7 @@ def on_paper(version: str, call: Call) -> str:
 
 
 def requests() -> dict[str, str]:
-    """What each step sends, by the name of its file; and one turn of repair, which is the same for all."""
+    """Return the request of each step, by its file name, and one repair turn, which is the same for all."""
     made = {}
     for step, case in CASES.items():
         llm = Scripted(case.reply)

@@ -1,6 +1,6 @@
-"""BERT by hand, in NumPy: what the local embedder is measured against. It shares no line with it.
+"""BERT by hand, in NumPy, as the reference for the local embedder. The two share no code.
 
-Words are cut by an own WordPiece over the vocabulary, and nothing is batched or padded.
+It has its own WordPiece over the vocabulary, and neither batches nor pads.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
         reranker("server:m", options={"base_url": server.address})
 
 Each request takes the next answer of the script. When the script is used up, `judge` scores the documents, and the
-reply has the form of the request. What was asked is in `requests`.
+reply has the form of the request. `requests` records the requests.
 """
 
 import json
@@ -20,7 +20,7 @@ from typing import Any
 class Request:
     path: str
     headers: dict[str, str]
-    """By names in lower case."""
+    """Header names in lower case."""
     body: dict[str, Any]
 
     @property
@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: the output is the tests'."""
+        """Log nothing: the output belongs to the tests."""
 
 
 Answer = Callable[[Handler, Request], None]
@@ -76,7 +76,7 @@ class RerankServer(ThreadingHTTPServer):
 
 
 def well(handler: Handler, request: Request) -> None:
-    """Best first, as servers reply."""
+    """Reply best first, like a server."""
     judged = [(handler.server.judge(request.body["query"], text), n) for n, text in enumerate(request.documents)]
     judged.sort(key=lambda pair: -pair[0])
     if "texts" in request.body:
@@ -87,7 +87,7 @@ def well(handler: Handler, request: Request) -> None:
 
 
 def says(content: object, code: int = 200, **headers: str) -> Answer:
-    """A body of any kind."""
+    """Reply with a body of any kind."""
     return lambda handler, request: handler.reply(content, code, **headers)
 
 
@@ -96,12 +96,12 @@ def status(code: int, message: str = "out of order", **headers: str) -> Answer:
 
 
 def pairs(*scores: tuple[Any, Any]) -> Answer:
-    """Results of these indices and scores."""
+    """Reply with results of these indices and scores."""
     return says({"results": [{"index": index, "relevance_score": score} for index, score in scores]})
 
 
 def never(handler: Handler, request: Request) -> None:
-    """No answer for as long as the server runs."""
+    """Never answer while the server runs."""
     handler.server.let_go.wait()
 
 

@@ -1,4 +1,4 @@
-"""A chat model that replies what a test has written down, and remembers what it was asked."""
+"""A chat model with scripted replies that records its prompts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Call:
 
 
 class Scripted:
-    """Each reply is given once, in order; an error among them is raised, and a `Replied` is given as it is."""
+    """Return each reply once, in order; an error among them is raised, and a `Replied` is returned unchanged."""
 
     def __init__(self, *replies: object, model: str = "scripted-1") -> None:
         self.model = model

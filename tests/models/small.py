@@ -1,4 +1,4 @@
-"""A model of a few bytes, its package, and ways to spoil both: installing does not look into what it installs."""
+"""A model of a few bytes, its package, and ways to damage both: installing does not inspect the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHEEL = "small_model-1.0-py3-none-any.whl"
 
 
 def package(folder: Path, files: dict[str, bytes] | None = None) -> Path:
-    """A wheel that pip takes."""
+    """Return a wheel that pip accepts."""
     folder.mkdir(parents=True, exist_ok=True)
     about = "small_model-1.0.dist-info"
     held = {f"small_model/{name}": content for name, content in (FILES if files is None else files).items()}

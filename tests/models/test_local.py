@@ -145,7 +145,7 @@ def test_the_threads_are_the_runtime_s(models: Path, threads: int) -> None:
 
     embedding.embed("a text")
 
-    # The runtime counts the calling thread among those it uses; threads of Python's are whoever's they are.
+    # The runtime counts the calling thread among those it uses; Python's threads are not the runtime's.
     others = {thread.native_id for thread in threading.enumerate()}
     assert len(_threads() - before - others) == threads - 1
 

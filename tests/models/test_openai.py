@@ -39,11 +39,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is to be seen of a test."""
+        """Log nothing: the output belongs to the tests."""
 
 
 class Lasting(Handler):
-    """Keeps its connections, and tells each request's by its port."""
+    """Keeps its connections open, and records the port of each request."""
 
     protocol_version = "HTTP/1.1"
 
@@ -215,7 +215,7 @@ def test_a_server_that_is_down_is_a_passing_failure(
     opened: Callable[..., OpenAIEmbedding], server: Server, pauses: list[float]
 ) -> None:
     with socket.socket() as nobody:
-        # Nobody listens there, and nobody else is given it meanwhile.
+        # No process listens on this port, and no process can get it meanwhile.
         nobody.bind(("127.0.0.1", 0))
         with pytest.raises(AdapterError, match="cannot be reached") as raised:
             opened(base_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/v1").embed("a")

@@ -1,4 +1,4 @@
-"""Prompts of a user's own in the place of ours: what they are given, what may come of them, what is refused."""
+"""A user's own prompts in place of ours: their input, their results, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ every_step = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 class Own:
-    """Asks for something in words of its own, and reads what it is told to read in any reply."""
+    """A prompt with its own words and its own parser for any reply."""
 
     schema: Any = None
 

@@ -1,4 +1,4 @@
-"""Pipelines of spaCy: which one the setting means, and what it spots beside the rules. The pipeline is made here."""
+"""Pipelines of spaCy: which one the setting means, and what it finds beside the rules. The pipeline is made here."""
 
 import os
 import signal
@@ -53,7 +53,7 @@ def test_a_process_that_is_forked_off_while_a_pipeline_is_loaded_loads_it_itself
         if not children:
             children.append(os.fork())
             if not children[0]:
-                # Ends it, should it wait for ever.
+                # End the test if it waits for ever.
                 signal.alarm(90)
                 spotted: list[Named] = []
                 try:

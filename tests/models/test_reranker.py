@@ -1,4 +1,4 @@
-"""Rerankers behind HTTP: names, both forms of the protocol, replies that cannot be right, what is counted."""
+"""Rerankers behind HTTP: names, both forms of the protocol, impossible replies, and metering."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ KEY = "made-up-key-0123456789"
 
 
 class Noted:
-    """A meter that keeps what it is told."""
+    """A meter that records its calls."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, str, dict[str, int], bool]] = []
@@ -33,7 +33,7 @@ class Noted:
 
 
 def asked(*script: Answer, name: str = "server:m", **options: Any) -> tuple[Any, Any]:
-    """The scores of the documents, and the requests that it took."""
+    """Return the scores of the documents, and the requests for them."""
     with rerank_server(*script) as serving:
         made = reranker(name, options={"base_url": serving.address, **options})
         try:
@@ -142,7 +142,7 @@ def test_an_error_of_the_server_with_the_key_is_not_quoted() -> None:
     assert KEY not in said
 
 
-# --- what is counted and told
+# --- metering and telemetry
 
 
 def test_calls_are_counted_with_their_tokens() -> None:

@@ -1,4 +1,4 @@
-"""A home folder of Hermes, and agents that are surely let go of."""
+"""A home folder of Hermes, and agents that are always closed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from pieria.hermes.options import Options, options_in, save
 from pieria.hermes.provider import provider
 
 LONGEST = {"prefetch_ms": 5_000}
-"""What is told is tested, and not how soon: recall may take as long as it may ever."""
+"""These tests check the content and not the speed: recall gets the longest time limit."""
 
 
 class Begin(Protocol):
@@ -29,7 +29,7 @@ def hermes_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def begin(hermes_home: Path) -> Iterator[Begin]:
-    """An agent that a person speaks with; one that a test did not end is ended."""
+    """Yield a function that begins an agent for a person; agents that a test left open are ended."""
     begun: list[Hermes] = []
 
     def began(session: str = "first", **said: Any) -> Hermes:
@@ -46,6 +46,6 @@ def begin(hermes_home: Path) -> Iterator[Begin]:
 
 @pytest.fixture
 def bank(hermes_home: Path) -> Iterator[pieria.Bank]:
-    """The agent's bank, opened as anybody may open it."""
+    """Yield the agent's bank, opened through the public API."""
     with pieria.open("hermes") as opened:
         yield opened

@@ -1,7 +1,7 @@
 """A stand-in for the Hermes Agent: it finds, loads and calls a memory provider as the published interface says.
 
 Written from the interface: discovery by folder or entry point, one external provider, hooks in the order of an agent's
-life, turns written by one thread behind, recall bounded in time, and every failure of a provider logged and survived.
+life, turns written by one background thread, recall with a time limit, and every provider failure logged and survived.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CORE_TOOLS = ("memory", "clarify", "delegate_task", "terminal", "read_file")
 
 
 class MemoryProvider(ABC):
-    """The base class as Hermes has it: what a provider must have, and what it may leave to this."""
+    """Hermes' base class: the methods that a provider must have, and defaults for the others."""
 
     pre_compress_checkpoint_api_version = 1
 
@@ -52,7 +52,7 @@ class MemoryProvider(ABC):
 
 @contextmanager
 def within_hermes() -> Iterator[None]:
-    """As if the modules of Hermes had been loaded."""
+    """Simulate loaded modules of Hermes."""
     module = ModuleType("agent.memory_provider")
     module.MemoryProvider = MemoryProvider  # type: ignore[attr-defined]
     package = ModuleType("agent")
@@ -75,7 +75,7 @@ class Collector:
 
 
 def provider_in(home: Path, name: str) -> Any:
-    """By the folder of a plugin: its text must speak of memory providers before it is imported."""
+    """Load the provider from a plugin's folder: its text must mention memory providers before it is imported."""
     file = home / "plugins" / name / "__init__.py"
     head = file.read_text()[:8192]
     assert "register_memory_provider" in head or "MemoryProvider" in head
@@ -122,7 +122,7 @@ class Hermes:
         self.system_prompt = self._guarded(provider.system_prompt_block) or ""
 
     def turn(self, message: str, answer: str, **author: Any) -> str:
-        """One turn of a conversation. Returns what memory put before the message."""
+        """Run one turn of a conversation and return what memory put before the message."""
         self._turn += 1
         self._guarded(lambda: self.provider.on_turn_start(self._turn, message, model="m", platform="cli"))
         context = self.prefetch(message)
@@ -136,7 +136,7 @@ class Hermes:
         return context
 
     def prefetch(self, message: str) -> str:
-        """On a thread that nobody waits for longer than the host allows."""
+        """Prefetch on a thread, and wait only as long as the host allows."""
         box: list[str] = []
         thread = threading.Thread(
             target=lambda: box.append(
@@ -149,20 +149,20 @@ class Hermes:
         return box[0] if box else ""
 
     def tool(self, name: str, args: Any = None, **kwargs: Any) -> Any:
-        """What the model is given back: it must be JSON, whatever happens."""
+        """Return the reply for the model: it must be JSON in every case."""
         reply = self.provider.handle_tool_call(name, {} if args is None else args, **kwargs)
         assert isinstance(reply, str)
         return json.loads(reply)
 
     def notes(self, action: str, content: str, target: str = "memory", **metadata: Any) -> None:
-        """The agent's own memory tool has written."""
+        """Report a write of the agent's own memory tool."""
         self._guarded(lambda: self.provider.on_memory_write(action, target, content, metadata=metadata))
 
     def delegated(self, task: str, result: str) -> None:
         self._guarded(lambda: self.provider.on_delegation(task, result, child_session_id="child"))
 
     def compress(self, *, required: bool = False) -> str:
-        """In place: the conversation is replaced by a summary; where a checkpoint is required, only after it."""
+        """Replace the conversation by a summary; if a checkpoint is required, only after the checkpoint."""
         self.flush()
         evidence = [
             {"role": message["role"], "content": message["content"]}
@@ -179,7 +179,7 @@ class Hermes:
         return said
 
     def switch(self, session: str, *, reset: bool = False, parent: str = "", **more: Any) -> None:
-        """`/new` ends the session before; `/resume` and the like go on with another."""
+        """`/new` ends the session before; `/resume` and the like continue another session."""
         messages = list(self.messages)
 
         def end_and_switch() -> None:
@@ -200,14 +200,14 @@ class Hermes:
         self._waiting.clear()
 
     def leave(self) -> None:
-        """The agent ends: the session first, then what waits behind, then the provider."""
+        """End the agent: first the session, then the waiting background work, then the provider."""
         self._behind_it(lambda: self._guarded(lambda: self.provider.on_session_end(list(self.messages))))
         self.flush()
         self._behind.shutdown(wait=True)
         self._guarded(self.provider.shutdown)
 
     def crash(self) -> None:
-        """The agent is gone without a word."""
+        """End the agent without a notice to the provider."""
         self.flush()
         self._behind.shutdown(wait=True)
 

@@ -1,4 +1,4 @@
-"""An engine that is slow, broken or not there: the agent notices nothing but that less is remembered."""
+"""A slow, broken or missing engine: the agent only remembers less."""
 
 import json
 import logging
@@ -231,7 +231,7 @@ def test_looking_at_it_opens_nothing(hermes_home: Path, home: Path) -> None:
     assert not (home / "data").exists()
 
 
-# --- what is done behind
+# --- background work
 
 
 def test_the_thread_behind_ends_when_there_is_nothing_to_do_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:

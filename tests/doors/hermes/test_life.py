@@ -1,4 +1,4 @@
-"""An agent's life with the provider: sessions, turns, notes, what is given away, compression, restarts."""
+"""An agent's life with the provider: sessions, turns, notes, delegation, compression, restarts."""
 
 import threading
 from pathlib import Path
@@ -154,7 +154,7 @@ def test_messages_of_several_parts_are_kept_as_text(begin: Begin, bank: Bank) ->
     assert [text for _, text in turns(bank)] == ["What is this?", "A cat."]
 
 
-# --- its own notes, and what it gives away
+# --- notes and delegation
 
 
 def test_its_own_notes_are_mirrored_replaced_and_removed(begin: Begin, bank: Bank) -> None:
@@ -292,7 +292,7 @@ def _wait_for(holds: object, seconds: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-# --- several at once
+# --- several agents at once
 
 
 def test_two_agents_on_one_bank_keep_everything(begin: Begin, bank: Bank) -> None:

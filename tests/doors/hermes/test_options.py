@@ -1,4 +1,4 @@
-"""`pieria.json` in the home of Hermes: what may stand in it, what each option does, and how it is written."""
+"""`pieria.json` in the home of Hermes: its options, the effect of each, and how it is written."""
 
 import errno
 import json

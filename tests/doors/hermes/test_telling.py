@@ -1,4 +1,4 @@
-"""What is put before a message: what bears on it, fenced, labelled and bounded, and nothing where nothing does."""
+"""The context before a message: relevant memories, fenced, labelled and bounded; nothing if none is relevant."""
 
 import re
 import time

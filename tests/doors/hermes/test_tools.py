@@ -1,4 +1,4 @@
-"""The tools as the agent is given them, and what a call of one answers: JSON, whatever is asked."""
+"""The tools that the agent sees, and the replies of their calls: JSON for every input."""
 
 from pathlib import Path
 from typing import Any

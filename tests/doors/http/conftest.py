@@ -1,4 +1,4 @@
-"""The application asked in this process, and `pieria serve` as a process of its own where sockets or signals matter."""
+"""The application in this process, and `pieria serve` as a process for tests of sockets or signals."""
 
 import json
 import os
@@ -49,7 +49,7 @@ class Served:
     tokens: Tokens
 
     def token(self, access: str = "write", *banks: str, expires: object = None, person: bool = False) -> dict[str, str]:
-        """The header that shows a new token."""
+        """Return the header for a new token."""
         _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires, person=person)
         return {"Authorization": f"Bearer {shown}"}
 
@@ -73,7 +73,7 @@ def serving(
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    """With a bank `notes` that holds a memory `jwt` and a fact."""
+    """Serve a bank `notes` that holds a memory `jwt` and a fact."""
     with pieria.open("notes") as bank:
         bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"])
         bank.facts.add("Maya", "works_on", "billing")
@@ -83,7 +83,7 @@ def served() -> Iterator[Served]:
 
 @contextmanager
 def listening(**more: Any) -> Iterator[tuple[Served, str]]:
-    """On a socket, in a thread of this process."""
+    """Serve on a socket, in a thread of this process."""
     workspace = Workspace()
     shared = service(workspace, registry())
     tokens = Tokens(workspace.data)
@@ -103,7 +103,7 @@ def listening(**more: Any) -> Iterator[tuple[Served, str]]:
 
 
 def asked(served: Served, path: str, work: Any, *, mode: str = "auto", **headers: str) -> Any:
-    """What the official client gets."""
+    """Return what the official client gets."""
 
     async def main() -> Any:
         async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
@@ -124,7 +124,7 @@ def calling(name: str, *, _meta: Any = None, **arguments: Any) -> Any:
 
 @dataclass
 class Process:
-    """A server of its own."""
+    """A server in a process of its own."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -143,7 +143,7 @@ class Process:
 
 @contextmanager
 def started(*arguments: str) -> Iterator[Process]:
-    """`pieria serve` on a free port, from the moment when it says that it serves."""
+    """Yield `pieria serve` on a free port, once it reports that it serves."""
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         [*ENTRY, "serve", "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -161,17 +161,17 @@ def started(*arguments: str) -> Iterator[Process]:
 
 
 def later(served: Served) -> None:
-    """The time of every token until the first of January 2999 is over: the file says so."""
+    """Make every token that is valid until 1 January 2999 expire."""
     written = served.tokens.path.read_text()
     assert "2999-01-02T00:00:00Z" in written
-    # Another file, as it is whenever tokens change: one of the same length may have been written at the same moment.
+    # Use another file, like every change of tokens: one of the same length may have been written at the same moment.
     aside = served.tokens.path.with_suffix(".aside")
     aside.write_text(written.replace("2999-01-02T00:00:00Z", "2020-01-01T00:00:00Z"))
     aside.replace(served.tokens.path)
 
 
 def requests() -> Iterator[tuple[str, str, str, dict[str, Any] | None]]:
-    """Every route about a bank and every tool: access, method, path on the bank `notes`, and a body that is right."""
+    """Yield (access, method, path on the bank `notes`, valid body) of every bank route and every tool."""
     for resource in RESOURCES:
         path = resource.path.format(bank="notes", id="jwt", number=1)
         body = None if resource.in_query else right(resource.tool)

@@ -1,4 +1,4 @@
-"""Who comes in: every route and every tool, for everybody who may not, does nothing."""
+"""Access: every route and every tool refuses callers without the right, and does nothing."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def shown(asked: Asked) -> str:
 
 
 def said(told: dict[str, Any], name: str) -> object:
-    """Every toolset says it in its own shape."""
+    """Return a field of an error; each toolset has its own shape."""
     error = told.get("error")
     if error is None or isinstance(error, str):
         return told[name]
@@ -179,7 +179,7 @@ def test_whoever_guesses_is_slowed_down_and_whoever_has_a_token_is_not(served: S
 def test_each_caller_has_a_rate_of_their_own() -> None:
     with serving(rate=5) as served:
         one, other = served.token("read"), served.token("read")
-        # As many as a slow machine needs to ask faster than the stock grows.
+        # Enough calls for a slow machine to exceed the rate limit.
         answers = (served.client.get("/v1/banks", headers=one) for _ in range(500))
         assert next(answers).status_code == 200
         refused = next(answer for answer in answers if answer.status_code != 200)
@@ -211,7 +211,7 @@ def test_a_token_is_kept_as_a_hash_in_a_file_of_the_user_s_own(served: Served) -
 
 
 def test_a_session_is_between_tokens_as_well(served: Served) -> None:
-    """Whoever names another token's session is in one of their own."""
+    """A caller that names another token's session gets a session of its own."""
     client, path = served.client, "/v1/banks/notes/memories"
     one, other = ({**served.token("write", "notes"), "X-Pieria-Session": "s1"} for _ in range(2))
     said = client.post(path, json={"text": "Only here.", "scope": "session"}, headers=one).json()
@@ -255,7 +255,7 @@ def test_a_session_that_cannot_be_is_told_only_to_whoever_was_let_in(served: Ser
 
 
 def test_every_bank_is_a_word_that_no_bank_has(served: Served) -> None:
-    """A bank called `all` is one as any other."""
+    """A bank called `all` is an ordinary bank."""
     one, every = served.token("write", "All"), served.token("write", "*")
     assert served.client.post("/v1/banks/all/memories", json={"text": "x"}, headers=one).status_code == 201
     assert served.client.get("/v1/banks", headers=one).json() == {"banks": ["all"]}

@@ -1,4 +1,4 @@
-"""What is sent wrongly, by mistake or by intent: answered with what is wrong, and nothing else happens."""
+"""Wrong input, by mistake or by intent: the answer says what is wrong, and nothing else happens."""
 
 import json
 import socket
@@ -62,7 +62,7 @@ def test_a_body_that_is_not_what_it_should_be(served: Served, path: str, body: b
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_a_body_that_is_said_to_be_something_else(served: Served, kind: str) -> None:
-    """A page from elsewhere can make a browser send these without asking first."""
+    """A page of another site can make a browser send these without a preflight request."""
     answer = served.client.post(MEMORIES, content=b'{"text": "x"}', headers={"Content-Type": kind})
     assert (answer.status_code, code_of(answer)) == (415, "invalid_input")
 
@@ -182,7 +182,7 @@ def test_a_page_of_its_own_is_let_in(served: Served, origin: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1:7411", "localhost:7411"])
 def test_a_page_on_another_port_of_this_machine_is_sent_away(home: Path, host: str) -> None:
-    """Another program of this machine shows it."""
+    """Another program on this machine serves the page."""
     with serving(hosts("127.0.0.1", False, ["memory.example"])) as served:
         for origin in ("http://127.0.0.1:9999", "http://127.0.0.1", "https://127.0.0.1"):
             headers = {"Host": host, "Origin": origin}
@@ -211,13 +211,13 @@ def test_on_all_addresses_it_is_asked_under_the_one_it_was_reached_at() -> None:
         Hosts().check("192.0.2.7:7411", "192.0.2.7")
 
 
-# --- bodies that end before their end
+# --- truncated bodies
 
 
 @pytest.mark.parametrize("part", [b"", b'{"text": "half"}'])
 @pytest.mark.parametrize("path", [MEMORIES, "/v1/banks/notes/tools/mnemosyne_sleep"])
 def test_what_a_client_did_not_send_whole_is_not_done(served: Served, path: str, part: bytes) -> None:
-    """Half a body may be whole by itself: it is not what was meant."""
+    """Half a body may be valid JSON, but it is not the whole request."""
     before, answers = served.head(), []
     came = iter([{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}])
 
@@ -363,14 +363,14 @@ def test_what_is_no_http_is_refused(live: Served) -> None:
 
 def _sent(address: Any, text: bytes) -> socket.socket:
     made = socket.create_connection(address, PATIENCE)
-    # Who is refused may be so before all is said.
+    # The server may refuse before the whole request is sent.
     with suppress(ConnectionResetError, BrokenPipeError):
         made.sendall(text)
     return made
 
 
 def _rest(connection: socket.socket) -> bytes:
-    """All that comes until the other end closes."""
+    """Return all that arrives until the other end closes."""
     received = b""
     with connection:
         while True:
@@ -383,11 +383,11 @@ def _rest(connection: socket.socket) -> bytes:
             received += part
 
 
-# --- bodies that are not read
+# --- unread bodies
 
 
 class _Sender:
-    """A client of an ASGI application that counts what is read of its body."""
+    """A client of an ASGI application that counts the bytes read from its body."""
 
     def __init__(self, parts: int, size: int) -> None:
         self.left, self.size, self.read = parts, size, 0
@@ -399,7 +399,7 @@ class _Sender:
 
 
 def _whole(room: bodies.Bodies, sender: _Sender, method: str, *headers: tuple[bytes, bytes], limit: int) -> int:
-    """The status with which a body is refused, or 200."""
+    """Return the status with which a body is refused, or 200."""
 
     async def main() -> int:
         scope = {"type": "http", "method": method, "headers": list(headers)}

@@ -1,4 +1,4 @@
-"""A server under requests that are made to be slow or large: the others go on, and memory stays bounded."""
+"""Slow or large requests: other requests are still served, and memory stays bounded."""
 
 import socket
 import threading
@@ -32,7 +32,7 @@ def server(home: object) -> Iterator[Process]:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_slow_recalls_do_not_hold_up_others(server: Process, capsys: pytest.CaptureFixture[str]) -> None:
-    """While eight slow requests are at work, one client gets many more quick ones answered."""
+    """While eight slow requests are at work, one client gets many quick ones answered."""
     taken: list[float] = []
 
     def ask() -> None:

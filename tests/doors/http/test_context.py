@@ -1,4 +1,4 @@
-"""What an agent is told unasked, over HTTP."""
+"""The context for an agent over HTTP."""
 
 from tests.doors.http.conftest import Served
 

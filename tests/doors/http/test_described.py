@@ -1,4 +1,4 @@
-"""What is said of the routes is so: statuses, shapes, measurements, the page."""
+"""The description of the routes is true: statuses, shapes, measurements, the page."""
 
 import json
 import re

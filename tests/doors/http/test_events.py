@@ -1,4 +1,4 @@
-"""Events: as they happen, from where one left off, and each client at its own pace."""
+"""Events arrive as they happen, resume after the last one, and each client reads at its own pace."""
 
 import asyncio
 import json
@@ -29,10 +29,10 @@ def live() -> Iterator[Served]:
 
 
 def told(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """Event by event."""
+    """Yield each event."""
     event: dict[str, Any] = {}
     for line in lines:
-        name, _, value = line.partition(": ")  # a line that only keeps the stream alive has no name
+        name, _, value = line.partition(": ")  # a keep-alive line has no name
         if not line and event:
             yield event
             event = {}
@@ -205,7 +205,7 @@ def test_one_caller_leaves_room_for_others_to_listen(live: Served, monkeypatch: 
     heard: list[Iterator[str]] = []
     with ExitStack() as stack:
         for _ in range(3):
-            # Lines that nobody holds end their stream.
+            # Keep the iterators: a garbage-collected one ends its stream.
             heard.append(stack.enter_context(live.client.stream("GET", "/v1/events?bank=notes")).iter_lines())
             assert next(heard[-1]) == "retry: 2000"
         for path, accept in (("/v1/events?bank=notes", "*/*"), ("/banks/notes/events", "text/html")):
@@ -215,7 +215,7 @@ def test_one_caller_leaves_room_for_others_to_listen(live: Served, monkeypatch: 
 
 
 def test_a_file_of_tokens_that_cannot_be_read_ends_the_streams(live: Served) -> None:
-    """In order: whoever listens sees an end, not a connection that broke."""
+    """The stream ends in order: listeners see an end and not a broken connection."""
     live.service.hub.keep_alive = 0.2
     headers = live.token("read", "notes")
     with live.client.stream("GET", EVENTS, params=NOTES, headers=headers) as stream:
@@ -238,7 +238,7 @@ def test_progress_of_calls_through_mcp_passes_by_as_well(live: Served) -> None:
 
 
 def changes(served: Served, number: int) -> list[dict[str, Any]]:
-    """So many of them, as they come; then nobody listens any more."""
+    """Return that many changes, then stop listening."""
     with served.client.stream("GET", EVENTS, params=NOTES) as stream:
         coming = (event for event in told(stream.iter_lines()) if event.get("event") == "change")
         return list(islice(coming, number))
@@ -248,7 +248,7 @@ def changes(served: Served, number: int) -> list[dict[str, Any]]:
 def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed(
     live: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads nothing at all, while others listen and call: it costs the server a bounded amount."""
+    """It reads nothing while others listen and call: it costs the server a bounded amount."""
     host, port = live.client.base_url.host, live.client.base_url.port
     assert port is not None
     slow = socket.socket()

@@ -1,4 +1,4 @@
-"""Events of banks on a server: woken by its word, and going on after it was away."""
+"""Events of banks on PostgreSQL: its notifications wake them, and they resume after it was away."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import pieria
 
 @pytest.fixture
 def own(durable: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A server that may be stopped, with the banks of this test on it."""
+    """Yield a PostgreSQL server that may be stopped, with the banks of this test on it."""
     with own_server({"fsync": "off"}) as server:
         monkeypatch.setenv("PIERIA_DATA", server.url)
         yield server

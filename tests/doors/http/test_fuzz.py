@@ -1,4 +1,4 @@
-"""Whatever a client sends within or against the description: no fault of ours, and no answer that is not described."""
+"""Fuzz requests within and against the description: no internal error, and no undescribed answer."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ CHECKS = [
     status_code_conformance,
     unsupported_method,
 ]
-"""That what fits a schema is accepted is not among them: whether a text is a time, only the engine says."""
+"""No check says that schema-valid input is accepted: only the engine knows if a text is a time."""
 FEW = settings(
     max_examples=4,
     derandomize=True,
@@ -43,11 +43,11 @@ FEW = settings(
 )
 MANY = settings(FEW, max_examples=40)
 PARTS = 4
-"""In which the long one is taken, for whoever runs several tests at a time."""
+"""The long test is split into this many parts, to run several at a time."""
 
 
 def without_lifespan(app: Any) -> Any:
-    """The fuzzer begins one for every request; the application is within its own already."""
+    """Return the application without its lifespan: the fuzzer begins one per request, and one is already running."""
 
     async def asked(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -61,7 +61,7 @@ def without_lifespan(app: Any) -> Any:
 
 
 def operations(served: Served, headers: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """Every operation of the description but the stream of events, which is asked for a second at a time elsewhere."""
+    """Yield every operation of the description except the stream of events, which has its own test."""
     schema = schemathesis.openapi.from_asgi(OPENAPI, without_lifespan(served.app), headers=headers)
     for result in schema.get_all_operations():
         assert isinstance(result, Ok)
@@ -71,7 +71,7 @@ def operations(served: Served, headers: dict[str, str]) -> Iterator[tuple[str, A
 
 
 def fuzz(how_many: settings, with_token: bool, part: int = 0, parts: int = 1) -> None:
-    # The name under which the fuzzer asks.
+    # The fuzzer's host name.
     with serving(Hosts(frozenset({"testserver"}))) as served:
         served.client.post("/v1/banks/notes/memories", json={"text": "We chose JWT.", "id": "jwt"})
         headers = served.token("admin", "*", "@me") if with_token else {}
@@ -80,7 +80,7 @@ def fuzz(how_many: settings, with_token: bool, part: int = 0, parts: int = 1) ->
 
 
 def ask(operation: Any, how_many: settings, headers: dict[str, str]) -> bool:
-    # Any text is the name of something: a path alone cannot be wrong.
+    # Any text is a valid name: a path alone cannot be wrong.
     may_be_wrong = any(True for _ in operation.query) or any(True for _ in operation.body)
     for mode in GenerationMode if may_be_wrong else [GenerationMode.POSITIVE]:
 

@@ -1,4 +1,4 @@
-"""Thirty-two clients for a minute, who read and write: nobody meets an error, and nothing is lost."""
+"""Thirty-two clients read and write for a minute: no call fails, and nothing is lost."""
 
 import itertools
 import random
@@ -16,7 +16,7 @@ CLIENTS, SECONDS = 32, 60.0
 SYLLABLES = ("ba", "do", "ku", "li", "mo", "na", "ri", "sa", "te", "vu")
 WORDS = tuple(map("".join, itertools.product(SYLLABLES, repeat=3)))
 WEIGHTS = tuple(1 / (rank + 1) for rank in range(len(WORDS)))
-"""As words are: few are everywhere, most are rare."""
+"""A word distribution like natural language: few words are everywhere, most are rare."""
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def _said(chance: random.Random, number: int) -> str:
 
 
 def _call(chance: random.Random) -> tuple[str, str, dict[str, str]]:
-    """Four in five read."""
+    """Return a random call; four in five read."""
     if chance.random() < 0.2:
         text = _said(chance, chance.randrange(10**9))
         return chance.choice([("write", "memories", {"text": text}), ("write", f"tools/{WRITES}", {"content": text})])

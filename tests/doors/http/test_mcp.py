@@ -1,4 +1,4 @@
-"""MCP over HTTP: the same tools, for whoever was let in, in the bank that the address names."""
+"""MCP over HTTP: the same tools, for authorised callers, in the bank of the URL."""
 
 import threading
 import time
@@ -73,7 +73,7 @@ def test_a_token_holds_for_mcp_as_well(live: Served) -> None:
 @pytest.mark.parametrize("access", [access.name for access in Access])
 @pytest.mark.parametrize("mode", MODES)
 def test_every_tool_is_refused_to_a_token_that_does_not_allow_it(live: Served, mode: str, access: str) -> None:
-    """In a bank that it does not open: every tool. In its own: those that need more than it has."""
+    """A token may call no tool in other banks, and in its own bank no tool above its access."""
     held = live.token(access, "work")
     before = live.head("work")
     level = Access[access]
@@ -131,7 +131,7 @@ def test_there_is_nothing_to_listen_to_and_no_other_toolset(live: Served) -> Non
 def test_whoever_goes_away_lets_no_more_calls_in_than_there_are_places(
     live: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All MCP servers and the routes share them."""
+    """All MCP servers and the routes share the places."""
     go, begun, recall = threading.Event(), [], Bank.recall
 
     def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
@@ -170,7 +170,7 @@ def test_whoever_goes_away_lets_no_more_calls_in_than_there_are_places(
 
 
 def until_in_line(served: Served, number: int) -> None:
-    """Until so many calls wait for a place."""
+    """Wait until that many calls wait for a place."""
     deadline = time.monotonic() + PATIENCE
     while served.service.places._free.statistics().tasks_waiting != number:
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""`pieria serve` as a process: it says when it serves, ends in order, and loses nothing that it acknowledged."""
+"""`pieria serve` as a process: it reports when it serves, ends in order, and keeps all that it acknowledged."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_it_answers_from_the_moment_it_says_so_and_ends_in_order() -> None:
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
 def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals) -> None:
-    """The call is held up by another writer, so that it is under way when the signal comes."""
+    """Another writer blocks the call, so that it is running when the signal comes."""
     with started() as server, server.client() as client, pieria.open("notes") as bank:
         bank.remember("before")
         with client.stream("GET", "/v1/events", params={"bank": "notes"}) as events:
@@ -50,7 +50,7 @@ def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals
 
 
 def _asking(server: Process, text: str) -> socket.socket:
-    """A call that the server has said it is ready to hear the whole of, and that it has been told then."""
+    """Send a call in two parts: the body only after the server answered 100."""
     body = json.dumps({"text": text}).encode()
     head = f"POST {MEMORIES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     asking = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
@@ -66,7 +66,7 @@ def _takes_nothing_new(server: Process) -> bool:
     except httpx2.ConnectError:
         return True
     except httpx2.TransportError:
-        # It was in line when the door was shut.
+        # It was in the accept queue when the socket was closed.
         pass
     return False
 

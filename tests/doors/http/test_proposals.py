@@ -1,4 +1,4 @@
-"""What sessions taught, over HTTP: whoever may read sees it, whoever may write decides."""
+"""Proposals over HTTP: readers see them, writers decide them."""
 
 import pytest
 from tests.doors.http.conftest import Served

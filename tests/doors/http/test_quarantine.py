@@ -1,4 +1,4 @@
-"""Traces and quarantine over HTTP: what each route answers, and who may ask it."""
+"""Traces and quarantine over HTTP: the answer of each route, and the access it needs."""
 
 from tests.doors.http.conftest import Served
 

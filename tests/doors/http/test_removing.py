@@ -1,4 +1,4 @@
-"""A whole bank removed over HTTP, while the server has it open and others ask."""
+"""A whole bank removed over HTTP, while the server has it open and other calls run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Servers over stdio as processes of their own: asked line by line here, or by the official client."""
+"""Servers over stdio as processes: called line by line here, or by the official client."""
 
 import json
 import os
@@ -24,11 +24,11 @@ ERAS = ("legacy", "auto")
 
 
 class Silence(AssertionError):
-    """Nothing came."""
+    """No line arrived."""
 
 
 class Piped:
-    """A server that is spoken to in lines. stderr is kept aside, so that a full pipe there holds nothing up."""
+    """A server that is called in lines. stderr is read as well, so that a full pipe never blocks the server."""
 
     def __init__(self, command: list[str], env: dict[str, str], folder: Path, *, read: bool = True) -> None:
         self.process = subprocess.Popen(
@@ -76,7 +76,7 @@ class Piped:
         self.write(json.dumps(message).encode())
 
     def ask(self, method: str, params: Any = None) -> Any:
-        """The answer, whatever comes before it."""
+        """Return the answer, and skip other messages before it."""
         self._number += 1
         self.send(method, params, id=self._number)
         while True:
@@ -102,12 +102,12 @@ class Piped:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def end(self) -> None:
-        """Ends the client's side, as a client does that is closed."""
+        """Close the client's side, like a client that is closed."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
     def close(self) -> None:
-        """Afterwards all that it said has been heard."""
+        """Stop the server and read the rest of its output."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -131,7 +131,7 @@ def environment_of(home: Path) -> dict[str, str]:
 
 
 def begun_in(folder: Path, *args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped:
-    """A server on the data folder there, in a folder that is no project."""
+    """Return a server on the data folder there, started in a folder without project settings."""
     data = [str(folder / "data")] if odd else ["--data", str(folder / "data")]
     command = [sys.executable, *python, *(ODD if odd else PIERIA), *data, *args]
     return Piped(command, environment_of(folder), folder, read=read)
@@ -156,7 +156,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def parameters_in(folder: Path, *args: str) -> StdioServerParameters:
-    """The same for the official client."""
+    """Return the same for the official client."""
     command = [*PIERIA, "--data", str(folder / "data"), *args]
     return StdioServerParameters(command=sys.executable, args=command, env=environment_of(folder), cwd=str(folder))
 

@@ -1,4 +1,4 @@
-"""What no client should send: the server says what is wrong with it, and goes on."""
+"""Invalid messages: the server reports the error and continues."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600,
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Piped]:
-    """One for them all: whatever it was sent before, it serves the next."""
+    """One server for all tests: after any message it still answers the next."""
     served = begun_in(tmp_path_factory.mktemp("bad"), "--toolset", "mnemosyne").begun()
     yield served
     served.close()

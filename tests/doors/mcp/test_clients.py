@@ -1,4 +1,4 @@
-"""The official client, in both eras of the protocol, with `pieria mcp` as a process of its own."""
+"""The official client, in both eras of the protocol, with `pieria mcp` as a process."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
@@ -19,7 +19,7 @@ Shop = Callable[[Questions], None]
 
 @pytest.fixture(scope="module", params=ERAS)
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """Asks a server of the bank `shop` and the session `s1`: one for all tests to which it is the same."""
+    """Yield a function that asks a server of the bank `shop` and the session `s1`, shared by tests that allow it."""
     folder = tmp_path_factory.mktemp("shop")
     server = parameters_in(folder, "--bank", "shop", "--session", "s1")
     with (
@@ -30,7 +30,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def asked(server: Any, mode: Any, questions: Questions) -> None:
-    """Asks these questions of a server that is started for them."""
+    """Run these questions against a new server."""
 
     async def run() -> None:
         with anyio.fail_after(60):

@@ -1,4 +1,4 @@
-"""What an agent is told unasked, as a prompt and as a resource, in both eras of the protocol."""
+"""The context for an agent as a prompt and as a resource, in both eras of the protocol."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The process: when it starts, when it ends, what it writes, and that a bank is whole whatever happens to it."""
+"""The process: its start, its end, its output, and that the bank stays sound in every case."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from tests.doors.mcp.conftest import INITIALIZE, Piped, Start
 import pieria
 
 ENDS_WITHIN = 20.0
-"""Two seconds are promised, and `pieria bench speed` measures them; a busy machine is no failure."""
+"""The promise is two seconds, measured by `pieria bench speed`; a busy machine is no failure."""
 HEAVY = ("numpy", "onnxruntime", "pieria.bank", "pieria.workspace", "pieria.settings", "pieria.store", "sqlite3")
 
 
@@ -25,7 +25,7 @@ def seconds_to_end(server: Piped) -> float:
 
 
 def whole(tmp_path: Path, name: str) -> int:
-    """How many memories are in a bank that is sound."""
+    """Return the number of memories in a sound bank."""
     with pieria.open(name, data=tmp_path / "data") as bank:
         assert bank.doctor().well
         return int(bank.count())
@@ -44,7 +44,7 @@ def test_it_ends_soon_after_its_client(start: Start, begun: bool) -> None:
 def test_what_was_asked_before_the_client_ended_is_still_answered(start: Start) -> None:
     server = start().begun()
     server.call("mnemosyne_remember", content="tea")
-    # What the first one loads takes longer than a client is waited for that is gone.
+    # The first call loads more than the server waits for a client that is gone.
     server.call("mnemosyne_recall", query="tea")
     server.send("tools/call", {"name": "mnemosyne_recall", "arguments": {"query": "tea"}}, id="last")
     server.end()

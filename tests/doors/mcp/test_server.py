@@ -1,4 +1,4 @@
-"""The server itself, in this process: what it makes of tools that misbehave, progress, and calls that are cancelled."""
+"""The server in this process: misbehaving tools, progress, and cancelled calls."""
 
 import json
 import threading

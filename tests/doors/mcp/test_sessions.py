@@ -1,4 +1,4 @@
-"""Which session a call belongs to: the line, the environment, the header, the call itself, or the process."""
+"""The session of a call: from the command line, the environment, the header, the call, or the process."""
 
 from types import SimpleNamespace
 from typing import Any

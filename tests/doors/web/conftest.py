@@ -1,4 +1,4 @@
-"""The site asked in this process, and in headless Chromium where it matters what a browser makes of it."""
+"""The site in this process, and in headless Chromium for tests of the browser's behaviour."""
 
 import html
 import os
@@ -29,7 +29,7 @@ HOSTILE = (
 
 
 def fill() -> None:
-    """A bank `notes` with something for every page."""
+    """Fill a bank `notes` with something for every page."""
     with pieria.open("notes") as bank:
         bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], author="Ada", importance=0.8)
         bank.update("jwt", text="We chose JWT for all new APIs, rotated daily.", reason="security review")
@@ -55,12 +55,12 @@ def served() -> Iterator[Served]:
 
 
 def seal_in(answer: httpx2.Response) -> str:
-    """What the forms of a page carry."""
+    """Return the seal that the forms of a page carry."""
     return answer.text.partition(SEAL)[2].partition('"')[0]
 
 
 def form_of(text: str, action: str) -> dict[str, str]:
-    """The fields of a form as a browser sends them where nobody touches any."""
+    """Return the fields of an untouched form as a browser sends them."""
     [form] = re.findall(rf'<form [^>]*action="/banks/notes/{re.escape(action)}".*?</form>', text, re.DOTALL)
     fields = {}
     for tag in re.findall(r"<input[^>]*>", form):
@@ -73,7 +73,7 @@ def form_of(text: str, action: str) -> dict[str, str]:
 
 
 def sign_in(served: Served, access: str = "write", *banks: str, person: bool = False) -> str:
-    """With a new token, in the client's cookies. Returns the seal of the forms that follow."""
+    """Sign in with a new token, in the client's cookies, and return the seal of later forms."""
     _, shown = served.tokens.create(f"test {len(served.tokens.all())}", access, banks or ("*",), person=person)
     served.client.cookies.clear()
     seal = seal_in(served.client.get("/sign-in"))
@@ -83,7 +83,7 @@ def sign_in(served: Served, access: str = "write", *banks: str, person: bool = F
 
 
 def over(served: Served, begun: httpx2.Response) -> str:
-    """The page of a task that a form has begun, once it has come to its end."""
+    """Return the page of a task started by a form, once the task is over."""
     return over_at(served.client, begun)
 
 
@@ -98,7 +98,7 @@ def over_at(client: httpx2.Client, begun: httpx2.Response) -> str:
 OF_A_SESSION, GIVING_UP, OF_A_RECALL = "sessions/one", "sessions/discard", "sessions/trace"
 OF_A_LINEAGE = "quarantine/trace"
 APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL, OF_A_LINEAGE)
-"""Views that need more than a memory to be there."""
+"""Views that need more parameters than a memory."""
 
 
 def views() -> list[View]:
@@ -110,17 +110,17 @@ def shown(view: View) -> str:
 
 
 def address(view: View) -> str:
-    """Where a browser goes to see it."""
+    """Return the address of the view."""
     return f"/banks/notes/{view.path}?{urlencode(asking(view))}"
 
 
 def asking(view: View) -> dict[str, Any]:
-    """What a view needs, about the memory `jwt`."""
+    """Return the parameters of a view for the memory `jwt`."""
     return {name: "jwt" if name == "id" else "words" for name in view.needs}
 
 
 def chromium() -> str:
-    """Raises where there is none: what is tested in a browser cannot be tested without one."""
+    """Return the path of Chromium; fail if there is none, since browser tests cannot run without one."""
     named = os.environ.get("CHROMIUM", "chromium")
     found = shutil.which(named)
     assert found, f"{named} was not found: install Chromium, or name it in CHROMIUM"
@@ -129,7 +129,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """As long as it is there, an event loop runs in this thread: no longer than for the tests of a module."""
+    """Yield a browser for one module: while it is open, an event loop runs in this thread."""
     from playwright.sync_api import sync_playwright
 
     home = tmp_path_factory.mktemp("browser")
@@ -147,7 +147,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @dataclass
 class Window:
-    """A page in the browser. What it complains of, and whom it asks but the server, is kept and told at the end."""
+    """A page in the browser. It records complaints and requests to other hosts, and reports them at the end."""
 
     page: Any
     served: Served
@@ -181,7 +181,7 @@ Opening = Callable[..., Window]
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Opening]:
-    """Opens a window on a served bank: `opened(dark=…, scripts=…, phone=…, zone=…)`."""
+    """Yield a function that opens a window on a served bank: `opened(dark=…, scripts=…, phone=…, zone=…)`."""
     assert vendor.missing() == () and AXE.exists(), "run make web: it brings the scripts that are tested"
     fill()
     windows: list[Window] = []

@@ -1,4 +1,4 @@
-"""`make screenshots`: every page of a small bank, light and dark, as it is shown in docs."""
+"""`make screenshots`: every page of a small bank, light and dark, for the documents."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ TOLD = (
     (5, "A partner asked for tokens that last a year; we offered refresh tokens instead.", "note", ["api"], "Maya"),
     (1, "All of our APIs ask for a token, and all tokens expire.", "summary", ["auth"], "agent"),
 )
-"""Days ago, what was said, and what is known of it."""
+"""The age in days, the text, and its fields."""
 
 STEPS = (
     ("The build fails: Bazel cannot find the toolchain.", "Looked into the workspace file."),
@@ -44,7 +44,7 @@ STEPS = (
 
 
 def stage() -> None:
-    """What is shown, kept day by day until today."""
+    """Write the memories day by day until today."""
     now = datetime.now(UTC)
     day = [now]
     with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:

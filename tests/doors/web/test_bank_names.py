@@ -1,5 +1,5 @@
-"""Banks with names as odd as may be, in a folder and on a server: all that a page leads to is about its own bank, and
-names that cannot be are refused on every page.
+"""Banks with odd names, in a folder and on a server: each page leads only to pages of its bank, and every page refuses
+invalid names.
 """
 
 import re
@@ -16,7 +16,7 @@ import pieria
 from pieria.doors.web.pages import PAGES
 
 ODD = ["مذكرات-السفر_2", "@me", "Ñandú.e\u0301-ノート", "n" * 100]
-"""From right to left, the user's own, with capitals and marks apart from their letters, and as long as may be."""
+"""A right-to-left name, the user's own bank, capitals with decomposed marks, and the longest name allowed."""
 IMPOSSIBLE = [
     "two words", "a/b", ".hidden", "50%", 'a"b', "a'><b>x</b>", "\u202egnp", "a\x00b", "con", "x" * 101, "@you",
     "{{7*7}}",
@@ -77,7 +77,7 @@ def test_all_that_a_page_leads_to_is_of_its_bank(somewhere: Served) -> None:
     seal = sign_in(somewhere, "admin", *ODD)
     for name in ODD:
         check(somewhere, name, seal)
-    # A name is the same in any case.
+    # Names ignore case.
     shown = seen(somewhere, f"/banks/{quote('ñANDÚ.é-ノート')}/memories")
     assert shown.partition('class="menu banks"')[2].partition("</details>")[0].count('aria-current="true"') == 1
 

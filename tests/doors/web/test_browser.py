@@ -1,4 +1,4 @@
-"""The site in headless Chromium: nothing is complained of, nobody else is asked, everybody can use it."""
+"""The site in headless Chromium: no complaints, no requests to other hosts, and no barriers to access."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
 SETTLED = {"fading": "#due > :not(p:has(.button))", "graph": "#canvas[data-ready]", "health": "#checks .verdict"}
-"""What is there once a page has loaded what it loads afterwards."""
+"""The element that shows that a page has loaded its later parts."""
 WATCHED = """globalThis.moved = 0;
 new PerformanceObserver(list => list.getEntries().forEach(each => { moved += each.value; }))
   .observe({type: "layout-shift", buffered: true});"""
@@ -43,7 +43,7 @@ SEEN = [view for view in views() if view.method == "GET" and view.path not in AP
 
 
 def barriers(window: Window) -> list[str]:
-    """What keeps somebody out, by axe: each with the element it is about."""
+    """Return the barriers that axe finds, each with its element."""
     window.page.evaluate(AXE.read_text())
     found = window.page.evaluate("rules => axe.run(document, rules)", RULES)
     return [
@@ -55,15 +55,15 @@ def barriers(window: Window) -> list[str]:
 
 
 def too_wide(window: Window) -> int:
-    """By how many pixels it stands out to the side."""
+    """Return by how many pixels the page is wider than the window."""
     return int(window.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
 def look_over(window: Window, path: str) -> None:
-    """In the light and in the dark, with all that can be unfolded, and on a phone."""
+    """Check a page light and dark, with everything unfolded, and on a phone."""
     page = window.go(path)
     if not page.locator("html[data-look]").count():
-        return  # it is no page, but what a script of one asks for
+        return  # it is a fragment for a script and not a page
     assert page.get_by_role("heading", level=1).count() == 1
     assert barriers(window) == []
     page.evaluate("document.querySelectorAll('details:not(.menu)').forEach(each => { each.open = true; })")
@@ -88,7 +88,7 @@ def test_a_session_is_whole_and_open_to_everybody(opened: Opening) -> None:
 
 
 def closed_session() -> str:
-    """One that its process left to be committed or discarded."""
+    """Return the id of a session that its process left uncommitted."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False)
         session.append("The toolchain is registered twice.", "Removed the second registration.")
@@ -215,7 +215,7 @@ def test_search_answers_while_one_types(opened: Opening) -> None:
     page = opened().go("/banks/notes/recall")
     page.get_by_role("searchbox").press_sequentially("jwt rotated")
     page.locator("#answer mark").first.wait_for()
-    # Whoever types slowly is answered before they have come to the end.
+    # The answer arrives while a slow typist is still typing.
     page.wait_for_url(lambda url: "q=jwt+rotated" in url)
     assert page.locator("#answer [data-item]").first.inner_text().startswith("We chose JWT")
     assert page.locator("html").get_attribute("data-look") == "auto"

@@ -1,4 +1,4 @@
-"""Who is signed in, and for how long."""
+"""Sign-ins and how long they last."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pieria.toolsets import Access
 
 
 class Hand:
-    """Time that passes when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.at = 0.0

@@ -1,4 +1,4 @@
-"""The page on fading: what is due, how a memory fades, and works of upkeep that are shown before they are done."""
+"""The page on fading: due memories, how a memory fades, and upkeep previewed before it runs."""
 
 import html
 import re
@@ -16,7 +16,7 @@ OLD = 90
 
 
 def until_due() -> timedelta:
-    """How long a memory that nobody uses waits for its review."""
+    """Return how long an unused memory waits for its review."""
     with pieria.open("probe") as bank:
         fresh = bank.upkeep.curve(bank.remember("As any other.").id)
         assert fresh.review_from is not None
@@ -42,7 +42,7 @@ def served() -> Iterator[Served]:
 
 
 def worked(served: Served, **fields: str) -> str:
-    """The page that tells what a work came to."""
+    """Return the result page of an upkeep task."""
     seal = seal_in(served.client.get(FADING))
     return over(served, served.client.post(f"{FADING}/work", data={"seal": seal, **fields}))
 

@@ -1,4 +1,4 @@
-"""The page on how the bank is: what it tells, what it mends, and the files that it makes."""
+"""The page on health: its report, its repairs, and the files it makes."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HEALTH = "/banks/notes/health"
 
 
 def done(served: Served, form: str, **fields: str) -> str:
-    """The page of a task that was begun by a form of the page, once it is over."""
+    """Return the page of a task started by a form of the page, once it is over."""
     seal = seal_in(served.client.get(HEALTH))
     return over(served, served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields}))
 

@@ -1,4 +1,4 @@
-"""Hostile text wherever somebody may write one, through every page in headless Chromium: shown, and nothing runs."""
+"""Hostile text in every field that takes text, through every page in headless Chromium: shown, and nothing runs."""
 
 import html
 
@@ -10,11 +10,11 @@ import pieria
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 LINE = "x" * 1_000_000
 NAME = "<img/src=x onerror=document.title='owned'>\u202e"
-"""As short as names have to be."""
+"""Short, because names have a length limit."""
 
 
 def hostile_bank() -> str:
-    """The id of a session of the bank `notes`, where names, facts, steps and jobs are hostile, and a line is long."""
+    """Return the id of a session in a bank whose names, facts, steps and jobs are hostile, and a line is long."""
     with pieria.open("notes") as bank:
         bank.remember(HOSTILE, id="named", tags=[NAME], entities=[NAME], author=NAME, source=NAME, session=NAME)
         bank.remember(LINE, id="long", entities=[NAME], place="wing/room")

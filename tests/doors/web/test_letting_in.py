@@ -1,4 +1,4 @@
-"""Whom the site lets in, and what whoever means it harm can make of it, or of somebody's browser."""
+"""Access to the site, and attacks on it or on a visitor's browser."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ HERE = "/banks/notes/recall"
 
 @pytest.fixture
 def live() -> Iterator[Served]:
-    """On a socket: an answer that lasts is read while it comes."""
+    """Serve on a socket: a long answer is read while it arrives."""
     fill()
     with listening() as (served, _):
         yield served

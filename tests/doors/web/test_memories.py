@@ -1,4 +1,4 @@
-"""The page of memories: browsing, opening, correcting, ending, and looking back."""
+"""The page of memories: browsing, opening, correcting, ending, and past states."""
 
 import html
 import json
@@ -47,7 +47,7 @@ def test_pages_follow_one_another_to_the_end(served: Served) -> None:
 
 
 def told_on_the_line(text: str) -> str:
-    """What the line says that filters are folded behind on a phone."""
+    """Return the text of the line that hides the filters on a phone."""
     [line] = re.findall(r'<span id="set"[^>]*>(.*?)</span>', text, re.DOTALL)
     return html.unescape(re.sub(r"<[^>]*>", "", line))
 
@@ -95,7 +95,7 @@ def test_a_procedure_is_shown_with_what_it_is_for(served: Served) -> None:
 
 
 def edit(served: Served, id: str, **changed: Any) -> Any:
-    """The form of that memory, filled in and sent."""
+    """Fill in and send the form of that memory."""
     fields = form_of(seen(served, f"memory/edit?id={id}"), "memory/edit")
     return served.client.post(f"{HERE}/memory/edit", data={**fields, **changed})
 

@@ -1,4 +1,4 @@
-"""The pages on a bank that is kept on a server: every view, the main ways through them, and what comes meanwhile."""
+"""The pages on a bank in PostgreSQL: every view, the main ways through them, and concurrent changes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The page on quarantine: what came of something, hiding it all, and letting it out."""
+"""The page on quarantine: tracing derived memories, hiding them, and releasing them."""
 
 from collections.abc import Iterator
 

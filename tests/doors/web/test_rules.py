@@ -1,4 +1,4 @@
-"""The page on rules: what is told and what waits, and that only a person decides."""
+"""The page on rules: active rules and waiting ones, and that only a person decides."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The page on sessions: where each stands, its steps as they were cut, what waits, and how a recall went."""
+"""The page on sessions: the state of each, its redacted steps, what waits, and the trace of a recall."""
 
 import html
 import re
@@ -32,7 +32,7 @@ STEPS = (
 
 @pytest.fixture
 def waiting(home: object) -> Iterator[str]:
-    """A session whose knowledge waits to be committed, left by its process."""
+    """Yield a session whose process left its knowledge uncommitted."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False)
         for observation, action in STEPS:
@@ -49,7 +49,7 @@ def served(waiting: str) -> Iterator[Served]:
 
 @contextmanager
 def facing() -> Iterator[Served]:
-    """A server whose pages are looked at."""
+    """Yield a server for requests of pages."""
     with serving() as found:
         found.client.headers["accept"] = "text/html"
         found.client.follow_redirects = False
@@ -57,7 +57,7 @@ def facing() -> Iterator[Served]:
 
 
 def live_through(**more: Any) -> str:
-    """A session that was left when its knowledge was drawn."""
+    """Return a session that its process left after drawing knowledge."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False, **more)
         for observation, action in STEPS:
@@ -82,13 +82,13 @@ def ask(served: Served, bank: str = "notes", **question: str) -> httpx2.Response
 
 
 def answer(served: Served, **question: str) -> str:
-    """What is answered, at once or after a while."""
+    """Return the answer, at once or from its task."""
     asked = ask(served, **question)
     return html.unescape(over(served, asked) if asked.status_code == 303 else asked.text)
 
 
 def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
-    """A session as some process left it."""
+    """Write a session as a process may have left it."""
     kept = Kept(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
     bank._session_log.begin(kept)
     bank._session_log.release(id)
@@ -425,7 +425,7 @@ def test_who_only_reads_sees_all_and_decides_nothing(left: str) -> None:
         assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 403
         for deed in ("commit", "discard", "go-on"):
             assert served.client.post(f"{SESSIONS}/{deed}", data={"seal": seal, "id": left}).status_code == 403
-        # A session's id is its own, whoever asks: no token's mark belongs before it.
+        # A session's id is the same for all callers: no token's mark belongs before it.
         assert "How it was found" in answer(served, q="toolchain", of=left)
 
 
@@ -440,7 +440,7 @@ def test_a_session_is_decided_on_in_its_own_bank_alone(left: str) -> None:
 
 
 def traces(served: Served) -> list[str]:
-    """The traces that the page leads to, the latest first."""
+    """Return the traces that the page links to, the latest first."""
     found = re.findall(r'href="([^"]*/sessions/trace[^"]*)"', served.client.get(SESSIONS).text)
     return [html.unescape(served.client.get(html.unescape(path)).text) for path in found]
 

@@ -1,4 +1,4 @@
-"""The site as a program sees it: who is let in, what every page says of itself, and what is refused."""
+"""The site as a program sees it: access, the properties of every page, and refusals."""
 
 import json
 import re
@@ -219,7 +219,7 @@ def test_the_door_leads_nowhere_else(served: Served, to: str) -> None:
 def test_whoever_guesses_is_slowed_down(served: Served) -> None:
     served.tokens.create("somebody")
     seal = seal_in(served.client.get("/sign-in"))
-    # As many as a slow machine needs to ask faster than the stock grows.
+    # Enough guesses for a slow machine to exceed the rate limit.
     guesses = (served.client.post("/sign-in", data={"seal": seal, "token": f"x{n}"}).status_code for n in range(500))
     assert next(status for status in guesses if status != 401) == 429
 
@@ -237,7 +237,7 @@ def test_the_look_is_remembered_without_a_script(served: Served) -> None:
 
 
 def test_single_keys_are_switched_off_for_a_year_and_on_again_without_a_script(served: Served) -> None:
-    served.tokens.create("somebody")  # and nobody is signed in
+    served.tokens.create("somebody")  # and no visitor is signed in
     page = served.client.get("/sign-in")
     assert 'data-keys="on"' in page.text and page.text.count("Switch these keys off") == 2
     for keys, other in (("off", "on"), ("on", "off")):

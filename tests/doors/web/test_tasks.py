@@ -1,4 +1,4 @@
-"""Work that lasts: begun by one, told to nobody else, and over whether it went well or not."""
+"""Long tasks: visible only to their starter, and reported once they succeed or fail."""
 
 import shutil
 import threading

@@ -1,4 +1,4 @@
-"""The page on time: the journal, sessions as bars, and facts as long as they held."""
+"""The page on time: the journal, sessions as bars, and facts with their periods."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ TIME = "/banks/notes/time"
 
 
 def numbers(page: str) -> list[int]:
-    """Of the changes that it shows."""
+    """Return the numbers of the changes on the page."""
     return [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
 
 

@@ -1,4 +1,4 @@
-"""Who may come in, on the page on health: told to whoever governs the server, ended and made by them alone."""
+"""Tokens on the page on health: only administrators of the server see, create and revoke them."""
 
 import re
 from typing import Any

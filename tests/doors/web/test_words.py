@@ -1,4 +1,4 @@
-"""How what somebody wrote is shown: as text, whatever is in it."""
+"""User text is shown as text, with any content."""
 
 import re
 

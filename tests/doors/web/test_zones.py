@@ -1,4 +1,4 @@
-"""Days and times as the clocks of whoever reads a page have them: what is shown, typed, shared and chosen."""
+"""Days and times in the reader's time zone: shown, typed, shared and chosen."""
 
 import html
 import re
@@ -27,8 +27,9 @@ from pieria.workspace import Workspace
 HERE = "/banks/notes"
 NEPAL, NEWFOUNDLAND, KIRITIMATI = "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"
 EARLY, LATE = "2026-03-07T18:30:00Z", "2026-03-08T10:30:00Z"
-"""In Nepal both are on 8 March, the first at a quarter past midnight; elsewhere they are a day apart:
-on 7 and 8 March, or in Kiritimati on 8 and 9 March."""
+"""In Nepal both are on 8 March, the first at a quarter past midnight. Elsewhere they are a day apart: on 7 and 8
+March, or in Kiritimati on 8 and 9 March.
+"""
 
 
 def zone(name: str) -> Zone:
@@ -39,7 +40,7 @@ def zone(name: str) -> Zone:
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    """A bank in which something was said `EARLY`, and changed `LATE`."""
+    """Yield a server with a memory written at `EARLY` and changed at `LATE`."""
     with Workspace(clock=lambda: instant(EARLY, "at")) as workspace, workspace.open("notes") as bank:
         bank.remember("The office is in Bonn.", id="office")
     with Workspace(clock=lambda: instant(LATE, "at")) as workspace, workspace.open("notes") as bank:
@@ -66,7 +67,7 @@ def sent(served: Served, path: str, **fields: str) -> Any:
     return served.client.post(f"{HERE}/{path}", data={"seal": seal, **fields})
 
 
-# --- what a day is
+# --- the limits of a day
 
 
 @given(
@@ -86,9 +87,9 @@ def test_a_day_begins_with_its_first_moment(name: str, day: date) -> None:
         (NEPAL, date(2026, 3, 8), 24),
         (NEWFOUNDLAND, date(2026, 3, 8), 23),
         (NEWFOUNDLAND, date(2026, 11, 1), 25),
-        ("Africa/Cairo", date(2026, 4, 24), 23),  # where clocks leap over midnight itself
-        ("America/Toronto", date(1919, 3, 31), 23.5),  # and over it from half past eleven
-        (KIRITIMATI, date(1994, 12, 31), 0),  # which was left out
+        ("Africa/Cairo", date(2026, 4, 24), 23),  # where clocks skip midnight
+        ("America/Toronto", date(1919, 3, 31), 23.5),  # and skip it from half past eleven
+        (KIRITIMATI, date(1994, 12, 31), 0),  # a day that was left out
         ("Australia/Lord_Howe", date(2026, 4, 5), 24.5),
     ],
 )
@@ -126,7 +127,7 @@ def test_an_edit_shows_and_takes_the_days_of_its_reader(served: Served) -> None:
     fields = form_of(served.client.get(f"{HERE}/memory/edit?id=office").text, "memory/edit")
     assert (fields["zone"], fields["valid_until"]) == (NEPAL, "")
     days = {"valid_from": "2026-03-08", "valid_until": "2096-03-08", "how": "update"}
-    live_in(served, KIRITIMATI)  # between the form and its sending: its days stay what they were
+    live_in(served, KIRITIMATI)  # between the form and its sending: the form's days keep their meaning
     assert served.client.post(f"{HERE}/memory/edit", data={**fields, **days}).status_code == 303
     with pieria.open("notes") as bank:
         office = bank.get("office")
@@ -158,13 +159,13 @@ def test_how_long_ago_goes_by_the_days_of_the_zone() -> None:
     assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", "UTC") == "yesterday"
     assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", NEPAL) == "2 days ago"
     assert told("2026-02-28T18:30:00Z", "2026-03-09T00:00:00Z", NEPAL) == "1 March"
-    # A day of 25 hours: what happened as it began is still of today.
+    # A day of 25 hours: its first event is still within the day.
     assert told("2026-11-01T02:31:00Z", "2026-11-02T03:00:00Z", NEWFOUNDLAND) == "24 hours ago"
     whole = 'datetime="2026-11-01T04:45:00Z" title="2026-11-01 01:15:00 -03:30 America/St_Johns"'
     assert whole in figures.moment(instant("2026-11-01T04:45:00Z", "at"), zone(NEWFOUNDLAND))
 
 
-# --- whose zone it is
+# --- the choice of the zone
 
 
 NO_ZONES = (
@@ -251,7 +252,7 @@ def test_the_first_page_says_whose_times_it_has_and_a_part_keeps_to_its_page(ser
     assert "data-zone" not in seen(served, "time")
 
 
-# --- what is shown
+# --- pages
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -352,7 +353,7 @@ def test_health_and_fading_go_by_the_zone_too(served: Served) -> None:
     assert f"notes.{today}.jsonl" in made or f"notes.{today + timedelta(days=1)}.jsonl" in made
 
 
-# --- what is shared
+# --- shared links
 
 
 def test_an_address_with_days_means_the_same_days_everywhere(served: Served) -> None:

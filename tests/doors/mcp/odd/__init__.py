@@ -1,1 +1,1 @@
-"""A toolset that no server should trust: it is slow, it prints, it fails, it answers what is no JSON."""
+"""A toolset that no server should trust: it is slow, prints, fails and returns invalid JSON."""

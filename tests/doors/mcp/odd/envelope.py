@@ -1,4 +1,4 @@
-"""Replies as they are, errors as objects."""
+"""Replies unchanged, errors as objects."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the odd tools do."""
+"""The handlers of the odd tools."""
 
 import os
 import sys
