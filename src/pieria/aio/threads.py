@@ -1,7 +1,7 @@
 """The thread pool for calls. It grows when calls wait for something, and shrinks afterwards.
 
 All banks and event loops of a process share it. A call that waits for a model, a change or another process gives up
-its place, so that it never blocks short calls. This module does not know what the calls do.
+its place. So it never blocks short calls. This module does not know what the calls do.
 """
 
 from __future__ import annotations
