@@ -1,4 +1,4 @@
-"""Banks in a folder and on a server, for what has to be the same in both; and banks whose clock is set by hand."""
+"""Fixtures: banks in a folder and on a server for tests of both, and banks whose clock is set by hand."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def clock() -> HandClock:
 
 @pytest.fixture
 def opened(tmp_path: Path, clock: HandClock) -> Iterator[Callable[..., Bank]]:
-    """Opens the bank of that name under these settings; one bank may be open under several."""
+    """Yield a function that opens a bank under these settings. One bank may be open under several."""
     workspaces = []
 
     def made(name: str = "notes", **settings: Any) -> Bank:

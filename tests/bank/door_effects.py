@@ -1,4 +1,4 @@
-"""The settings of who comes in, and what they may reach, and what each does: a part of the table of effects."""
+"""Rows of the table of effects: the settings for callers, their tokens, paths and limits."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from pieria.record import effort
 
 
 def seen_of_paths(data: Path, value: str | None) -> list[bool]:
-    """Whether callers from elsewhere reach files in each of two folders."""
+    """Return whether network callers reach a file in each of two folders."""
     from pieria.toolsets.paths import over_the_network
 
     allowed = over_the_network(data, pieria.Workspace(data, {"paths": value}).resolved.roots)
@@ -29,7 +29,7 @@ def reaches(paths: Any, file: str) -> bool:
 
 
 def seen_of_token(data: Path, value: str | None) -> list[bool]:
-    """Who is let in over HTTP, of two who show different tokens."""
+    """Return for each of two tokens whether HTTP lets its caller in."""
     from pieria.doors.http.callers import Door
     from pieria.doors.http.tokens import Tokens
 
@@ -39,7 +39,7 @@ def seen_of_token(data: Path, value: str | None) -> list[bool]:
 
 
 def seen_of_request_seconds(data: Path, value: float) -> str:
-    """What becomes of a request that takes somewhat more than a second of processor."""
+    """Return the outcome of a request that takes somewhat more than one second of processor time."""
     from pieria.doors.http.service import service
     from pieria.toolsets import registry
 
@@ -61,7 +61,7 @@ def seen_of_request_seconds(data: Path, value: float) -> str:
 
 
 def seen_of_request_memory(data: Path, value: int) -> int:
-    """The status that a body of two MiB gets."""
+    """Return the HTTP status for a body of two MiB."""
     from starlette.testclient import TestClient
 
     from pieria.doors.http.app import application

@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks the protocol of embeddings, and can be told to fail."""
+"""A real HTTP server with the protocol of embeddings. Tests can make it fail."""
 
 import json
 import threading
@@ -17,8 +17,10 @@ class Request:
 
 @dataclass
 class Requests(list[Request]):
-    """What was asked. While `failing` is set, every request is answered with an error; one with a text that holds
-    `unwanted` always is. While `held` is set, no answer comes, until `let_go` is. Vectors have this `dimension`.
+    """The received requests and the switches of the server.
+
+    While `failing` is set, every request gets an error. A text that holds `unwanted` always gets one. While `held` is
+    set, the server waits for `let_go`. Vectors are cut to `dimension` numbers.
     """
 
     failing: threading.Event = field(default_factory=threading.Event)
@@ -34,7 +36,7 @@ def vector(text: str) -> list[float]:
 
 @contextmanager
 def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
-    """Its address, and what it was asked."""
+    """Run the server. Yield its address and the requests it receives."""
     told = Requests() if requests is None else requests
 
     class Handler(BaseHTTPRequestHandler):
@@ -44,7 +46,7 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
             if told.held.is_set():
                 told.let_go.wait()
             if told.failing.is_set():
-                # A status that is not tried again at once, so that tests need not wait for that.
+                # Use a status that clients do not retry, so that tests do not wait.
                 self._answer(400, {"error": {"message": "out of order"}})
                 return
             if told.unwanted is not None and any(told.unwanted in text for text in body["input"]):
@@ -64,7 +66,7 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Nothing: the output is the tests'."""
+            """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
         serving.daemon_threads = True

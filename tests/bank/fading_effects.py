@@ -1,4 +1,4 @@
-"""What becomes of a memory under each setting of fading: one value and another, and what each leads to."""
+"""Rows of the table of effects: the settings of fading, and what a memory's retention becomes under two values each."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ Seen = Callable[[Path, Any], object]
 
 
 def lived(folder: Path, **settings: Any) -> Bank:
-    """Ten days ago one note was used once, and one three times with three days between."""
+    """Return a bank with one note used once, ten days ago, and one used three times, three days apart."""
     clock = HandClock()
     bank = pieria.open("b", data=folder, settings={"durability": "off", **settings}, clock=clock)
     bank.remember("heron", id="once", tags=["bird"])
@@ -101,4 +101,4 @@ OF_MNEMEX = {
     "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "search_by_meaning",
     "short_term_weight", "long_term_weight", "vault", "vault_folder",
 }  # fmt: skip
-"""What only a toolset goes by: shown to have an effect there."""
+"""Settings with an effect in the toolset alone. Its tests show the effect."""

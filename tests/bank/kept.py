@@ -1,4 +1,4 @@
-"""Where a test's banks are kept: once in a folder, once on a server."""
+"""The location of a test's banks: a folder or a server."""
 
 import os
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ SOURCE = Path(pieria.__file__).parents[1]
 
 @dataclass(frozen=True)
 class Kept:
-    """`data` is what `pieria.open` takes. On a server tests share a database, and banks have names of their own."""
+    """The data and settings for `pieria.open`. Tests share a server's database, with bank names of their own."""
 
     data: str
     settings: dict[str, Any] = field(default_factory=dict)
@@ -23,6 +23,6 @@ class Kept:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of a process of ours."""
+        """Return the environment for a process with these settings."""
         said = {f"PIERIA_{name.upper()}": str(value) for name, value in self.settings.items()}
         return {**os.environ, **said, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,4 +1,4 @@
-"""The settings of how a text or a question is read, and what each does: a part of the table of effects."""
+"""Rows of the table of effects: the settings that change how a text or a question is read."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The settings of the reranker, and what each does: a part of the table of effects."""
+"""Rows of the table of effects: the settings of the reranker."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import pieria
 
 
 def reranked(folder: Path, *script: Any, **settings: Any) -> tuple[Any, Any]:
-    """The plan of a recall, and what its reranker was asked first."""
+    """Return the plan of a recall and the reranker's first request."""
     with rerank_server(*script) as serving:
         told = {"reranker": "server:m", "embedder": "none", **settings}
         told["reranker_url"] = told.get("reranker_url", "{}").format(serving.address)

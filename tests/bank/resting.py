@@ -1,4 +1,4 @@
-"""A background thread that has nothing to do but for the test that looks at it."""
+"""A helper that empties the background thread's queue before a test watches it."""
 
 import time
 
@@ -8,7 +8,7 @@ SOON = 15.0
 
 
 def rested() -> None:
-    """Whatever was to be done some time is dropped, what other tests left as well; a step under way is waited for."""
+    """Drop all scheduled steps, those of other tests included. Wait for the running step to end."""
     ends = time.monotonic() + SOON
     while background._thread is not None:
         with background._changed:

@@ -1,4 +1,4 @@
-"""What a bank reads from a text before it is kept."""
+"""The analysis of a text before the bank keeps it."""
 
 from collections.abc import Iterator
 from pathlib import Path

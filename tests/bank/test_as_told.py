@@ -1,4 +1,4 @@
-"""Erasing what somebody was told would go: that, or nothing."""
+"""Purging exactly what a dry run announced, or nothing."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ def bank(kept: Kept) -> Iterator[Bank]:
 
 
 def tell(bank: Bank, id: str, other: str) -> None:
-    """A memory with a summary of it, and another under the same tag."""
+    """Remember a memory with a summary of it, and another memory under the same tag."""
     bank.remember("Tea at four.", id=id, source="diary")
     draw(bank, f"sum of {id}", id)
     bank.remember("Cake on Sundays.", id=other)
@@ -35,7 +35,7 @@ def draw(bank: Bank, id: str, source: str) -> None:
 
 
 def untag(bank: Bank) -> None:
-    """Then the tag is the memory's alone, and goes with it."""
+    """Unlink the other memory. The tag then belongs to the first memory alone and goes with it."""
     [tied] = [link for link in bank.links("cake") if link.relation == "membership"]
     bank.unlink(tied.id)
 
@@ -124,7 +124,7 @@ def test_what_can_be_no_digest_is_refused(bank: Bank) -> None:
 
 
 def test_whoever_draws_from_it_at_the_same_moment_is_too_late_or_the_purge_is(kept: Kept, bank: Bank) -> None:
-    """Through banks of their own, as processes have them."""
+    """Each thread opens its own bank, as separate processes do."""
     asking, rounds = 4, 5
     together = Barrier(asking)
 

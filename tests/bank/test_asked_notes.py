@@ -1,4 +1,4 @@
-"""Short notes, by the installed model: is the answer there, what was done when, and both halves of a question."""
+"""Questions to short notes with the installed model: answers that exist or not, times, and two-part questions."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ import pieria
 from pieria.bank import Bank
 
 ASKED = json.loads((Path(__file__).parents[1] / "data" / "asked_notes.json").read_text(encoding="utf-8"))
-"""Banks of eight to twelve notes, with questions that one of these answers and questions that none does."""
+"""Banks of eight to twelve notes, with questions that a note answers and questions that none answers."""
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
 
@@ -34,7 +34,7 @@ def sure(bank: Bank, asked: dict[str, Any]) -> tuple[list[bool], list[bool]]:
 def test_confidence_tells_whether_an_answer_is_there_whatever_the_size_of_the_bank(
     opened: Callable[[str], Bank], size: str
 ) -> None:
-    """The weights were fitted on these, so that a fall is a fault, and a rise no proof."""
+    """The weights were fitted on these notes: a lower share is a fault, a higher one proves nothing."""
     found: list[tuple[list[bool], list[bool]]] = []
     for number, asked in enumerate(ASKED):
         bank = opened("all" if size == "large" else f"bank{number}")

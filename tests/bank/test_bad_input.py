@@ -1,7 +1,7 @@
-"""What bad input gets: a typed error that names the parameter, what was expected and what came, and a bank unharmed.
+"""Bad input gets a typed error with the parameter, the expected and the received value, and changes no bank.
 
-Each table pairs a parameter, wherever a verb takes it, with values that cannot be right. Values that are right but
-strange have their table too: refusing too much is as wrong.
+Each table pairs a parameter of some verbs with invalid values. Another table holds valid but strange values,
+because refusing too much is also wrong.
 """
 
 import math
@@ -35,7 +35,7 @@ TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "pur
 
 @dataclass
 class Fixed:
-    """A bank with a few memories, and a way to see that nothing of it changed."""
+    """A bank with a few memories, and a way to check that it did not change."""
 
     bank: Bank
     file: sqlite3.Connection = field(repr=False)
@@ -48,7 +48,7 @@ class Fixed:
 
 
 class Supply:
-    """The same bank for test after test, and a new one after a test that changed it, which then has failed."""
+    """The same bank for all tests. After a test that changed it, which is a failure, a new one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -91,7 +91,7 @@ def fixed(supply: Supply) -> Fixed:
 
 
 def refusal(fixed: Fixed, act: Callable[[], Any]) -> PieriaError:
-    """The error; the bank is as it was."""
+    """Return the error, and check that the bank did not change."""
     before = fixed.everything()
     with pytest.raises(PieriaError) as refused:
         act()
@@ -100,7 +100,7 @@ def refusal(fixed: Fixed, act: Callable[[], Any]) -> PieriaError:
 
 
 def check_named(error: PieriaError, parameter: str) -> None:
-    """The error says which parameter, what was expected and what came."""
+    """Check that the error names the parameter, the expected and the received value."""
     assert isinstance(error, InputError), repr(error)
     whole = [error, *(each for each in error.errors if isinstance(each, InputError))]
     assert parameter in [each.parameter for each in whole], [each.parameter for each in whole]
@@ -110,7 +110,7 @@ def check_named(error: PieriaError, parameter: str) -> None:
 
 
 Verb = Callable[..., Any]
-"""Takes the bank and the values in question; whatever else the verb needs is right."""
+"""A function of the bank and the values under test. It supplies valid values for everything else."""
 
 
 def remember(bank: Bank, text: Any = "crane", **values: Any) -> Any:
@@ -304,7 +304,7 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (("import_",), ("mode",), BAD_CHOICE),
     (("import_",), ("dry_run", "force"), BAD_FLAG),
 ]
-"""Verbs, parameters, and values: each of the verbs refuses each of the values by the name of the parameter."""
+"""Verbs, parameters and values. Each verb refuses each value and names the parameter."""
 
 CASES = [
     pytest.param(verb, parameter, values, id=f"{verb}-{parameter}")
@@ -325,7 +325,7 @@ def test_a_bad_value_is_refused_by_name_and_nothing_is_written(
 
 
 def check_named_at_or_within(error: PieriaError, parameter: str, value: object) -> None:
-    """A problem inside a list or mapping may be named more closely, as in `tags[2]` or `body.facts`."""
+    """Check the parameter's name. An error inside a list or mapping may add a path, as in `tags[2]` or `body.facts`."""
     assert isinstance(error, InputError), (value, repr(error))
     assert error.parameter.startswith(parameter), (value, error.parameter)
     assert error.expected, value
@@ -374,7 +374,7 @@ def test_an_id_that_can_be_none_is_refused(fixed: Fixed, verb: str, id: Any) -> 
 @pytest.mark.parametrize("id", ["nobody", "one@1", "ONE", "one ", "o", "%", "'", "one\u0301", "🙂", "x" * 500])
 def test_an_id_that_nobody_has_is_not_found(fixed: Fixed, verb: str, id: str) -> None:
     if id == "one " and verb != "scratchpad.update":
-        return  # names are trimmed: it is somebody's
+        return  # The verb trims names, so this id exists.
     error = refusal(fixed, lambda: BY_ID[verb](fixed.bank, id))
     assert isinstance(error, NotFoundError), repr(error)
     assert error.resource
@@ -444,7 +444,7 @@ def test_the_cursor_of_a_list_belongs_to_its_filters(fixed: Fixed, filters: dict
 
 
 def after_the_first(bank: Bank, order: str) -> list[Any]:
-    """What the cursor of a page of one says."""
+    """Return the parts of the cursor of a one-item page."""
     return parts_of(bank.list(limit=1, order=order).cursor, "a cursor", 3)
 
 
@@ -568,7 +568,7 @@ def test_of_very_many_items_the_first_are_told_and_the_rest_counted(fixed: Fixed
 
 
 def test_nothing_of_a_batch_is_written_when_one_of_it_cannot_be(fixed: Fixed) -> None:
-    """Also where the batch is written in parts, or to two banks."""
+    """Also for a batch that is written in parts or to two banks."""
     bank = fixed.bank
     many = [{"text": f"number {n}"} for n in range(1_500)]
     twice = [{"text": "a", "id": "same"}, *many, {"text": "b", "id": "same"}]

@@ -1,4 +1,4 @@
-"""What was said around a memory, and in which sessions."""
+"""The turns around a memory, and the list of sessions."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -123,7 +123,7 @@ def test_a_session_began_when_it_began_whatever_became_of_what_was_said_first(ba
     revised = bank.revise(first, text="First, put right.")
     bank.remove(second)
     [old] = bank.sessions(limit=1, cursor=page.cursor)
-    # As it was at the first page; whoever looks anew sees what is left.
+    # The cursor keeps the time of the first page. A new list shows what is left now.
     assert (old.id, old.first, old.memories) == ("old", begun, 2)
     assert [(session.id, session.first, session.memories) for session in bank.sessions()][1] == ("old", begun, 1)
     bank.remove(revised.id)

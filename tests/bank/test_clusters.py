@@ -1,4 +1,4 @@
-"""What says the same: found whatever its number, merged without loss, tied, and undone; in a folder and on a server."""
+"""Clusters of memories with the same meaning, of any number: found, merged without loss, linked and undone."""
 
 from typing import Any
 
@@ -186,7 +186,7 @@ def test_a_cluster_is_known_by_its_id_whatever_is_written_meanwhile(bank: Bank) 
 
 
 def test_vectors_and_words_are_measured_alike(bank: Bank) -> None:
-    """A memory without a vector neither stands behind nor before those that have one."""
+    """A memory without a vector ranks neither behind nor before those with one."""
     said(bank, "The deploy runs every Friday.", "The deploy runs every Friday!", "Tea is green.")
     memories = list(bank.list(order="oldest"))
     near = np.array([1.0, 0.0], np.float32)

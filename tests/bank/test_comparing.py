@@ -1,4 +1,4 @@
-"""What is nearly the same as a whole text."""
+"""Comparing a whole text with the bank's memories."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a configuration does to a bank's models: which one is asked, what each step is told, and by which prompt."""
+"""The configuration of a bank's models: the model that is called, and the options and prompt of each step."""
 
 import logging
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ PROFILES = ("coding", "research", "customer_support")
 
 
 class OwnLLM:
-    """A model as users write one, and what it was told."""
+    """A model as users write one. It records its options."""
 
     def __init__(self) -> None:
         self.told: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ class OwnLLM:
 
 
 class OwnEmbedding:
-    """An embedding as users write one, and what it was told."""
+    """An embedding as users write one. It records its options."""
 
     def __init__(self) -> None:
         self.told: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ def summed(bank: Bank) -> str:
 
 @contextmanager
 def served(folder: Path, *script: Any, **values: Any) -> Iterator[tuple[Bank, list[Request]]]:
-    """A bank whose model is on a server, and what that is asked."""
+    """Yield a bank whose model is on a server, and the requests to that server."""
     with llm_server(*script) as serving:
         settings = {"llm": "server:m", "llm_url": serving.address}
         with Workspace(folder, settings, config=config(**values)) as workspace:

@@ -1,4 +1,4 @@
-"""What an agent is told at the start of a session, or with a prompt: what is in it, in which order, of which moment."""
+"""The context for an agent at the start of a session or with a prompt: its parts, their order and their moment."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def bank(tmp_path: Path, clock: Clock) -> Iterator[Bank]:
 
 
 def lived(bank: Bank) -> None:
-    """Some days of a project."""
+    """Record some days of a project."""
 
     def keep(text: str, **more: Any) -> None:
         bank.remember(text, **more)
@@ -80,7 +80,7 @@ def lived(bank: Bank) -> None:
 
 
 def part(context: Context, heading: str) -> list[str]:
-    """The lines under a heading."""
+    """Return the lines under a heading."""
     lines = context.text.splitlines()
     if heading not in lines:
         return []
@@ -338,7 +338,7 @@ FORGERIES: dict[str, Callable[[str], dict[str, Any]]] = {
     "next": lambda evil: {"text": "x", "kind": "summary", "body": {"next_steps": evil}},
 }
 NAMES = ("author", "source", "file", "id")
-"""What can hold no control characters."""
+"""Fields that refuse control characters."""
 
 
 @pytest.mark.parametrize("place", FORGERIES)
@@ -364,7 +364,7 @@ def test_nothing_that_is_remembered_passes_for_a_line_of_ours(bank: Bank, place:
     assert len(headings) == len(set(headings))
     assert set(headings) <= {RULES, PINNED, OPEN, INDEX, FULL}
     assert "<" not in "".join(body)
-    # A label ends where we end it.
+    # A label ends only where the context ends it.
     assert all(line.partition("] ")[0].count("[") == 1 for line in body if line.startswith("- ["))
 
 

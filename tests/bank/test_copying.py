@@ -1,4 +1,4 @@
-"""What the verbs answer with can be copied and sent to another process, and stays what nobody can change."""
+"""Answers of the verbs can be copied and pickled, and stay immutable."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ from pieria import Bank
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """One of everything, by what it is called."""
+    """Return one answer of each type, by the type's name."""
     folder = tmp_path_factory.mktemp("answers")
     with pieria.open("notes", data=folder) as bank:
         return {type(value).__name__: value for value in everything(bank, str(folder / "out"))}

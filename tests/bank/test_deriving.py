@@ -1,4 +1,4 @@
-"""What was drawn from a source is seen by nobody who may not see the source, and stands no longer than it can."""
+"""A derived memory is visible only to readers of its source, and is valid no longer than its source."""
 
 from collections.abc import Iterator
 

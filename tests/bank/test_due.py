@@ -1,4 +1,4 @@
-"""What is due is what the plain definition says, over banks of all that may speak for or against it."""
+"""The due memories match a plain definition, over banks with every reason for and against a review."""
 
 import random
 from collections.abc import Callable
@@ -18,7 +18,7 @@ SIZE = 160
 
 
 def lived(bank: Bank, clock: HandClock, drawn: random.Random) -> None:
-    """Some are pinned, important, promoted, put away, removed, put into other words, drawn from others, or used."""
+    """Fill a bank: some memories are pinned, important, promoted, archived, removed, reworded, derived or used."""
     ids = [f"m{number:03}" for number in range(SIZE)]
     begin = clock.now
     for step in range(4):
@@ -51,7 +51,7 @@ def _one(id: str, drawn: random.Random, begin: Any) -> dict[str, Any]:
 
 
 def due(bank: Bank) -> list[Retained]:
-    """Each memory looked at by itself."""
+    """Compute the due memories one by one."""
     there = list(bank.list(limit=1_000, include=("archived", "invalid")))
     left = bank.upkeep.retained([memory.id for memory in there])
     sources = {link.target.name for link in bank.links(relation=DRAWN_FROM)}

@@ -1,4 +1,4 @@
-"""Vectors follow the record: in the background or at once, whoever writes, whatever fails; and none are lost."""
+"""Vectors follow the record: in the background or at once, for every writer, after every failure, without loss."""
 
 import json
 import logging
@@ -42,7 +42,7 @@ def other(texts: list[str]) -> list[list[float]]:
 
 
 class Slow:
-    """An embedding that waits, as a large model does, and tells what it was given."""
+    """An embedding that waits, as a large model does, and records its texts."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -77,7 +77,7 @@ def rows(bank: Bank) -> dict[str, int]:
 
 
 def embedded(bank: Bank, what: Any = "passage") -> dict[str, int]:
-    """How many vectors each text has."""
+    """Return the number of vectors of each text."""
     there = rows(bank)
     with bank.store.reading() as reader:
         found = reader.vectors(list(there.values()), what)
@@ -176,7 +176,7 @@ def test_a_long_text_has_a_vector_a_passage(bank: Bank) -> None:
 
 
 def test_what_is_short_waits_for_nothing_that_is_long(tmp_path: Path) -> None:
-    """A process that ends before a long text is embedded leaves all else embedded; and that appears at once, later."""
+    """Short texts are embedded before a long one, even if the process ends early. The long one is put all at once."""
     long = "\n\n".join(f"Paragraph {n}. " + "Apples and pears grow on trees. " * 24 for n in range(PUT_AT_ONCE + 40))
     with opened(tmp_path, "none") as before:
         before.remember(long)
@@ -213,7 +213,7 @@ def test_a_bank_is_closed_in_time_and_the_rest_is_left_to_the_next(tmp_path: Pat
         assert slow.begun.wait(SOON)
         begun = time.monotonic()
         bank.close()
-        # The model stands for as long as `SOON`: it was not waited for.
+        # The model waits `SOON` seconds, so closing did not wait for it.
         assert time.monotonic() - begun < SOON / 2
     slow.may_go.set()
     with opened(tmp_path) as bank:
@@ -284,7 +284,7 @@ def test_kill_9_in_the_middle_loses_nothing(tmp_path: Path) -> None:
         kept += len(numbers)
     with opened(tmp_path) as bank:
         assert bank.count() > kept
-        # Some were embedded by then, and some were not.
+        # Some memories were embedded by then, and some were not.
         assert 0 < bank.stats().pending["vectors"] < 2 * bank.count()
         assert bank.sync(SOON)
         assert len(embedded(bank)) == len(embedded(bank, "window")) == len(set(rows(bank)))
@@ -303,7 +303,7 @@ def test_a_fork_while_the_thread_is_at_work(tmp_path: Path) -> None:
         "    assert slow.begun.wait(SOON)\n"
         "    pid = os.fork()\n"
         "    if not pid:\n"
-        # Those of the parent may be locked at that very moment by a thread that is not there in the child.
+        # A parent's thread that does not exist in the child may hold the parent's locks at this moment.
         "        slow.begun, slow.may_go = Event(), Event()\n"
         "    slow.may_go.set()\n"
         "    if not pid:\n"
@@ -353,7 +353,7 @@ def test_a_bank_moves_from_the_floor_to_a_real_model_by_itself(tmp_path: Path) -
         soon(lambda: str(space(bank)).startswith("local:all-MiniLM-L6-v2@") and embedded(bank) == {"an apple": 1})
         assert finding(bank).remedy is None
     with opened(tmp_path, "auto") as bank:
-        # One that still has the floor alone changes nothing back.
+        # A process that still has only the fallback embedder must not switch the bank back.
         bank.remember("a pear")
         assert bank.sync(SOON) is False
         assert embedded(bank) == {"an apple": 1}
@@ -399,7 +399,7 @@ def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) 
 
 
 def left_over(bank: Bank) -> int:
-    """Vectors of former spaces."""
+    """Return the number of vectors of former spaces."""
     with bank.store.reading() as reader:
         assert hasattr(reader, "_session")
         held = reader.space()
@@ -604,7 +604,7 @@ def test_the_thread_ends_when_there_is_nothing_to_do(bank: Bank) -> None:
 
 
 class AtHand(Slow):
-    """One that works in this process."""
+    """An embedding in this process."""
 
     is_at_hand = True
 
@@ -624,7 +624,7 @@ def test_a_model_at_hand_is_loaded_behind_where_questions_are_expected(
         bank.expect_questions()
         assert second.begun.wait(SOON if loads else 0.6) is loads
         second.may_go.set()
-    # A closed bank waits for it, and asks for nothing more.
+    # Closing the bank waits for the loading and starts no other call.
     assert bank._embedding.is_loaded is loads
 
 

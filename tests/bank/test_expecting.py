@@ -1,4 +1,4 @@
-"""Changing a memory only where it stands as it was read: of those who decide on one version, one alone is heard."""
+"""Conditional updates: a memory changes only if it still has the version read. Of several writers, one succeeds."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -120,7 +120,7 @@ def test_what_has_ended_is_told_as_it_always_was(bank: Bank) -> None:
 
 
 def test_of_many_who_read_one_version_one_alone_changes_it(kept: Kept, bank: Bank) -> None:
-    """Through banks of their own, as processes have them, and through one that is shared."""
+    """Half of the threads open their own bank, as processes do. The others share one."""
     asking, rounds = 4, 5
     together = Barrier(asking)
 

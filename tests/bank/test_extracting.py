@@ -1,4 +1,4 @@
-"""What is drawn from a memory as facts: that it names the memory, follows its text, and goes with it."""
+"""Facts drawn from a memory: they name the memory, follow its text, and go with it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def bank(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
 
 
 def stated(bank: Bank, **asked: Any) -> set[tuple[str, str, str]]:
-    """The facts there are, at whatever time, but for what memories mention."""
+    """Return all facts of any time, without the mentions of memories."""
     found = bank.facts.query(history=True, **asked)
     return {(fact.subject, fact.predicate, fact.object) for fact in found if fact.predicate != "mentions"}
 
@@ -186,7 +186,7 @@ def test_to_remove_and_to_restore_leaves_what_was_drawn(bank: Bank) -> None:
 
 
 def once(bank: Bank, monkeypatch: pytest.MonkeyPatch, verb: Callable[[], object]) -> None:
-    """Does it where whoever writes a second time finds the bank busy."""
+    """Run the verb. A second write transaction of the verb finds the bank busy."""
     left = [1]
     writing = bank.store.writing
 

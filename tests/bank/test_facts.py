@@ -1,4 +1,4 @@
-"""`bank.facts`: adding, one value at a time, replacing, ending, and asking at two kinds of time."""
+"""`bank.facts`: adding, single values, replacing, ending, and queries by validity and by known time."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Who may change what is stated: a text that nobody heeds takes no place of what is believed more."""
+"""Trust in statements: a text of low trust replaces no statement of higher trust."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -47,7 +47,7 @@ def test_a_text_from_outside_ends_no_fact_of_a_person(bank: Bank, stranger: Bank
     stranger.facts.add("Caroline", "lives_in", "Porto", memory=note.id)
     assert "Madrid" in {fact.object for fact in bank.facts.query("Caroline")}
     assert [conflict.subject for conflict in bank.facts.conflicts()] == ["Caroline"]
-    # Whoever is heeded may.
+    # A trusted person can.
     bank.facts.add("Caroline", "lives_in", "Lisbon")
     assert [fact.object for fact in bank.facts.query("Caroline")] == ["Lisbon"]
 

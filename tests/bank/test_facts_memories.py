@@ -1,4 +1,4 @@
-"""Facts of memories: kept as they were stated while the memory holds for less, seen no further than the memory is."""
+"""Facts of memories: stored as stated even if the memory is valid for less time, and visible only with the memory."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def bounds(fact: Fact) -> tuple[datetime | None, datetime | None]:
 
 @pytest.fixture
 def narrowed(bank: pieria.Bank, memory: str) -> Fact:
-    """A fact from 2020 on, of a memory that holds until the end of 2027 only."""
+    """Return a fact from 2020 on, of a memory that is valid only until the end of 2027."""
     fact = bank.facts.add("Maya", "leads", "search", valid_from="2020-01-01", memory=memory)
     bank.update(memory, valid_until="2027-12-31")
     return fact

@@ -55,7 +55,7 @@ def test_many_names_take_no_more_statements_to_look_up_than_few(bank: pieria.Ban
     def taken(*names: str) -> tuple[int, int]:
         statements = []
         with bank.store.reading() as reader:
-            # Whether anything is in quarantine is asked once a transaction.
+            # A transaction checks the quarantine once.
             reader.hides()
             session = reader._session  # type: ignore[attr-defined]
             execute = session.execute

@@ -1,4 +1,4 @@
-"""Every text that a fact, an alias or a declaration is made of passes the bank's privacy."""
+"""Every text of a fact, an alias or a declaration passes the bank's privacy screening."""
 
 from collections.abc import Callable
 from pathlib import Path

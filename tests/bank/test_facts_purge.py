@@ -1,4 +1,4 @@
-"""`facts.purge`: a fact goes for good, with all its versions; what else says it is named."""
+"""`facts.purge`: a fact is erased with all its versions. The receipt names what else states it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,7 +133,7 @@ def test_purge_of_a_source_remembers_its_facts(bank: Bank, tmp_path: Path) -> No
 
 
 def test_fact_purged_while_a_later_one_stands(bank: Bank) -> None:
-    """What made room for it keeps its own time."""
+    """The earlier fact, which the purged one ended, keeps its own end."""
     bank.facts.declare("lives_in")
     first = bank.facts.add("Maya", "lives_in", "Berlin", valid_from="2024-05-01")
     second = bank.facts.add("Maya", "lives_in", "Lisbon", valid_from="2026-03-01")

@@ -1,4 +1,4 @@
-"""A fact stated alone and the memory that states it: one is found through the other, and the two go together."""
+"""A fact without a source and its statement memory: each is found through the other, and both go together."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -298,7 +298,7 @@ def test_an_export_brings_fact_and_statement(kept: Kept, bank: Bank, tmp_path: P
 
 
 def without_statements(bank: Bank, names: int) -> None:
-    """Facts as an older version kept them: no memory states them."""
+    """Write facts as an older version did, without statement memories."""
     for number in range(names):
         bank.facts.add(f"Maya {number}", "works_on", f"part {number}")
     facts = bank.facts.query()

@@ -1,4 +1,4 @@
-"""Fading on real banks: each model decides what recall, collection and promotion do, and so does each setting."""
+"""Fading on real banks: each model and setting decides recall, collection and promotion."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,7 +13,7 @@ from pieria.bank import Bank
 
 
 def left(bank: Bank, id: str) -> float:
-    """What recall says is retained."""
+    """Return the retention that recall reports."""
     [hit] = [hit for hit in bank.recall("heron", policy="decay") if hit.memory.id == id]
     return hit.why["retention"]
 
@@ -31,7 +31,7 @@ LEFT = {
     "exponential": {7: 0.199, 14: 0.039, 30: 0.001},
     "two_component": {7: 0.150, 14: 0.075, 30: 0.015},
 }
-"""After so many days."""
+"""The expected retention after so many days."""
 
 
 @pytest.mark.parametrize(("model", "days"), [(model, days) for model in LEFT for days in (7, 14, 30)])
@@ -58,7 +58,7 @@ SETTINGS: dict[str, tuple[Any, float]] = {
     "decay_alpha": (4.0, 0.141),
     "decay_halflives": ("note=5, bird=10", 0.5),
 }
-"""What is left after ten days, of 0.223 with nothing set."""
+"""The expected retention after ten days. It is 0.223 with default settings."""
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -1,4 +1,4 @@
-"""Many memories over many days of random use: what goes is what the formula says, and nothing else is ever lost."""
+"""Many memories over many days of random use: collection follows the formula and takes no other memory."""
 
 import math
 import random
@@ -19,12 +19,12 @@ LEFT: dict[str, Callable[[float], float]] = {
     "exponential": lambda days: math.exp(-2.673e-6 * 86_400 * days),
     "two_component": lambda days: 0.7 * math.exp(-1.603e-5 * 86_400 * days) + 0.3 * math.exp(-1.147e-6 * 86_400 * days),
 }
-"""Written down once more, from the document and not from the code."""
+"""The formulas again, copied from the document, not from the code."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What the test knows of one."""
+    """The test's record of one memory."""
 
     last: datetime
     uses: int
@@ -36,7 +36,7 @@ class Kept:
 
 
 class Life:
-    """A bank in which some are used every day: the fewer, the more often."""
+    """A bank in which a few memories are used every day, the first ones most often."""
 
     def __init__(self, bank: Bank, clock: HandClock, model: str, size: int, seed: int) -> None:
         self.bank, self.clock, self.model, self.drawn = bank, clock, model, random.Random(seed)
@@ -57,7 +57,7 @@ class Life:
         }  # fmt: skip
 
     def pass_by(self, days: int, number: int) -> None:
-        """So many days, and then so many uses."""
+        """Move the clock by so many days, then use so many memories."""
         self.clock.now += days * DAY
         there = [id for id in self.kept if id not in self.gone]
         used = list({there[int(len(there) * self.drawn.random() ** 3)] for _ in range(number)})

@@ -1,4 +1,4 @@
-"""Waiting for changes and following them, wherever the bank is kept."""
+"""Waiting for changes and following them, in a folder and on a server."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from pieria import Bank
 from pieria.errors import ClosedError, InputError
 
 LONG = 60.0
-"""Seconds that no test waits for: each is woken before."""
+"""Seconds. No test waits that long, because each wait is woken before."""
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def bank(kept: Kept) -> Iterator[Bank]:
 
 
 def written_elsewhere(kept: Kept, texts: list[str]) -> None:
-    """By another process."""
+    """Remember the texts in another process."""
     write = (
         "import pieria, sys\n"
         "with pieria.open('notes', data=sys.argv[1]) as bank:\n"

@@ -1,4 +1,4 @@
-"""Everything that came from one place is forgotten: with what rests on it alone, in one piece, and back again."""
+"""Forgetting everything from one source, with what rests on that alone, in one change that can be undone."""
 
 from collections.abc import Iterator
 from typing import Any

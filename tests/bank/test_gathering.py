@@ -1,4 +1,4 @@
-"""Gathering on a real bank: who is in the pool, what is known of each, and that nobody is in it who may not be seen."""
+"""Collecting candidates on a real bank: the pool, the features of each candidate, and no hidden memories."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

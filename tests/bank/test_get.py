@@ -1,4 +1,4 @@
-"""Opening by id and version, also where an id ends like a version."""
+"""Opening by id and version, also if an id ends like a version."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A bank as a graph: it keeps the contract of backends in every store, and what it learnt is memory like any other."""
+"""A bank as a graph: every store keeps the backend contract, and learnt nodes are memories like any other."""
 
 import itertools
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ NUMBERS = 8
 
 
 def axes(texts: list[str]) -> list[list[float]]:
-    """As the length of a text has it."""
+    """Return vectors that depend only on the length of a text."""
     return [[1.0 if place == len(text) % NUMBERS else 0.1 for place in range(NUMBERS)] for text in texts]
 
 
@@ -81,7 +81,7 @@ def test_a_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
 
 
 def as_compared(backend: GraphBackend) -> dict[str, tuple[Node, int, float]]:
-    """What both kinds of backend hold alike: a bank embeds what comes without a vector."""
+    """Return nodes and usage without embeddings, because a bank embeds nodes that come without a vector."""
     nodes = backend.get_nodes_by_type(NODE_TYPES)
     metadata = backend.get_metadata([node.id for node in nodes])
     used = {node.id: metadata.get(node.id, NodeMetadata()) for node in nodes}
@@ -98,7 +98,7 @@ def without_vectors(changeset: Changeset) -> Changeset:
 
 
 def same_types(taken: dict[str, str], changeset: Changeset) -> bool:
-    """An id of a bank keeps the kind it came with."""
+    """Return whether each id keeps its first node type, as a bank requires."""
     found = {**taken}
     return all(found.setdefault(node.id, node.node_type) == node.node_type for node in changeset.additions)
 

@@ -1,4 +1,4 @@
-"""The graphs of repositories are kept in order one call after the other, and whoever listens is told."""
+"""Graph maintenance of repositories: one call at a time, with an event for each."""
 
 import logging
 import queue
@@ -29,7 +29,7 @@ class Heard:
 
 
 class Gated(InMemoryBackend):
-    """Lets one through when the gate is open, and says who came."""
+    """A backend that records each caller and waits until the gate is open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ def test_calls_wait_their_turn_and_none_is_left_out(tmp_path: Path) -> None:
         last.start()
         assert backend.came.empty() and done.empty()
         backend.gate.set()
-        # A callback comes when the next has its turn already, so that two may meet.
+        # A callback runs when the next call has already started, so two may overlap.
         assert {done.get(timeout=30) for _ in range(4)} == {"repaired", "decayed", "consolidated", "validated"}
         last.join()
     detach()

@@ -1,4 +1,4 @@
-"""A graph is kept in order alike wherever it is kept, and beside whoever writes to it."""
+"""Graph maintenance has the same result in every store, also beside other writers."""
 
 import random
 import subprocess
@@ -62,7 +62,7 @@ def status(bank: Bank, id: str) -> str:
 
 
 def drawn(seed: int) -> tuple[Changeset, dict[str, NodeMetadata]]:
-    """A graph of every type with near duplicates, facts that nothing grounds, and tags that are on nothing."""
+    """Build a graph with every node type, near duplicates, ungrounded facts and unused tags."""
     dice = random.Random(seed)
 
     def vector() -> list[float]:

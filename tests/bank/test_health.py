@@ -1,4 +1,4 @@
-"""How the bank is told to be: counts that are true, and checks that read as much as was asked for."""
+"""Reports on the bank's health: true counts, and checks that read only as much as requested."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What programs that save by themselves go by, and what they last saved."""
+"""The settings for programs that save automatically, and their last save."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What was lived through elsewhere is taken in once: with a receipt, in one piece, whoever hands it in how often."""
+"""Ingesting a trajectory from elsewhere: once, with a receipt, in one piece, even if several callers send it."""
 
 import threading
 from collections.abc import Callable
@@ -30,7 +30,7 @@ Opened = Callable[..., Bank]
 
 
 class Counting:
-    """A language model that answers whatever is asked by the least that fits, and waits or fails when it is told to."""
+    """A language model that gives the smallest valid answer to each request. It can wait or fail."""
 
     model = "counting"
 

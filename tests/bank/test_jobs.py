@@ -1,4 +1,4 @@
-"""Jobs and the workers that do them: what is done, what is not, and that an effect is there once and with its job."""
+"""Jobs and their workers: which jobs run, and that an effect exists once, together with its job."""
 
 import errno
 import logging
@@ -56,13 +56,13 @@ def bank(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
 
 @pytest.fixture
 def again(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
-    """The same bank through a store of its own, as another process has it."""
+    """Open the same bank through its own store, as another process does."""
     with pieria.open("b", data=tmp_path, clock=clock, settings={**SETTINGS, "busy_seconds": 21}) as bank:
         yield bank
 
 
 def keeping(work: Work, id: str = "kept") -> Changeset:
-    """An effect: a memory."""
+    """Return an effect that writes one memory."""
     write = first_write(checked(NewMemory("an effect")), id, work.bank._now(), "b/note")
     return Changeset("keep", writes=[write])
 
@@ -79,7 +79,7 @@ def fails(problem: Exception) -> Handler:
 
 
 def do(bank: Bank, run: Callable[[Work], Effect] | Handler = keeps, kind: str = "keep") -> dict[str, int]:
-    """All that is due, by this handler."""
+    """Run all due jobs with this handler. Return the counts."""
     handler = run if isinstance(run, Handler) else Handler(run)
     return dict(bank.jobs.worker({kind: handler}, rules=QUICK).run(once=True))
 
@@ -398,7 +398,7 @@ def test_what_is_over_is_forgotten_after_a_week_and_the_dead_never(bank: Bank, c
 
 
 def taken_over(work: Work, clock: HandClock) -> None:
-    """Another worker takes the job; nothing comes between the end of the lease and that."""
+    """Let the lease expire and another worker claim the job at once."""
     with work.bank.store.writing() as writer:
         clock.move(minutes=5)
         assert writer.claim(Lease("another", "another", micros(clock() + timedelta(minutes=5)))) is not None
@@ -518,7 +518,7 @@ def test_a_job_that_meets_the_budget_is_put_off_until_the_next_day_and_keeps_its
 
 
 class Slow:
-    """A handler that takes as long as it is told to."""
+    """A handler that runs until the test ends it."""
 
     def __init__(self, *, heeds: bool) -> None:
         self.heeds = heeds
@@ -677,7 +677,7 @@ def test_a_worker_of_a_closed_bank_does_nothing(bank: Bank, caplog: pytest.LogCa
 
 
 def test_a_job_that_cannot_be_settled_is_left_to_whoever_takes_it_over(bank: Bank, clock: HandClock) -> None:
-    """As on a full disk: the effect is not there, and the job is not lost."""
+    """As on a full disk: the effect is missing, and the job is kept."""
     job = bank.jobs.add("keep")
     in_the_way = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
     in_the_way.execute("CREATE TRIGGER full BEFORE UPDATE OF ended ON job BEGIN SELECT RAISE(ABORT, 'full'); END")

@@ -1,4 +1,4 @@
-"""Lessons in a bank: proposed, borne out, accepted, declined, superseded and taken back, in a file and on a server."""
+"""Lessons in a bank: proposed, confirmed, accepted, declined, superseded and taken back, in a file and on a server."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def bank(kept: Kept) -> Iterator[Bank]:
 
 
 def lived(bank: Bank, name: str, told: Sequence[Line], begin: datetime = BEGIN) -> list[str]:
-    """The session comes in and is distilled; gives back what it taught."""
+    """Observe and distil the session. Return the state and confidence of its proposals."""
     bank.observe(session(name, told, begin=begin))
     return [f"{each.state} {each.confidence:g}" for each in bank.upkeep.propose(name).proposals]
 
 
 def settled(bank: Bank, name: str, told: Sequence[Line], begin: datetime = BEGIN) -> None:
-    """The same, and a person accepts the rules that wait."""
+    """Observe and distil the session, and accept the proposed rules."""
     lived(bank, name, told, begin)
     waiting = [each.id for each in bank.upkeep.proposals() if each.type == "rule"]
     if waiting:
@@ -47,7 +47,7 @@ def only(bank: Bank, state: str = "proposed") -> str:
 
 
 def rules(bank: Bank) -> str:
-    """What agents are told of as standing rules."""
+    """Return the standing rules in the context of agents."""
     return bank.context().text.partition("# Standing rules")[2].partition("\n#")[0].lower()
 
 

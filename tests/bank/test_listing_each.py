@@ -1,4 +1,4 @@
-"""What bears several tags, names several entities or lies in several places, listed for each of them in one look."""
+"""Listing the memories of several tags, entities or places in one call."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The language model of a workspace: which one its banks are handed, and what is told of it."""
+"""The language model of a workspace: the model its banks get, and the reports about it."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def findings(bank: Bank, check: str) -> list[str]:
 
 
 def asked(folder: Path, **settings: Any) -> Request:
-    """The request that a bank's language model gets."""
+    """Return the request that a bank's language model gets."""
     with llm_server("Red.") as serving:
         told = {"llm": "server:m", "llm_url": serving.address, **settings}
         told["llm_url"] = told["llm_url"].format(serving.address)

@@ -1,4 +1,4 @@
-"""The ledger of model calls and the day's budgets, which all processes of a bank share."""
+"""The ledger of model calls and the daily budgets, shared by all processes of a bank."""
 
 import logging
 import os
@@ -269,7 +269,7 @@ def test_what_waits_when_a_process_is_forked_off_is_counted_once(tmp_path: Path,
         bank.meter.keep(Spent("state", MODEL, calls=1))
         pid = os.fork()
         if not pid:
-            # Ends it, should it wait for ever.
+            # End the child if it waits without end.
             signal.alarm(30)
             try:
                 bank.meter.flush()

@@ -1,4 +1,4 @@
-"""A bank taken from one place to another: whole, compared, and nothing of it where something went wrong."""
+"""Copying a bank to another location: complete and compared, or nothing after a failure."""
 
 import json
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ FILLED = (
 
 
 def lived_in(bank: Bank) -> None:
-    """A bank with a past, ties, facts, usage, records, jobs and what was erased."""
+    """Fill a bank with versions, links, facts, usage, records, jobs and erased memories."""
     bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], importance=0.9)
     bank.remember("Tokens are rotated daily.", id="rotation", session="one", sequence=1)
     bank.remember("The keys lie in the vault.", id="vault", session="one", sequence=2)
@@ -60,7 +60,7 @@ def other(tmp_path: Path) -> Kept:
 
 @pytest.fixture
 def filled(folder: Kept) -> Kept:
-    """With vectors of a model of its own."""
+    """Return a folder with a bank that has vectors of a custom model."""
     with pieria.Workspace(folder.data, embedder=letters) as workspace, workspace.open("notes") as bank:
         lived_in(bank)
     return folder
@@ -77,7 +77,7 @@ def test_a_bank_goes_to_a_server_and_back_with_all_it_holds(filled: Kept, served
 
 def check_copied(source: Kept, target: Kept) -> None:
     report = pieria.copy("notes", data=source.data, to=target.data, settings=source.settings | target.settings)
-    # What is recalled hangs on the moment, if ever so little.
+    # Recall scores depend slightly on the time, so both banks use one clock.
     clock = HandClock(datetime.now(UTC))
     with source.opened("notes", clock=clock) as bank, target.opened("notes", clock=clock) as copy:
         before = everything(bank)
@@ -89,7 +89,7 @@ def check_copied(source: Kept, target: Kept) -> None:
         assert (report.bank, report.name, report.seq) == ("notes", "notes", before["head"].seq)
         assert report.questions >= 20
         assert json.dumps(report.as_dict())
-        # It is a bank like any other: it goes on from there, and the first one does not.
+        # The copy is an independent bank: its changes do not appear in the original.
         assert copy.remember("after").row > bank.get("boat-29").row  # type: ignore[union-attr]
         assert copy.changes(last=1)[0].seq == report.seq + 1
         assert bank.changes(last=1)[0].seq == report.seq
@@ -229,7 +229,7 @@ def test_what_cannot_be_copied_is_refused_and_nothing_made(folder: Kept, other: 
 
 
 def nothing_of_it(place: Kept) -> bool:
-    """On a server the name may be there, and nothing under it."""
+    """Return whether the copy left nothing. On a server, an empty bank of that name may remain."""
     if "://" in place.data:
         with place.opened("notes") as bank, bank.store.reading() as reader:
             return not any(reader.tables().values())

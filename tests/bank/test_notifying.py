@@ -1,4 +1,4 @@
-"""What a workspace's notifier is told of what happens in its banks, and that nothing waits for it or fails with it."""
+"""Events for a workspace's notifier about its banks. No verb waits for the notifier or fails with it."""
 
 import threading
 from datetime import UTC, datetime, timedelta

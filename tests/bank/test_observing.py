@@ -1,4 +1,4 @@
-"""Observing and distilling in a bank: once whatever happens, in step with jobs, private, with and without a model."""
+"""Observing and distilling in a bank: once in all cases, in step with jobs, private, with and without a model."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_observations_take_the_place_of_raw_events(bank: Bank, s: Session) -> No
     assert fix.files == ("src/rates.py",)
     sources = {each.memory.id for each in bank.neighbors(fix.id, relation=DRAWN_FROM, direction="out") if each.memory}
     assert sources == {turn_id(day[0].id), turn_id(day[4].id)}
-    # The prompt that is still worked on is remembered, without its words.
+    # The prompt of the unfinished piece is kept, without its words.
     assert [value["what"] for value in raw(bank).values()] == ["prompt"]
     assert bank.distil().events == 0
 
@@ -389,7 +389,7 @@ def test_it_is_the_same_on_a_server(kept: Kept, s: Session) -> None:
 
 
 def logged(event: Event, number: int = 1) -> NewMemory:
-    """As a log of the host is mined."""
+    """Return the memory that mining a host's log makes of the event."""
     author_type = "human" if event.what == "prompt" else "agent"
     return NewMemory(
         event.text, id=f"log-{event.what}-{number}", kind="turn", session=event.session, author_type=author_type,

@@ -21,11 +21,11 @@ from pieria.toolsets.paths import over_the_network
 
 SECRET = "hunter2"
 ORDINARY = f"pieria_ordinary_{os.getpid()}"
-"""A user of the server whom its rules hold."""
+"""A server role that is subject to row security."""
 
 
 def with_password(url: str) -> str:
-    """As a user may write it. Tests' servers ask for none."""
+    """Return the URL with a password. Test servers do not ask for one."""
     return url.replace("postgres@", f"postgres:{SECRET}@") if "postgres@" in url else url
 
 
@@ -61,13 +61,13 @@ def seen_of_durability(served: Kept, value: Any) -> object:
 
 
 def seen_of_busy_seconds(served: Kept, value: Any) -> object:
-    """How long the server itself lets a writer wait, as it sees it."""
+    """Return the lock timeout of a writer as the server reports it."""
     with served.opened("b", settings={"busy_seconds": value}) as bank, bank.store.writing() as writer:
         return writer._session.execute("SHOW lock_timeout").fetchone()[0]  # type: ignore[attr-defined]
 
 
 def seen_of_connections(served: Kept, value: Any) -> object:
-    """How many can read at the same time before the next one is told to wait."""
+    """Return the errors of three simultaneous readers under this number of connections."""
     settings = {"connections": value, "busy_seconds": 5}
     with served.opened("b", settings=settings) as bank:
         reading, done = threading.Semaphore(0), threading.Event()
@@ -95,7 +95,7 @@ def seen_of_connections(served: Kept, value: Any) -> object:
 
 
 def seen_of_row_security(served: Kept, value: Any) -> object:
-    """Whether the server keeps a statement from the rows of other banks that does not itself."""
+    """Return how many rows of other banks a statement without a bank filter sees."""
     with psycopg.connect(served.data, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
         connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {ORDINARY}")
@@ -224,7 +224,7 @@ def test_without_a_user_scope_user_is_refused_and_the_rest_goes_on(served: Kept)
         assert bank.sync()
 
 
-# --- what is told, and what is this machine's own
+# --- reports, and what stays on this machine
 
 
 def test_no_password_is_told_anywhere(served: Kept, home: Path) -> None:

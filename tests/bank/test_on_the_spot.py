@@ -1,4 +1,4 @@
-"""What was written a moment ago is compared by its meaning before anything embedded it."""
+"""A memory written a moment ago is compared by meaning before the background embeds it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ SOON = 20.0
 
 
 class Counting:
-    """Words of one meaning are alike. It notes every text that it is given."""
+    """An embedding that treats words of one meaning alike. It records every text."""
 
     def __init__(self, *, at_hand: bool) -> None:
         self.is_at_hand = self.is_loaded = at_hand
@@ -76,7 +76,7 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
         found = bank.recall("Which boat is for sale in the harbour?")
     assert found[0].memory.id == "long"
     assert "harbour has a vessel" in found[0].snippet
-    # Its beginning is beside the point.
+    # The first passage is off topic.
     assert 0.9 > found[0].why["dense"] > 0.3
 
 
@@ -104,10 +104,10 @@ def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, 
         bank._embedding.wake()
         assert bank._embedding._rested.wait(SOON)
         leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
-        # A model that is elsewhere makes them together with the passages, in one call.
+        # A remote model embeds leads and passages in one call.
         assert all(leads[:3]) is model.is_at_hand
         assert sum(leads) == 3
-        # The passages speak for themselves now.
+        # The passages have vectors now, so the kept leads are dropped.
         assert bank._embedding._on_the_spot.kept(model.seen) == {}
 
 
@@ -132,7 +132,7 @@ def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -
     spot, embedder = OnTheSpot(), Embedder(model)
     texts = [f"{number} " + "x" * 1_000 for number in range(3)]
     assert spot.made(embedder, texts, float("inf"), UNMETERED).keys() == set(texts)
-    # It knows by now how long a text takes, and that there is less time.
+    # It has measured how long a text takes, and there is less time than that.
     model.seen.clear()
     assert spot.made(embedder, ["another"], 0.0, UNMETERED) == {}
     assert spot.made(embedder, texts[:1], 0.0, UNMETERED).keys() == {texts[0]}
@@ -144,7 +144,7 @@ def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -
 def test_what_was_written_last_is_found_by_its_own_words_while_vectors_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the installed model, which has embedded some of them by then and others not."""
+    """With the installed model, while some notes are embedded and some are not."""
     monkeypatch.setenv("PIERIA_MODELS", str(Path(sys.prefix) / "share" / "pieria" / "models"))
     people, deeds = ("Maya", "Omar", "Lena", "Tariq", "Ines"), ("sold", "painted", "lost", "repaired", "weighed")
     things = ("a canoe", "the old piano", "three lamps", "her bicycle", "a beehive", "the north gate", "a telescope")

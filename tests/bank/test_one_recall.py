@@ -1,4 +1,4 @@
-"""A recall of the graph asks the recall of the bank: the same hits in the same order, told by type of node."""
+"""Recall on the graph uses the bank's recall: the same hits in the same order, by node type."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ TIES = [
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """Two days of work that rules learnt."""
+    """Yield a workspace with two days of work, learnt by rules."""
     with Workspace(tmp_path_factory.mktemp("one"), settings("hashing")) as workspace:
         for name, (path, _) in DAYS.items():
             learned(workspace, name, read(path))
@@ -138,7 +138,7 @@ def test_only_the_whole_of_it_is_told_as_a_recall(workspace: Workspace) -> None:
 
 
 class Halting:
-    """An embedding of fewer numbers than the bank had. It waits before it embeds the decks that the bank holds."""
+    """An embedding of lower dimension than the bank's. It waits before it embeds the texts about decks."""
 
     def __init__(self) -> None:
         self.may_go = threading.Event()
@@ -165,7 +165,7 @@ def test_a_bank_is_asked_while_it_moves_to_another_embedder(tmp_path: Path) -> N
                 bank.remember_many([{"text": f"Cars wait on deck {n}."} for n in range(200)])
                 continue
             bank._embedding.question("asked before, so that its dimension is known", 20)
-            # As another process leaves it: in a space of its own, and without any vector in it.
+            # As another process leaves the bank: in a new space that has no vectors yet.
             bank.use_embedder()
             assert bank.stats().pending["vectors"] > 0
             found = workspace.recall("sea", "Where does the ferry to Vega island leave from?")

@@ -1,4 +1,4 @@
-"""Opening a bank that is to be there: none is made, however it came to be missing."""
+"""Opening a bank that must exist: none is created if it is missing."""
 
 from pathlib import Path
 from threading import Thread

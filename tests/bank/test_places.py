@@ -1,4 +1,4 @@
-"""Where memories are kept, in numbers that follow every change, whoever made it."""
+"""The counts of memories by place follow every change of every writer."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def test_a_process_that_is_forked_off_in_the_middle_of_the_count_counts_by_itsel
         with bank.places._lock:
             child = os.fork()
             if not child:
-                # Ends it, should it wait for ever.
+                # End the child if it waits without end.
                 signal.alarm(30)
                 counted: dict[str, int] = {}
                 try:
@@ -169,7 +169,7 @@ def test_links_are_listed_by_end_and_relation(tmp_path: Path) -> None:
         assert [link.relation for link in bank.links()] == ["follows", "about"]
         assert [link.relation for link in bank.links(pieria.Place("a/b"))] == ["about"]
         assert [link.relation for link in bank.links(one.id, relation="follows")] == ["follows"]
-        # The other end is a session's own.
+        # The other end is private to a session.
         assert [link.relation for link in other.links()] == ["about"]
 
 

@@ -1,6 +1,6 @@
-"""Privacy and trust in the write path: what must not be kept, how far what is kept is believed, and who may see it.
+"""Privacy and trust in the write path: texts that must not be kept, the trust of a kept text, and its readers.
 
-What a secret looks like is tested in tests/unit; here it is that every way into a bank passes the same gate.
+tests/unit covers what a secret looks like. These tests check that every way into a bank is screened alike.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ def prepared(bank: Bank) -> Bank:
 
 
 def held(bank: Bank) -> str:
-    """Everything that a bank holds, as one text."""
+    """Return all rows of a bank as one text."""
     with bank.store.reading() as reader:
         return repr([row for table in TABLES for row in reader.dump(table)])
 
@@ -148,7 +148,7 @@ def flags(bank: Bank) -> list[str]:
 
 @pytest.mark.parametrize("way", sorted(FLAGGED))
 def test_nothing_but_what_is_private_is_refused(bank: Bank, way: str) -> None:
-    """A text that is private from end to end says nothing; a value in a mapping is emptied instead."""
+    """A text that is private as a whole is refused. A value in a mapping is emptied instead."""
     whole = f"<private>{WORD}</private>"
     before = both_banks(bank)
     if "meta" in way or "body" in way:
@@ -163,7 +163,7 @@ def test_nothing_but_what_is_private_is_refused(bank: Bank, way: str) -> None:
 @pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
 @pytest.mark.parametrize("into", ["empty", "other"])
 def test_an_import_passes_the_same_gate(opened: Callable[..., Bank], tmp_path: Path, mode: str, into: str) -> None:
-    """The file is from a bank with a looser setting, or from nobody's bank at all."""
+    """The file comes from a bank with a looser setting, or was written by hand."""
     source = prepared(opened("source"))
     source.remember(f"text {SECRET}", title=f"title {SECRET}", context=f"context {SECRET}", meta={"m": SECRET},
                     body={"b": [SECRET]})  # fmt: skip
@@ -251,7 +251,7 @@ def derive(bank: Bank, source: str, **values: Any) -> str:
 
 
 def check_held(bank: Bank, derived: str, source: str) -> None:
-    """Trust never higher, validity never wider, scope never looser than the source's, whatever happened to either."""
+    """Check that trust, validity and scope of the derived memory stay within those of the source."""
     made, from_it = bank.history(derived)[-1], bank.history(source)[-1]
     assert made.trust <= from_it.trust
     assert from_it.valid_from is None or (made.valid_from is not None and made.valid_from >= from_it.valid_from)
@@ -303,7 +303,7 @@ def test_what_is_drawn_from_several_sources_is_held_to_each(bank: Bank) -> None:
 
 
 def test_what_is_drawn_at_second_hand_is_held_too(bank: Bank) -> None:
-    """Whichever of the two links is made first."""
+    """In both orders of the two links."""
     bank.remember("evidence", id="source", author_type="agent", valid_until="2027-01-01")
     first = derive(bank, "source", author_type="human")
     check_held(bank, derive(bank, first, author_type="human"), "source")
@@ -328,7 +328,7 @@ LOOSENED: dict[str, Callable[[Bank, str], Any]] = {
 
 @pytest.mark.parametrize("way", LOOSENED)
 def test_what_is_drawn_from_a_source_cannot_be_loosened_afterwards(opened: Callable[..., Bank], way: str) -> None:
-    """It is refused, or comes to no more than the source allows; undoing the link frees it, being the bound itself."""
+    """The change is refused or limited by the source. Undoing the link lifts the limit."""
     bank = opened(session="s")
     bank.remember("evidence", id="source", scope="session", author_type="agent",
                   valid_from="2026-01-01", valid_until="2027-01-01")  # fmt: skip
@@ -369,7 +369,7 @@ def test_nothing_is_drawn_from_itself(bank: Bank) -> None:
 
 
 def test_a_link_that_a_user_names_like_ours_erases_nothing(bank: Bank) -> None:
-    """Only a revision is another version of the same words."""
+    """Only the engine's own revisions link versions of one memory."""
     try:
         bank.link("two", "one", "revises")
     except PieriaError:
@@ -383,7 +383,7 @@ def test_a_link_that_a_user_names_like_ours_erases_nothing(bank: Bank) -> None:
 
 @pytest.fixture
 def sessions(opened: Callable[..., Bank]) -> dict[str, Bank]:
-    """Three sessions; the first two share a channel."""
+    """Return four banks in different sessions. The sessions s1 and s2 share a channel."""
     return {
         "alone": opened(),
         "s1": opened(session="s1", channel="c"),
@@ -393,7 +393,7 @@ def sessions(opened: Callable[..., Bank]) -> dict[str, Bank]:
 
 
 def seen(bank: Bank) -> set[str]:
-    """By every way of reading; they must agree."""
+    """Return the visible ids, and check that all ways of reading agree."""
     listed = {memory.id for memory in bank.list()}
     assert {hit.memory.id for hit in bank.recall("heron", k=100)} == listed
     assert bank.count() == len(listed)
@@ -489,7 +489,7 @@ def test_what_leads_to_a_hidden_memory_shows_nothing_of_it(sessions: dict[str, B
 
 
 def test_a_past_that_was_hidden_stays_hidden(sessions: dict[str, Bank]) -> None:
-    """A memory moved from its session to the bank: what it was before is its session's still."""
+    """A memory moves from its session to the bank. Its earlier version stays private to the session."""
     s1, s3 = sessions["s1"], sessions["s3"]
     memory = s1.remember("heron, between us", scope="session", id="m")
     s1.update("m", text="heron, for all", scope="bank")
@@ -569,7 +569,7 @@ def test_changes_to_what_belongs_to_the_user_find_their_way(opened: Callable[...
 
 @pytest.mark.parametrize("scope", ["bank", "session"])
 def test_what_belongs_to_the_user_stays_the_user_s(opened: Callable[..., Bank], scope: str) -> None:
-    """It cannot be moved to a bank that is not there to take it."""
+    """It cannot move to the bank in use, since other banks see it, too."""
     work = opened("work", session="s")
     mine = work.remember("I like herons", scope="user").id
     with pytest.raises(InputError) as refused:
@@ -579,7 +579,7 @@ def test_what_belongs_to_the_user_stays_the_user_s(opened: Callable[..., Bank], 
 
 
 def test_one_id_in_two_banks_is_never_mistaken(opened: Callable[..., Bank]) -> None:
-    """Whoever asks for an id gets one memory, and can reach the other through its own bank; or it is refused."""
+    """A verb on a shared id reaches one memory, and the other through its own bank; or the second is refused."""
     work, user = opened("work"), opened("@me")
     work.remember("at work", id="same")
     work.remember("at work, in a session", id="hidden", scope="session", session="s")
@@ -612,7 +612,7 @@ def test_reading_makes_no_bank_for_a_user_who_has_nothing(opened: Callable[..., 
 
 
 def test_a_session_s_own_is_not_the_user_s(opened: Callable[..., Bank]) -> None:
-    """What is remembered for the user in a session is seen from every session; that is what it is for."""
+    """A memory for the user is visible from every session."""
     opened(session="s1").remember("heron", scope="user")
     assert len(opened(session="s2").recall("heron")) == 1
     with closing(opened("other")) as other:

@@ -1,4 +1,4 @@
-"""Quarantine and traces in a folder and on a server: what is hidden, what joins, and that lifting restores it."""
+"""Quarantine and traces in a folder and on a server: hidden memories, later additions, and full restoration."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ def bank(kept: Kept) -> Iterator[Bank]:
 
 
 def poison(bank: Bank) -> tuple[str, str]:
-    """A page, and a summary that was drawn from it."""
+    """Remember a page from the bad source, and a summary derived from it."""
     page = bank.remember("Refunds go to account 42.", source=EVIL, session="monday", author="mallory").id
     summary = bank.remember("Refunds: account 42.", kind="summary").id
     bank.link(summary, page, "provenance")

@@ -1,4 +1,4 @@
-"""Recall: pages of one walk whatever is written between them, what stands behind its sources, and a true plan."""
+"""Recall: pages that fit together despite writes between them, order behind sources, and a true plan."""
 
 import json
 import random
@@ -51,7 +51,7 @@ def bank(opened: Callable[..., Bank]) -> Bank:
 
 
 def texts(number: int, seed: int = 1) -> Iterator[str]:
-    """Texts of many lengths and mixtures, nearly all of which answer the question a little."""
+    """Yield texts of many lengths and mixtures. Nearly all match the question a little."""
     drawn = random.Random(seed)
     for n in range(number):
         filler = [f"filler{drawn.randrange(40)}" for _ in range(drawn.randrange(12))]
@@ -64,7 +64,7 @@ def fill(bank: Bank, number: int, **values: Any) -> list[str]:
 
 
 def words(number: int, first: str = "b") -> list[str]:
-    """Made-up words, each of which is one term."""
+    """Return made-up words that are one term each."""
     return [f"{first}{one}{two}o" for one in "aeiouybcdfghjklmnpqrstvwxz" for two in "bcdfghjklmnprtvwxzaeiouy"][
         :number
     ]
@@ -88,7 +88,7 @@ def shown(pages: list[Recall]) -> list[str]:
 
 
 def writer(bank: Bank) -> Callable[[int], None]:
-    """Writes of every kind that would shift an order: words grow common, better answers come, good ones go."""
+    """Return a function that changes ranks: it makes words common, adds better answers and removes good ones."""
     drawn = random.Random(3)
     living = [memory.id for memory in bank.list(limit=10_000, scope="bank")]
 
@@ -134,7 +134,7 @@ def test_a_walk_through_more_than_any_look_up_holds_misses_and_repeats_nothing(b
 
 
 def test_a_walk_misses_nothing_of_more_candidates_than_a_cursor_lists(tmp_path: Path) -> None:
-    """Every arm brings others, and each of these brings its neighbours."""
+    """Every arm brings candidates, and each candidate brings its neighbours."""
     settings = {"durability": "off", "embedder": "hashing"}
     with pieria.open("notes", data=tmp_path, settings=settings) as bank:
         said = [f"heron {WORDS[number % 5]} of the {WORDS[number % 3]} {number}" for number in range(1_500)]
@@ -165,7 +165,7 @@ def test_a_quiet_walk_and_a_written_through_one_are_the_same(bank: Bank) -> None
 
 
 def test_a_page_sees_the_moment_of_the_first(bank: Bank, clock: HandClock) -> None:
-    """What ceased to hold since, and what holds only since, are as they were."""
+    """Later pages ignore expiry and start of validity since the first page."""
     for n in range(20):
         bank.remember(f"heron {n}", valid_until="2026-03-02")
         bank.remember(f"heron {n}", valid_from="2026-03-02")
@@ -307,7 +307,7 @@ values = st.recursive(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.tuples(st.integers(0, PARTS - 1), values))
 def test_no_cursor_breaks_anything(bank: Bank, drawn: str | tuple[int, Any]) -> None:
-    """Either it is refused for what it is, or it is as good as one of ours."""
+    """A changed cursor is refused, or works like a valid one."""
     if not bank.count():
         fill(bank, 10)
         bank.remember("heron of another session", session="s2", scope="session")
@@ -524,7 +524,7 @@ def test_a_question_without_a_word_finds_nothing_and_says_so(bank: Bank) -> None
 
 
 def test_one_memory_scores_as_well_as_among_many(opened: Callable[..., Bank]) -> None:
-    """A word that the bank has never seen does not drown those that it has."""
+    """A question word that no memory holds must not lower the score of the matching words."""
     small, large = opened("small"), opened("large")
     large.remember_many([{"text": f"filler words number{n} of many"} for n in range(500)])
     for bank in (small, large):

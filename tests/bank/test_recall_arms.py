@@ -1,4 +1,4 @@
-"""The arms on real banks: what each brings that no other does, what it means to switch one off, and whence a score."""
+"""The arms on real banks: what each alone brings, what switching it off changes, and the sources of a score."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +16,14 @@ from pieria.recall.candidates import OFF
 from pieria.recall.policies import CONTENT, FEATURES, POLICIES, WEIGHTS
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
-"""A Wednesday."""
+"""This is a Wednesday."""
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("bread", "loaf"), ("boat", "vessel"), ("rain", "drizzle"))
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ONCE = "remembered once, and long enough that it would be a waste of room to show it twice"
 
 
 def embed(texts: list[str]) -> list[list[float]]:
-    """Words of one meaning are alike, whatever their letters; letters tell the rest apart a little."""
+    """Return vectors that are alike for words of one meaning. Letters distinguish the rest a little."""
     return [_vector(text.lower()) for text in texts]
 
 
@@ -35,7 +35,7 @@ def _vector(text: str) -> list[float]:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
-    """Banks with vectors."""
+    """Yield a function that opens banks with vectors."""
     settings = {"durability": "off"}
     with pieria.Workspace(data=tmp_path / "v", settings=settings, clock=lambda: NOW, embedder=embed) as workspace:
         yield workspace.open
@@ -48,7 +48,7 @@ def bank(opened: Callable[..., Bank]) -> Bank:
 
 @pytest.fixture
 def wordy(tmp_path: Path) -> Iterator[Bank]:
-    """A bank without vectors."""
+    """Yield a bank without vectors."""
     with pieria.open("notes", data=tmp_path / "w", settings={"durability": "off"}, clock=lambda: NOW) as bank:
         yield bank
 
@@ -84,7 +84,7 @@ def decoys(text: str, number: int = 2 * QUOTA) -> list[dict[str, Any]]:
 
 
 class Only(NamedTuple):
-    """A bank in which, to this question, the arm alone brings the target; but for arms that would bring it too."""
+    """A bank and a question. Only this arm brings the target, once the arms in `besides` are off."""
 
     arm: str
     items: Sequence[Mapping[str, Any]]
@@ -106,7 +106,7 @@ ONLY = (
     Only("dense", [{"id": "a", "text": "A physician came."}, {"id": "b", "text": "Quite other."}], "doctor", "a"),
     Only(
         "window",
-        # Alone it is about nothing, and stands where everybody talks of doctors.
+        # The turn itself matches nothing, but its neighbours talk of doctors.
         [*session("s", "Physician, a physician?", "Yes.", "A physician."), *decoys("A physician in the rain")],
         "doctor",
         "s1",
@@ -121,7 +121,7 @@ ONLY = (
     ),
     Only(
         "entities",
-        # Labels are words too, so that words bring it as well where they are looked up.
+        # Labels are indexed words, too, so the text arm also brings it.
         [{"id": "it", "text": ONCE, "entities": ["Zephyr Labs"]}, {"id": "other", "text": "Zephyr Labs."}],
         "what about Zephyr Labs",
         "it",
@@ -184,7 +184,7 @@ def test_every_arm_has_its_case() -> None:
 def test_what_only_one_arm_brings_is_missing_without_it(bank: Bank, case: Only) -> None:
     filled(bank, case)
     weights = off(*case.besides)
-    # One that is worth little by itself shall be among the hits wherever it is a candidate at all.
+    # Raise the weights, so that the target is among the hits whenever it is a candidate.
     raised = {name: 20.0 for name in ARMS[case.arm].features if WEIGHTS[name] > 0}
     found = bank.recall(case.question, k=QUOTA, weights=weights | raised)
     without = bank.recall(case.question, k=QUOTA, weights=weights | off(case.arm))
@@ -195,7 +195,7 @@ def test_what_only_one_arm_brings_is_missing_without_it(bank: Bank, case: Only) 
 
 @pytest.mark.parametrize("case", ONLY, ids=lambda case: case.arm)
 def test_an_arm_brings_it_without_the_others(bank: Bank, case: Only) -> None:
-    """But for those arms that go by what was found before, which need words to begin with."""
+    """Arms that extend earlier candidates get the text arm to start with."""
     filled(bank, case)
     first = ("text",) if case.arm in ("context", "links", "openers") else ()
     found = bank.recall(case.question, k=QUOTA, weights=alone(case.arm, *first))
@@ -225,9 +225,9 @@ ASKED = (
     'who said "heron nests by the mill"?',
     "the heron on 10 March 2026",
 )
-"""Together these bring every feature."""
+"""Questions that together produce every feature."""
 RELATIVE = {"dense": ("rule_fit", "wish_fit", "matter")}
-"""What is measured by the best that an arm found: without it there is no such measure."""
+"""Features computed relative to the best of another arm. They vanish with that arm."""
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_a_weight_of_0_takes_its_feature_out_of_every_reason(full: Bank, feature
     assert all(answer.plan["weights"][feature] == 0 for answer in found)
 
 
-# --- whence a score comes
+# --- the sources of a score
 
 
 RECOMPUTED: Mapping[str, Callable[[Mapping[str, float], Mapping[str, float]], float]] = {

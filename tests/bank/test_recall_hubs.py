@@ -1,4 +1,4 @@
-"""What much is tied to, named by, or laid down in: no look-up drowns in it, and nothing hidden starves what is seen."""
+"""Hubs with many links, facts or memories: no look-up reads too much, and hidden rows displace no visible ones."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
 
 
 def drawn(bank: Bank, id: str, **values: object) -> None:
-    """A memory that does not say Vienna, and a fact of Vienna that was drawn from it."""
+    """Remember a memory that does not name Vienna, and a fact about Vienna drawn from it."""
     bank.remember(f"It was there, number {id}.", id=id, **values)  # type: ignore[arg-type]
     bank.facts.add("Vienna", "holds", f"thing {id}", memory=id)
 

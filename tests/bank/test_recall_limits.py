@@ -1,4 +1,4 @@
-"""Recall at its limits: little time, few tokens, models that fail, questions nobody meant."""
+"""Recall at its limits: little time, few tokens, failing models and odd questions."""
 
 import math
 import shutil
@@ -26,7 +26,7 @@ from pieria.recall.search import tokens_of
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SOON = 20.0
 FOR_EVER = 100.0
-"""Seconds that a model takes which answers only when it is let go: longer than a test may take to fail."""
+"""Seconds that a held model waits. Longer than a test may take."""
 QUICK = {"durability": "off"}
 BY_VECTOR = {"dense", "window"}
 TEXTS = ("The heron nests by the mill.", "A stork left in May.", "Cranes came late, and the heron with them.")
@@ -37,7 +37,7 @@ def letters(texts: list[str]) -> list[list[float]]:
 
 
 class Held:
-    """An embedding that answers nothing while it is held, and tells how often it was asked."""
+    """An embedding that can be held, and counts its calls."""
 
     def __init__(self) -> None:
         self.may_go = threading.Event()
@@ -62,7 +62,7 @@ def held() -> Iterator[Held]:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
-    """A bank by its embedder; another one is the same bank, opened anew."""
+    """Return a function that opens one bank with an embedder, as often as called."""
     workspaces: list[pieria.Workspace] = []
 
     def open(embedding: object = letters, **settings: Any) -> Bank:
@@ -90,7 +90,7 @@ def ids(found: Recall) -> list[str]:
 
 
 def check_by_words(found: Recall, reason: str) -> None:
-    """It answers by words alone, and the plan says why."""
+    """Check that the answer uses words alone and that the plan gives the reason."""
     assert set(ids(found)) == {"m0", "m2"}
     assert found.plan["left_out"].keys() >= BY_VECTOR
     assert all(reason in found.plan["left_out"][arm] for arm in BY_VECTOR)
@@ -106,8 +106,8 @@ def check_by_words(found: Recall, reason: str) -> None:
 def test_a_question_that_is_not_embedded_in_time_is_answered_by_words(
     bank: Bank, opened: Any, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The model would wait for ever: that the answer comes at all shows that nobody waits for it."""
-    # What is left for everything else is more than any machine takes.
+    """The held model never answers, so any answer shows that recall does not wait."""
+    # The time left for everything else is more than any machine takes.
     monkeypatch.setattr("pieria.bank.read.answer.QUESTION_SHARE", 0.05)
     slow = opened(held)
     slow.use_embedder()
@@ -151,7 +151,7 @@ def test_nobody_waits_for_what_was_just_written_to_be_embedded(bank: Bank, opene
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_whoever_writes_to_the_bank_holds_up_no_answer(tmp_path: Path, elsewhere: bool) -> None:
-    """What is pending is left so, and the plan tells, where it cannot be put before the time is up."""
+    """If pending rows cannot be embedded in time, they stay pending and the plan says so."""
     settings: dict[str, Any] = {**QUICK, "embedder": "hashing"}
     with pieria.open("notes", data=tmp_path, settings=settings) as bank, ExitStack() as stack:
         bank.remember_many([{"text": text} for text in TEXTS])
@@ -171,7 +171,7 @@ def test_whoever_writes_to_the_bank_holds_up_no_answer(tmp_path: Path, elsewhere
 
 
 def test_what_is_not_begun_in_time_is_left_out(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that leaps ahead after the second arm."""
+    """Use a clock that jumps ahead after the second arm."""
     begun: list[str] = []
 
     def leaping() -> float:
@@ -306,7 +306,7 @@ def test_vectors_of_another_model_are_not_compared(opened: Callable[..., Bank], 
 
 
 def a_folder(tmp_path: Path, spoilt: str | None, spoil: Callable[[bytes], bytes]) -> Path:
-    """The installed model, but for one of its files."""
+    """Copy the installed model, with one file spoilt."""
     folder = tmp_path / "models"
     for path in INSTALLED.rglob("*"):
         there = folder / path.relative_to(INSTALLED)
@@ -339,7 +339,7 @@ def test_a_damaged_model_leaves_words(
     damaged.remember("One more heron.", id="more")
     found = damaged.recall("heron")
     assert "more" in ids(found)
-    # Which of the two met it first, the background or this recall, is a matter of moments.
+    # The background or this recall may meet the damage first.
     assert "again" in found.plan["embedding"].get("note", "") or spoilt in str(found.plan["left_out"])
 
 

@@ -1,4 +1,4 @@
-"""Later pages of a recall: the reasons of the first, room for the many that were shown, a first page that was late."""
+"""Later pages of a recall: the reasons of the first page, many shown hits, and a first page that was late."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Single reasons on real banks, each where it speaks and where it does not, and the order that they make."""
+"""Single reasons on real banks: where each applies and where not, and the order they produce."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -18,7 +18,7 @@ from pieria.record.analyser import terms
 __all__ = ["bank", "full", "opened", "wordy"]
 
 HOURS = (("morning", 3), ("evening", 18))
-"""Ago."""
+"""Hours ago."""
 
 
 def why(found: Recall) -> dict[str, Mapping[str, float]]:
@@ -33,7 +33,7 @@ def test_who_is_named_speaks_for_what_they_said_and_nobody_where_all_are(full: B
 
 
 def test_the_matter_of_a_question_is_what_is_left_without_the_names_of_those_who_speak(bank: Bank) -> None:
-    """Omar calls Maya by her name in every turn, which draws a question about her near to him."""
+    """Omar says Maya's name in every turn, so a question about her is near to his turns."""
     fill(
         bank,
         {"id": "hers", "text": "The physician was kind.", "kind": "turn", "session": "s", "author": "Maya"},
@@ -92,7 +92,7 @@ def test_a_name_of_the_only_one_who_speaks_or_of_a_role_is_a_matter_like_any_oth
     ],
 )
 def test_a_time_that_is_named_speaks_for_what_was_told_then(wordy: Bank, question: str, then: datetime) -> None:
-    """The nearer after it, the more; before it, hardly anything is told of it."""
+    """Memories soon after the named time score higher. Memories before it score almost nothing."""
     moments = {"then": 0, "after": 40, "before": -40}
     fill(wordy, *({"id": id, "text": "The budget.", "at": then + timedelta(days=d)} for id, d in moments.items()))
     found = wordy.recall(question)
@@ -116,7 +116,7 @@ def test_a_time_that_is_named_speaks_for_what_was_told_then(wordy: Bank, questio
 def test_what_was_said_then_goes_first_and_the_rest_by_how_far_from_it(
     wordy: Bank, question: str, days: list[int]
 ) -> None:
-    """Even where the rest holds more of the question."""
+    """This holds even if the other memories match more of the question."""
     fill(wordy, *({"id": str(day), "text": "The heron.", "at": NOW - timedelta(days=day)} for day in days[1:]))
     fill(
         wordy,
@@ -133,7 +133,7 @@ def test_what_was_said_then_goes_first_and_the_rest_by_how_far_from_it(
 
 @pytest.fixture
 def zoned(tmp_path: Path) -> Iterator[Callable[[datetime], Bank]]:
-    """A bank whose clock shows that time, with what was said in the hours before."""
+    """Yield a function that opens a bank at this time, with memories of the hours before."""
     with ExitStack() as stack:
 
         def opened(now: datetime) -> Bank:
@@ -145,7 +145,7 @@ def zoned(tmp_path: Path) -> Iterator[Callable[[datetime], Bank]]:
 
 
 def test_a_day_is_that_of_whoever_asks(zoned: Callable[[datetime], Bank]) -> None:
-    """At noon in London it is the next day in Kiritimati, and what was yesterday there is today in London."""
+    """At noon in London it is the next day in Kiritimati, so yesterday there is today in London."""
     bank = zoned(datetime(2026, 3, 18, 12, tzinfo=UTC))
     for zone, first in (("Pacific/Kiritimati", "morning"), ("Europe/London", "evening"), (None, "evening")):
         assert ids(bank.recall("the heron yesterday", time_zone=zone))[0] == first

@@ -1,4 +1,4 @@
-"""Recall with a reranker: what it puts in order anew, what it is sent, and that what it fails at changes nothing."""
+"""Recall with a reranker: the new order, the texts it gets, and failures that change nothing."""
 
 import random
 import sqlite3
@@ -24,7 +24,7 @@ from pieria.recall.walk import Pins, Reranked, Walk, walk_of
 from pieria.record.cursor import parts_of, written
 
 TEXTS = [f"A heron {'and a stork ' * n}by the mill." for n in range(50)]
-"""By words the shorter ones are the better."""
+"""By words, shorter texts score higher."""
 LENGTHS = {text: float(len(text)) for text in TEXTS}
 
 
@@ -37,7 +37,7 @@ def serving() -> Iterator[RerankServer]:
 
 @pytest.fixture
 def opened(kept: Kept, clock: HandClock, serving: RerankServer) -> Iterator[Callable[..., Bank]]:
-    """A bank with the reranker, without vectors; the same one again under other settings."""
+    """Yield a function that opens one bank with the reranker and without vectors, under varying settings."""
     banks: list[Bank] = []
 
     def open(**settings: Any) -> Bank:

@@ -1,4 +1,4 @@
-"""How often one recall asks its store: each time is a way to the server and back."""
+"""The number of SQL statements of one recall. Each is a round trip to the server."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ NOTES, ASKED = 60, "What did Maya say about the heron?"
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement of this thread from here on: the background asks on its own account."""
+    """Return a list that collects all statements of this thread. The background thread is left out."""
     noted: list[str] = []
     me = threading.get_ident()
 

@@ -1,4 +1,4 @@
-"""Weights and policies that are none are refused, those at their bounds are weighed, and a cursor keeps to its own."""
+"""Invalid weights and policies are refused, weights at their bounds count, and a cursor belongs to its weights."""
 
 import math
 from collections.abc import Mapping

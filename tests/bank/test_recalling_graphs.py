@@ -1,4 +1,4 @@
-"""Recall from a repository: what it brings, what it costs, what is told of it, and what counts as used."""
+"""Recall from a repository: its results, its cost, its telemetry, and which nodes count as used."""
 
 import json
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Listening:
 
 
 class Letters:
-    """An embedding by letters, or one that is gone."""
+    """An embedding by letters that can be made to fail."""
 
     gone = False
 
@@ -163,7 +163,7 @@ def test_uses_are_counted_while_nobody_else_writes_and_a_failure_to_costs_no_ans
     workspace: Workspace, failing: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Counting(InMemoryBackend):
-        """Tells whether another thread might have written between reading what was counted and counting on."""
+        """A backend that checks that usage is read and updated under one lock."""
 
         alone = False
 
@@ -272,7 +272,7 @@ def test_a_model_that_answers_nonsense_costs_its_part_and_not_the_recall(tmp_pat
 
 
 def measured(folder: Path, *script: Any, **config: Any) -> tuple[RecallResult, Any, Any]:
-    """What a recall brings, and what telemetry tells of it."""
+    """Return a recall's result, and the measurements and metadata of its telemetry event."""
     heard: list[Any] = []
     detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1:] == ("retrieval", "answered") else 0)
     try:

@@ -1,4 +1,4 @@
-"""Texts that a model refuses for good stand in nobody's way, and are told of."""
+"""Texts that a model refuses for good block no other text, and are reported."""
 
 import logging
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What was of use is reinforced, what is due is told, and a curve says what comes of a memory that nobody uses."""
+"""Useful memories are reinforced, due ones are listed, and a curve forecasts the retention of an unused memory."""
 
 from collections.abc import Callable
 from datetime import timedelta

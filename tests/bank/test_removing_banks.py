@@ -1,4 +1,4 @@
-"""A whole bank removed: what goes, what is told of it, and who is in the way."""
+"""Removing a whole bank: what is erased, the receipt, and open users that block it."""
 
 import os
 import threading

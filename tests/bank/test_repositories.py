@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 KEEPERS: list[Callable[[], Any]] = [lambda: None, InMemoryBackend]
-"""What keeps a repository: a bank, and a backend of the caller's."""
+"""The two ways to keep a repository: a bank, and a caller's backend."""
 
 
 # --- opening and closing
@@ -45,7 +45,7 @@ def test_a_repository_is_opened_once_listed_and_closed(workspace: Workspace, kee
 
 
 class Told(InMemoryBackend):
-    """One whose closing is told."""
+    """A backend that reports when it is closed."""
 
     def __init__(self, name: str, closed: Callable[[str], object]) -> None:
         super().__init__()
@@ -192,14 +192,14 @@ def test_repositories_and_workspaces_know_nothing_of_each_other(workspace: Works
 
 
 class Shelf(InMemoryBackend):
-    """Tells how it was begun."""
+    """A backend that records its options."""
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
         self.begun = dict(opts or {})
 
 
 class Spare:
-    """A backend without more than the ten callbacks."""
+    """A backend with the ten callbacks and nothing else."""
 
     def __init__(self) -> None:
         self._kept = InMemoryBackend()
@@ -338,7 +338,7 @@ def test_opening_writing_and_closing_are_told_as_spans(workspace: Workspace) -> 
     assert told == [("repo.open", "notes", None), ("graph.apply_changeset", "notes", 2), ("repo.close", "notes", None)]
 
 
-# --- what is told of it
+# --- its events
 
 
 class Listening:

@@ -1,4 +1,4 @@
-"""What is left of memories without a question; and a recall by words alone, of matches alone, that counts nothing."""
+"""The retention of memories without a question, and a plain recall by words that counts no use."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A memory that says of an older one that it holds no longer stands before it, as long as it stands itself."""
+"""A memory that says that an older one is out of date ranks before it, while it is current itself."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -32,7 +32,7 @@ def both(bank: Bank, **values: Any) -> tuple[Memory, Memory]:
 
 
 def overturned(bank: Bank, **asked: Any) -> dict[str, str]:
-    """What is overturned, and by which memory."""
+    """Return the overturned memories, each with the id of the memory that overturns it."""
     hits = bank.recall(ASKED, **asked)
     return {hit.memory.id: hit.overturned.by or "" for hit in hits if hit.overturned is not None}
 
@@ -294,7 +294,7 @@ def test_context_as_of_before_has_no_mark(opened: Opened, clock: HandClock) -> N
     assert f"note · id {old.id}" in bank.context(session="monday").text
 
 
-# --- whatever happens to both
+# --- later changes to both
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,4 +1,4 @@
-"""What has faded stays out where that is asked, and what is about to comes back for a review, beside the answers."""
+"""Recall can leave out faded memories, and adds fading ones for a review beside the answers."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,7 +14,7 @@ from pieria.record.link import DRAWN_FROM
 
 @pytest.fixture
 def bank(opened: Callable[..., Bank], clock: HandClock) -> Bank:
-    """Eight days ago three notes on herons and one on bread, and today thirty more on herons."""
+    """Return a bank with three notes on herons and one on bread, eight days old, and thirty new ones on herons."""
     bank: Bank = opened()
     for number in range(3):
         bank.remember(f"The heron number {number} nests by the old mill.", id=f"due{number}", tags=["bird"])

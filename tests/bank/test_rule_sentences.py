@@ -1,4 +1,4 @@
-"""The sentences that lay down a standing rule have vectors of their own, made with the passages of their text."""
+"""Sentences with a standing rule have vectors of their own, made with the passages of their text."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ def bank(tmp_path: Path) -> Iterator[Bank]:
 
 
 def rules(bank: Bank, row: int) -> list[int]:
-    """The numbers of its rules' vectors."""
+    """Return the numbers of the row's rule vectors."""
     with bank.store.reading() as reader:
         return [number for number, _ in reader.vectors([row], "rule").get(row, [])]
 

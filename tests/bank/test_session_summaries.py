@@ -1,4 +1,4 @@
-"""The summary of a session: what goes into it, when it is made anew, and that nothing hidden or gone stays in it."""
+"""The summary of a session: its content, when it is rebuilt, and that it keeps nothing hidden or erased."""
 
 from collections.abc import Iterator
 from pathlib import Path

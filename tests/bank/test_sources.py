@@ -1,4 +1,4 @@
-"""What comes from places outside that are looked at again, in a folder and on a server."""
+"""Memories from outside sources that are read again later, in a folder and on a server."""
 
 from pathlib import Path
 

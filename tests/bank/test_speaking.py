@@ -1,4 +1,4 @@
-"""Who is said to have written a memory after it was changed, and how far it is believed then."""
+"""The author of a memory after a change, and its trust."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Backup and restore: a copy of one moment while others write, and a bank again only when the copy is whole."""
+"""Backup and restore: a copy of one moment while others write, restored only if the copy is complete."""
 
 import os
 import sqlite3
@@ -62,7 +62,7 @@ def bank(data: Path) -> Iterator[Bank]:
 
 @pytest.fixture
 def backup(data: Path, tmp_path: Path) -> Path:
-    """Of a bank that holds one memory and is closed now."""
+    """Return the backup of a closed bank with one memory."""
     with pieria.open("notes", data=data) as opened:
         opened.remember("kept", id="m", tags=["a"])
         return opened.backup(tmp_path / "notes.backup")
@@ -173,7 +173,7 @@ with pieria.open("notes", data=sys.argv[1]) as bank:
 
 
 def test_naming_a_bank_in_use_by_mistake_does_not_give_up_its_locks(bank: Bank, data: Path) -> None:
-    """Else another process that closes the bank believes itself the last one, and takes the log away."""
+    """Otherwise another process that closes the bank sees no other user and deletes the log."""
     own = data / "notes.db"
     for mistake in (bank.export, bank.import_, bank.backup):
         with pytest.raises((InputError, TransferError)):
@@ -305,7 +305,7 @@ def test_a_damaged_bank_is_replaced_and_kept(data: Path, backup: Path) -> None:
 
 
 def spoil(path: Path) -> None:
-    """Overwrites the middle of the pages, where the tables are, and leaves the header as it was."""
+    """Overwrite the middle of the file, where the tables are, and keep the header."""
     whole = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(whole // 2)

@@ -1,4 +1,4 @@
-"""Export: one moment of the bank, in a file that appears whole, for its owner alone."""
+"""Export: one moment of the bank, in a file that appears complete and only its owner can read."""
 
 import hashlib
 import json

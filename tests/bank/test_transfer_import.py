@@ -1,4 +1,4 @@
-"""Import: a bank without a past becomes the one that was exported; what is wrong with a file is told, line by line."""
+"""Import into an empty bank: it becomes the exported bank, and errors in a file are reported by line."""
 
 import json
 import os
@@ -22,7 +22,7 @@ Opens = Callable[..., Bank]
 
 
 class Ticking:
-    """A clock that goes on by a second whenever it is looked at."""
+    """A clock that advances one second with each reading."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_an_open_file_is_refused_that_is_no_export_or_read_only_once(opens: Open
 
 @pytest.fixture
 def exported(opens: Opens, tmp_path: Path) -> Path:
-    """A bank with something of everything."""
+    """Return the export of a bank with rows of every kind."""
     bank = opens("notes", session="s1")
     first = bank.remember("We chose JWT.", id="first", tags=["auth"], importance=0.8, body={"type": "decision"})
     bank.remember("Maya works on billing.", id="second", entities=["Maya"], scope="session", kind="diary")
@@ -441,7 +441,7 @@ def test_half_of_the_lines_broken_keeps_what_is_whole(opens: Opens, tmp_path: Pa
 
 
 def test_a_memory_whose_end_is_missing_is_not_brought_back_by_that(opens: Opens, exported: Path) -> None:
-    """Were its other lines taken alone, what was removed would stand again."""
+    """With its remaining lines alone, the removed memory would come back."""
 
     def lose_the_removal(lines: Lines) -> None:
         lines.remove(next(line for line in lines if line.get("ended") == "removed" and line["line"] == "state"))

@@ -1,4 +1,4 @@
-"""Import into a bank that holds something: what is here meets the mode, and nothing comes back unasked."""
+"""Import into a bank that holds memories: the mode decides on conflicts, and nothing removed comes back unasked."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -58,7 +58,7 @@ def ours(opens: Opens) -> Bank:
 
 @pytest.fixture
 def bring(theirs: Bank, ours: Bank, tmp_path: Path, clock: HandClock) -> Callable[..., Any]:
-    """Exports theirs and imports it into ours, an hour later."""
+    """Return a function that exports their bank and imports it into ours, an hour later."""
 
     def bring(**values: Any) -> Any:
         theirs.export(tmp_path / "out.jsonl")

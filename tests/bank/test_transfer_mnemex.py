@@ -1,4 +1,4 @@
-"""The store of Mnemex brought in, into a folder and onto a server: as often as one likes, and whatever stands in it."""
+"""Importing a Mnemex store into a folder or onto a server: repeatable, and with any content."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What says exactly the same."""
+"""Finding memories with exactly the same text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Upkeep on real banks: what a sleep writes and leaves alone, what fades and what never does, what is mended."""
+"""Upkeep on real banks: what a sleep writes and leaves alone, what fades and never fades, and repairs."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -195,7 +195,7 @@ def test_purging_a_source_purges_what_was_drawn_from_it(bank: Bank, clock: HandC
 
 
 class Model:
-    """A language model that sums up, or fails where it is told to."""
+    """A language model that writes summaries, after a given number of failures."""
 
     model = "custom:summaries"
 

@@ -1,4 +1,4 @@
-"""What readers note is counted, soon and exactly, and never at their expense."""
+"""Uses noted by readers are counted soon and exactly, and cost the readers nothing."""
 
 import gc
 import logging

@@ -1,4 +1,4 @@
-"""A vault of Markdown notes and a bank that say the same, in a folder and on a server."""
+"""A vault of Markdown notes in step with a bank, in a folder and on a server."""
 
 import os
 import shutil
@@ -35,13 +35,13 @@ def bank(kept: Kept, vault: Path) -> Iterator[Bank]:
 
 @pytest.fixture
 def local(folder: Kept, vault: Path) -> Iterator[Bank]:
-    """For what is the same wherever the bank is kept."""
+    """Yield a bank in a folder, for tests that are the same for all stores."""
     with folder.opened("vaulted", settings={"vault": str(vault)}) as bank:
         yield bank
 
 
 def noted(bank: Bank, text: str = JWT, **more: Any) -> str:
-    """The id of a memory that has a note."""
+    """Remember and promote a memory, and return its id."""
     memory = bank.remember(text, **{"title": "JWT for all APIs", **more})
     bank.vault.promote(memory.id)
     return memory.id
@@ -213,7 +213,7 @@ def test_of_two_changes_the_notes_wins_and_nothing_is_lost(bank: Bank, vault: Pa
 
 
 class Interrupted:
-    """A store to which somebody else comes first, right before the first write."""
+    """A store in which another caller acts right before the first write."""
 
     def __init__(self, store: Store, act: Callable[[], object]) -> None:
         self._store = store
@@ -229,7 +229,7 @@ class Interrupted:
 
 
 def synced_while(bank: Bank, kept: Kept, act: Callable[[Bank], object]) -> Synced:
-    """A sync during which somebody else acts, after it has read the memories and before it changes any."""
+    """Run a sync in which another caller acts between reading the memories and changing them."""
     with kept.opened("vaulted") as other:
         store = bank.store
         bank.store = Interrupted(store, lambda: act(other))
@@ -481,7 +481,7 @@ def test_a_note_that_cannot_be_read_any_more_is_told_and_left_alone(local: Bank,
 
 
 def test_what_a_killed_sync_left_is_found_by_the_next(local: Bank, vault: Path) -> None:
-    """The file was written, and the bank was not told."""
+    """The sync wrote the file but died before it wrote to the bank."""
     memory = local.remember(JWT, title="JWT")
     local.vault.promote(memory.id)
     with local.store.writing() as writer:

@@ -1,4 +1,4 @@
-"""Notes in which all goes wrong that can, up to two thousand: each is told of, and none is lost or changed."""
+"""Up to two thousand notes with every kind of fault: each is reported, and none is lost or changed."""
 
 import os
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def visible(vault: Path, kinds: dict[str, Note]) -> dict[str, int]:
-    """The numbers of the notes of these kinds, by path, but for hidden ones."""
+    """Return the numbers of these notes by path, without hidden ones."""
     found = {}
     for path in vault.rglob("*.md"):
         shown = path.relative_to(vault).as_posix()

@@ -1,4 +1,4 @@
-"""Notes that their owner moves or deletes at the very moment they are synced."""
+"""Notes that their owner moves or deletes during a sync."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def just_before_stat(monkeypatch: pytest.MonkeyPatch, note: Path, happens: Calla
 
 
 class Going(AbstractContextManager["Going"]):
-    """What a folder holds; each file of it is gone the moment it is named."""
+    """The entries of a folder. Each file is deleted when its entry is read."""
 
     def __init__(self, entries: list["os.DirEntry[str]"]) -> None:
         self._entries = entries
@@ -54,7 +54,7 @@ class Going(AbstractContextManager["Going"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def test_a_note_that_goes_while_it_is_brought_up_to_date_is_told_and_all_others_are(
@@ -119,7 +119,7 @@ def test_a_process_that_is_forked_off_in_the_middle_of_a_sync_neither_waits_for_
     children: list[int] = []
 
     def fork(done: int, whole: int) -> None:
-        """In the child a sync that is refused; the parent goes on with its own once that is known."""
+        """Fork once. The child's sync must be refused, and the parent continues after that."""
         if children:
             return
         children.append(os.fork())
@@ -127,7 +127,7 @@ def test_a_process_that_is_forked_off_in_the_middle_of_a_sync_neither_waits_for_
             os.close(trying)
             os.read(tried, 1)
             return
-        # Ends it, should it wait for ever.
+        # End the child if it waits without end.
         signal.alarm(90)
         refused = False
         try:

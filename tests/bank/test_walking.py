@@ -1,4 +1,4 @@
-"""Neighbours of memories and places: in which order they come, where they are cut short, and what it takes to ask."""
+"""Neighbours of memories and places: their order, the limits, and the number of statements."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ ROOM = pieria.Place("attic/birds")
 
 @pytest.fixture
 def bank(kept: Kept) -> Iterator[Bank]:
-    """A hub whose first links lead to what may not be seen any more, and a few that lead further."""
+    """Yield a bank with a hub whose first links lead to hidden memories, and a few others further."""
     with kept.opened("notes", settings={"durability": "off"}) as bank:
         bank.remember_many([{"id": id, "text": id} for id in ("hub", *"abcdef", *(f"old{n}" for n in range(9)))])
         for n in range(9):
@@ -82,10 +82,10 @@ def test_what_is_the_users_own_is_asked_for_in_its_bank(bank: Bank) -> None:
 
 def test_many_take_no_more_statements_than_one_and_of_a_hub_no_more_is_read_than_is_wanted(bank: Bank) -> None:
     def taken(ids: str, hops: int, most: int) -> list[int | None]:
-        """How many memories each statement may bring; None where it looks for links."""
+        """Return the row limit of each statement, or None for statements that look for links."""
         limits: list[int | None] = []
         with bank.store.reading() as reader:
-            # Whether anything is in quarantine, or linked at all, is asked once a transaction.
+            # A transaction checks once for quarantine and for links.
             reader.hides()
             reader.links([])
             session = reader._session  # type: ignore[attr-defined]

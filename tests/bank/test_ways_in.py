@@ -1,4 +1,4 @@
-"""What an agent cannot do to the words of a person, nor to what a person decided."""
+"""Changes that an agent cannot make to a person's words and decisions."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ def told() -> str:
 
 
 def turn_that_repeats_a_tool() -> str:
-    """Keep a person's turn as the intake of turns does."""
+    """Remember a person's turn as the intake of turns does."""
     with person() as bank, bank._writing() as writer:
         new = NewMemory(TURN, kind="turn", meta={REPEATS: SPANS, "length": 9}, via="person", scope="bank")
         [kept] = bank._written(writer, [bank._screening.draft(checked(new))])
@@ -305,7 +305,7 @@ def test_a_sentence_that_waits_is_listed_beside_one_that_is_told() -> None:
 
 @pytest.mark.parametrize("is_empty", [True, False])
 def test_an_import_of_others_spoils_no_observing(tmp_path: Path, is_empty: bool) -> None:
-    """Into a bank that holds something, what tools put out elsewhere does not come along at all."""
+    """A bank that holds memories takes no records of tool output from an import."""
     file = tmp_path / "theirs.jsonl"
     work = Session("s1")
     key = pieces.session_key(work.host, "s1")

@@ -1,4 +1,4 @@
-"""Raising what a memory has, and never lowering it."""
+"""Merging values into a memory without lowering any."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

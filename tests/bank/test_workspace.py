@@ -1,4 +1,4 @@
-"""Opening banks: which file a name means, what banks on one file share, and that every setting has its effect."""
+"""Opening banks: the file of a name, what banks on one file share, and that every setting has its effect."""
 
 import gc
 import json
@@ -65,7 +65,7 @@ def texts(bank: Bank) -> set[str]:
     return {memory.text for memory in bank.list(limit=100)}
 
 
-# --- every setting has an effect: for each value, what is seen of it
+# --- every setting has an effect: what each value changes
 
 
 def seen_of_data(folder: Path, value: Any) -> object:
@@ -164,11 +164,11 @@ def seen_of_embedder(folder: Path, value: Any) -> object:
 
 
 def seen_of_embedder_threads(folder: Path, value: Any) -> object:
-    """How many threads the runtime begins beside the one that asks, and that one."""
+    """Return the number of threads that run the model, the caller included."""
     ask = (
         "import onnxruntime, os, pieria, sys\n"
         "told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
-        # A thread of ours that ends is there for a moment after Python has forgotten it: none may begin.
+        # A thread of ours lives on for a moment after Python has dropped it. So none may start.
         "from pieria.bank.background import background; background.end()\n"
         "def threads(): return len(os.listdir('/proc/self/task'))\n"
         "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
@@ -232,7 +232,7 @@ def seen_of_models(folder: Path, value: Any) -> object:
 
 
 def calls_allowed(folder: Path, **budgets: Any) -> int:
-    """Of three, each of 100 tokens."""
+    """Return how many of three calls, of 100 tokens each, the budgets allow."""
     allowed = 0
     with pieria.open("b", data=folder, settings=budgets) as bank, suppress(BudgetError):
         while allowed < 3:
@@ -268,7 +268,7 @@ def seen_of_accept_above(data: Path, value: Any) -> object:
 
 
 def seen_of_session_lease(folder: Path, value: Any) -> bool:
-    """Whether another may go on with a session ten seconds after the last sign of life."""
+    """Return whether another process may take over a session after ten seconds without a sign of life."""
     clock = HandClock()
     with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
         workspace.open("b")._session_log.begin(Kept("session_1", "b", "Plan the trip"))
@@ -329,7 +329,7 @@ def test_a_setting_has_its_effect(setting: str, value: Any, tmp_path: Path) -> N
 
 
 def test_every_setting_is_shown_to_have_an_effect() -> None:
-    """Those that have one on a server or in a toolset alone are shown there."""
+    """Other tests show the settings that have an effect on a server or in a toolset alone."""
     assert set(Settings.model_fields) - set(EFFECTS) == OF_A_SERVER | OF_MNEMEX
     assert [name for name, (_, outcomes) in EFFECTS.items() if len(set(map(repr, outcomes.values()))) < 2] == []
 
@@ -573,7 +573,7 @@ def test_a_bank_that_is_dropped_gives_its_store_back(tmp_path: Path) -> None:
 
 
 def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path) -> None:
-    """Garbage is collected in the middle of anything: here, under the lock that the background needs for its work."""
+    """Garbage collection can run anywhere: here, under the lock that the background thread needs."""
     workspace = Workspace(tmp_path, embedder=letters)
     bank = workspace.open("notes")
     bank.remember_many([{"text": "a word"}])
@@ -586,7 +586,7 @@ def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path)
 
 
 def test_a_thread_that_starts_may_find_that_a_bank_was_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever starts it waits for it until then, and so must hold nothing that it needs."""
+    """The starting thread waits for the new one, so it must hold no lock that the new one needs."""
     rested()
     begin = threading.Thread.start
     free: list[bool] = []

@@ -1,4 +1,4 @@
-"""Exports as tests need them: read as objects, changed, and sealed again so that only the change is wrong with them."""
+"""Helpers for exports in tests: read as objects, changed, and sealed again, so that only the change is wrong."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ def read(path: Path) -> Lines:
 
 
 def sealed(path: Path, lines: Lines | list[bytes]) -> Path:
-    """Writes the lines, the header first, with the end that belongs to them. Bytes are written as they are."""
+    """Write the lines, with the header first, and the matching end line. Bytes are written unchanged."""
     written = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     body = b"".join(line + b"\n" for line in written)
     counts = Counter(line["line"] for line in lines[1:] if isinstance(line, dict))
@@ -28,14 +28,14 @@ def sealed(path: Path, lines: Lines | list[bytes]) -> Path:
 
 
 def changed(path: Path, change: Callable[[Lines], Any]) -> Path:
-    """The same export with its lines changed in place by `change`."""
+    """Apply `change` to the lines of an export, in place, and seal it again."""
     lines = read(path)[:-1]
     change(lines)
     return sealed(path, lines)
 
 
 def of(lines: Lines, what: str, number: int = 0) -> dict[str, Any]:
-    """One of the lines of a kind."""
+    """Return one line of this kind."""
     return [line for line in lines if line.get("line") == what][number]
 
 
