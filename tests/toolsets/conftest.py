@@ -1,4 +1,4 @@
-"""Tools as a door calls them, on a workspace of their own whose clock stands still."""
+"""Fixtures to call tools like a door, on a workspace with a fixed clock."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from pieria.workspace import Workspace
 
 SETTINGS: dict[str, Any] = {"durability": "off"}
 Ask = Callable[..., Any]
-"""Calls a tool by its name and gives the value of its reply, which is no error."""
+"""Calls a tool by its name and returns the value of its reply, which is no error."""
 Refused = Callable[..., Any]
 """The same for a reply that is an error."""
 
@@ -29,13 +29,13 @@ def settings() -> dict[str, Any]:
 
 @pytest.fixture
 def models() -> dict[str, Any]:
-    """What the workspace is handed: an embedder, a language model."""
+    """Return the models for the workspace: an embedder, a language model."""
     return {}
 
 
 @pytest.fixture
 def host(tmp_path: Path, clock: HandClock, settings: dict[str, Any], models: dict[str, Any]) -> Iterator[Host]:
-    """A session of the bank `notes`; files go to the test's own folder."""
+    """Yield a session of the bank `notes`; files go to the test's own folder."""
     workspace = Workspace(tmp_path / "data", {**SETTINGS, **settings}, clock=clock, **models)
     banks = Banks(workspace, "test")
     yield Host(banks, "notes", "monday", Paths(tmp_path, (tmp_path,)))

@@ -1,4 +1,4 @@
-"""Toolsets that tests make up, so that the shared core is tested without any of the five."""
+"""Made-up toolsets, to test the shared core without any of the five."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ def toolset(*tools: Tool, name: str = "made", **values: Any) -> Toolset:
 
 @contextmanager
 def serving(made: Toolset, **handlers: Callable[..., Any]) -> Iterator[Registry]:
-    """A registry of this toolset alone, whose handlers are these functions and whose envelope adds nothing."""
+    """Yield a registry of this toolset only, with these functions as handlers and an envelope that adds nothing."""
 
     def failed(tool: Tool, arguments: Mapping[str, Any], error: Any) -> dict[str, Any]:
         return {"error": error.as_dict(), "arguments": dict(arguments)}

@@ -1,4 +1,4 @@
-"""What a call comes to: its reply and the bank after it, without what differs from run to run."""
+"""The result of a call: its reply and the bank after it, without what differs from run to run."""
 
 import json
 import re
@@ -18,11 +18,11 @@ _ID = re.compile(
 )
 _PASSING = re.compile(r"[\d,]+ MB free")
 _FILED = re.compile(r'"changed": \d{16,}')
-"""When a file was written, by the machine's own clock."""
+"""The time when a file was written, by the machine's own clock."""
 _UNDER_WAY = "sessions"
-"""The records of sessions come in the order of their ids, which are random; `sessions_state` tells what is in them."""
+"""Session records are in the order of their ids, which are random; `sessions_state` has their content."""
 _LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights", "duration_us", "phase_timings", "scores"}
-"""What is another number every time, what only repeats the question, and what comes in the order of random ids."""
+"""Fields that change with every run, repeat the question, or are in the order of random ids."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
 
 
 class Run:
-    """One workspace, on which calls are made one after the other."""
+    """One workspace, with calls made one after the other."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ class Run:
         raise AssertionError(f"no reply has {value}")
 
     def banks(self) -> dict[str, Any]:
-        """Everything in every bank, and every file beside the data."""
+        """Return all content of every bank, and every file beside the data."""
         held = {}
         for name in [*self.workspace.banks(), "@me"]:
             file = self.folder / f"{name}.all"

@@ -1,8 +1,8 @@
-"""The mark by which a test says which requirement of a toolset it proves."""
+"""The mark that names the requirements of a toolset that a test proves."""
 
 import pytest
 
 
 def requirement(*ids: str) -> pytest.MarkDecorator:
-    """By their ids in the toolset's `requirements.toml`."""
+    """Mark a test with ids from the toolset's `requirements.toml`."""
     return pytest.mark.requirement(*ids)

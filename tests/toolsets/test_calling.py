@@ -1,4 +1,4 @@
-"""One call: who may make it, what it answers, and that nothing escapes."""
+"""One call: its access, its reply, and that no exception escapes."""
 
 import json
 import logging

@@ -1,7 +1,7 @@
-"""Of every toolset: each parameter has an effect, each reply holds what it promises, each handler fits its tool.
+"""Of every toolset: each parameter has an effect, each reply has its promised keys, each handler fits its tool.
 
-A toolset's `returns.toml` lists the keys of its replies; its module `cases` has, for every tool, a call whose reply is
-looked at, and for every parameter two calls that differ in nothing else.
+A toolset's `returns.toml` lists the keys of its replies. Its module `cases` has a call for every tool, and for every
+parameter two calls that differ only in it.
 """
 
 import inspect
@@ -35,14 +35,14 @@ def folder_of(toolset: Toolset) -> str:
 
 
 def fixed(tool: Tool) -> list[str]:
-    """Parameters that can be one thing only, which they are by default as well."""
+    """Return the parameters with one allowed value, which is also the default."""
     return [name for name, schema in tool.parameters.items() if schema.get("enum") == [schema.get("default")]]
 
 
 def of_tested(what: str) -> list[Any]:
-    """Every (folder, tool, parameter) or (folder, tool) of the toolsets that have their facts here.
+    """Return every (folder, tool, parameter) or (folder, tool) of the toolsets with cases here.
 
-    Parameters are either such as can be one thing or another, or, with `fixed`, those that cannot.
+    `fixed` selects the parameters with one allowed value; otherwise the others are returned.
     """
     found: list[Any] = []
     for toolset, tool in registry():
@@ -56,7 +56,7 @@ def of_tested(what: str) -> list[Any]:
 
 
 def absent(reply: Any, path: str) -> str | None:
-    """Where the key path does not lead on."""
+    """Return the place where the key path ends early, or None."""
     steps = [step for step in path.replace("[]", ".[]").split(".") if step]
     return _absent(reply, steps, "reply")
 

@@ -1,4 +1,4 @@
-"""A toolset's page names every tool and every parameter, so that none can be added without a word on it."""
+"""A toolset's page names every tool and every parameter, so that none can be added without documentation."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ DOCUMENTED = [each for each in registry().toolsets.values() if (DOCS / f"{each.n
 
 
 def rows(toolset: Toolset) -> dict[str, set[str]]:
-    """The names in code of each row of a table that begins with a tool."""
+    """Return the code names of each table row that begins with a tool."""
     found = {}
     for line in (DOCS / f"{toolset.name}.md").read_text().splitlines():
         names = re.findall(r"`([^`]+)`", line)

@@ -1,4 +1,4 @@
-"""A fact that is stated through one toolset is found by every toolset's search, and is in none of their lists."""
+"""A fact stated through one toolset is found by every toolset's search, and is in none of their lists."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SEARCHES = {
     "mem-find": ("data", "results", "summary"),
     "sessions_recall": ("reasoned", "semantic"),
 }
-"""Where in its reply each search has the text of its first answer."""
+"""The place of the first answer's text in each search's reply."""
 LISTS: dict[str, Any] = {
     "mnemosyne_get_stats": {},
     "mempalace_status": {},
@@ -67,7 +67,7 @@ def test_a_fact_is_in_no_list_of_memories(ask: Ask, tool: str) -> None:
 
 
 def drawers(reply: Any) -> Any:
-    """The numbers in a reply that count memories."""
+    """Return the numbers in a reply that count memories."""
     if isinstance(reply, dict):
         counted = ("total_drawers", "total", "drawers", "count", "working", "total_memories", "observations")
         return {name: reply[name] for name in counted if name in reply}

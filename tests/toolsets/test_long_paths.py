@@ -1,4 +1,4 @@
-"""A path that no system takes is wrong input, for every tool and verb that takes one."""
+"""A path that no system accepts is wrong input, for every tool and verb that takes one."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where files may lie: under the roots, wherever a path seems to lead."""
+"""Paths: files must lie under the roots, after links and `..` are followed."""
 
 import os
 from pathlib import Path

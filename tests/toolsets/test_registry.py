@@ -1,4 +1,4 @@
-"""Which tools there are, and by which names they are found."""
+"""The tools of the registry, and the names that find them."""
 
 import json
 import subprocess
@@ -89,7 +89,7 @@ def test_to_list_the_tools_loads_no_handler() -> None:
     ],
 )
 def test_no_name_is_guessed_for_what_only_its_family_is_alike(name: str, meant: str) -> None:
-    """What is guessed is called: whoever wanted to search must not be led to what writes."""
+    """Agents call a suggested name: a search must never suggest a tool that writes."""
     with pytest.raises(NotFoundError) as caught:
         registry().only("open-mem").found(name)
     assert str(caught.value.hint).startswith(meant)

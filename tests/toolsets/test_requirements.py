@@ -1,4 +1,4 @@
-"""Every requirement of a toolset is proven by a test, and no test proves one that is not written down."""
+"""Every requirement of a toolset has a test, and every test names a written requirement."""
 
 import ast
 import tomllib
@@ -18,7 +18,7 @@ def written(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def proven(folder: Path) -> Iterator[str]:
-    """The ids that decorators of test functions name; read from the text, so that no choice of tests matters."""
+    """Yield the ids in decorators of test functions, read from the text: the choice of tests does not matter."""
     for path in sorted(folder.glob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""Arguments against a schema: what passes is what was given, and whatever is wrong is told all at once."""
+"""Arguments against a schema: valid ones pass unchanged, and all errors are reported at once."""
 
 import json
 import math
@@ -31,7 +31,7 @@ PLAIN = tool(
 
 
 def told(arguments: object) -> dict[str, dict[str, Any]]:
-    """What is wrong, by parameter."""
+    """Return the violations by parameter."""
     with pytest.raises(InputError) as caught:
         validated(PLAIN, arguments)
     return {one["parameter"]: one for one in violations(caught.value)}

@@ -1,4 +1,4 @@
-"""Ways to write `<private>` and `</private>`, and texts that only talk about what is private."""
+"""Ways to write `<private>` and `</private>`, and texts that only talk about privacy."""
 
 OPEN, CLOSE = "<private>", "</private>"
 
@@ -122,7 +122,7 @@ NEEDS_ITS_END = {
     *("bare attribute", "angle quotes", "guillemets", "cjk brackets", "cjk double brackets", "mathematical brackets"),
     "comments",
 }
-"""Forms that are ordinary text where no closing tag follows."""
+"""Forms that are ordinary text if no closing tag follows."""
 
 ORDINARY = [
     "a private matter",

@@ -1,4 +1,4 @@
-"""What the tests of ranking score: candidates made by hand or drawn at random, and the way from features to scores."""
+"""Helpers for tests of ranking: candidates by hand or at random, and the way from features to scores."""
 
 import random
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Held:
 
 @dataclass
 class Evidence:
-    """One line of a pool, by names. `around` are neighbours that lend their words; `before` is one by its key."""
+    """One row of a pool. `around` are the neighbours that lend their words; `before` is the key of another row."""
 
     key: Key
     id: str
@@ -170,7 +170,7 @@ def spread(told: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
 
 
 def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
-    """The reasons of each candidate as a hit tells them: those that are not 0."""
+    """Return the reasons of each candidate as a hit has them: the features that are not 0."""
     return [{name: value for name, value in features.items() if value} for features in whole(columns, names)]
 
 
@@ -192,13 +192,13 @@ def column(name: str, *pool: Evidence, asked: Asked = ASKED) -> list[float]:
 
 
 def columns_of(asked: Asked, pool: Sequence[Evidence]) -> Columns:
-    """All that any policy may ask for, but what follows from an order."""
+    """Return all features that a policy may use, except those that depend on an order."""
     columns = features_of(asked, pool) | of_use(asked, pool, Fading())
     return columns | {"relevance": relevance(columns)}
 
 
 def scored(asked: Asked, pool: Sequence[Evidence], policy: Policy) -> tuple[list[dict[str, float]], list[float]]:
-    """What each candidate is told to be found for, and what it is worth."""
+    """Return the reasons and the score of each candidate."""
     columns = columns_of(asked, pool)
     counted = [name for name in FEATURES if policy.counts(name)]
     worth = [policy.worth(why) for why in told(columns, counted)]
@@ -270,6 +270,6 @@ def question(drawn: random.Random) -> Asked:
 
 
 def made(seed: int, size: int) -> tuple[Asked, list[Evidence]]:
-    """A question and its candidates, drawn at random."""
+    """Return a random question and its candidates."""
     drawn = random.Random(seed)
     return question(drawn), [evidence(drawn, row) for row in range(size)]

@@ -1,7 +1,7 @@
 """Forms of secrets with made-up values, and innocent texts that look alike.
 
-No string here looks like a secret by itself: each is put together when the tests run, so that this file can
-be stored and published anywhere.
+No string in this file looks like a secret: each is put together when the tests run, so that this file can be stored
+and published anywhere.
 """
 
 import random
@@ -49,7 +49,7 @@ PKCS8 = made("LS0tLS1CRUdJTiB" + "SU0EgUFJJVk", 400, ALPHANUMERIC)
 
 # name of the form, a text with the secret's place marked by @@, the secret
 SECRETS: list[tuple[str, str, str]] = [
-    # --- tokens that a prefix gives away
+    # --- tokens with a known prefix
     ("pieria", "pieria token: use @@ for the laptop", made("pier" + "ia_", 43, WORD)),
     ("openai project", "@@", made("sk" + "-proj-", 120, WORD)),
     ("openrouter", "@@", made("sk" + "-or-v1-", 64, HEX)),
@@ -275,7 +275,7 @@ SECRETS: list[tuple[str, str, str]] = [
     ("query token", "https://api.example.org/v1?access_token=@@&limit=3", made("", 40)),
     ("query key", "https://maps.example.org/?key=@@", made("", 39)),
     ("twilio pair", f"Client('{made('A' + 'C', 32, HEX)}', '@@')", made("", 32, HEX)),
-    # --- passwords that a sentence tells
+    # --- passwords in sentences
     ("said in german", "Das Passwort vom Router ist @@ (mit Ausrufezeichen).", SHOUTED),
     ("said in german later", "Kennwort für die Kasse lautet jetzt: @@", PLAIN),
     ("said in spanish", "la contraseña del servidor es @@, no se la des a nadie", SHOUTED),

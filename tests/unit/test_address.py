@@ -1,4 +1,4 @@
-"""Addresses of servers: what may be shown of them, and what is the same server."""
+"""Addresses of servers: what may be shown of them, and which mean the same server."""
 
 import pytest
 from hypothesis import given

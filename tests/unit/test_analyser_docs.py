@@ -12,7 +12,7 @@ EXAMPLE = re.compile(r"`([^`]+)`")
 
 
 def examples() -> list[tuple[str, str, bool]]:
-    """(question, text, whether it is found), from every table of the page."""
+    """Return (question, text, is it found) from every table of the page."""
     found: list[tuple[str, str, bool]] = []
     columns: list[str] = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""What holds for the terms of any text whatsoever."""
+"""Laws for the terms of any text."""
 
 import sqlite3
 import sys
@@ -74,7 +74,7 @@ def test_spans_are_the_terms_with_their_places(text: str) -> None:
 
 
 def stands_for_itself(char: str) -> bool:
-    """Whether it is no abbreviation in one character, such as ㏂ or Ⅷ: a part of it cannot be sliced."""
+    """Return False for an abbreviation in one character, such as ㏂ or Ⅷ: it cannot be sliced."""
     written_out = unicodedata.normalize("NFKC", char)
     return len(written_out) == 1 or written_out.islower()
 
@@ -94,7 +94,7 @@ def test_what_a_question_asks_for_is_what_the_same_text_is_indexed_by(text: str)
     assert bool(asked) == bool(terms(text))
 
 
-# A letter ends a terminal's sequence, and an accent apart from its letter is none.
+# A letter ends a terminal's sequence, and a detached accent is not a letter.
 @given(any_text.filter(lambda text: not set(text) & set("™℠\x1b\x9b")))
 def test_compatible_spellings_are_one(text: str) -> None:
     assert terms(unicodedata.normalize("NFKC", text)) == terms(text)

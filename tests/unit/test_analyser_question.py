@@ -1,4 +1,4 @@
-"""What a question asks the index for."""
+"""The index terms of a question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""However long a text is, it is read in time that grows with its length.
+"""The analyser's time grows with the length of a text.
 
 A quadratic pattern needs minutes for a quarter of a megabyte, so it would outlast the time limit of any test here.
 """

@@ -1,4 +1,4 @@
-"""What the stemmer must bring together and what it must keep apart. The table is the specification."""
+"""Words that the stemmer must bring together or keep apart. The table is the specification."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The terms of texts of every kind, in their order. What finds what follows from these lists."""
+"""The terms of texts of every kind, in order. Matching follows from these lists."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a question wants."""
+"""The intent of a question."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Fitting weights to questions whose evidence is known."""
+"""Fitting weights to questions with known evidence."""
 
 from typing import Any
 
@@ -13,7 +13,9 @@ NOTHING = dict.fromkeys(NAMES, 0.0)
 
 
 def lessons(count: int, weights: Any = PLANTED) -> list[Lesson]:
-    """Of fifteen hits one is evidence: which one is drawn in proportion to exp(HARDNESS * sum(weight * feature))."""
+    """Return lessons of fifteen hits with one evidence, drawn in proportion to exp(HARDNESS * sum(weight *
+    feature)).
+    """
     chance = np.random.default_rng(7)
     made = []
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Intervals of what was measured, and how well a number tells two groups apart."""
+"""Intervals of measurements, and how well a number separates two groups."""
 
 import random
 from statistics import fmean, stdev
@@ -42,7 +42,7 @@ def test_the_area_counts_pairs_and_a_tie_as_half() -> None:
 
 
 def test_groups_of_one_size_are_drawn_each_by_itself() -> None:
-    """Were both drawn alike, each high number would meet its own low one, and what they share would fall out."""
+    """With paired draws, each high number would meet its own low one, and the shared part would cancel."""
     shared = [float(number) for number in range(100)]
     found = sampling.told_apart(shared, shared)
     assert found is not None

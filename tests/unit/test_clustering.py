@@ -1,4 +1,4 @@
-"""Clusters of made-up memories: laws that hold whatever the vectors, words and sizes."""
+"""Clusters of made-up memories: laws for any vectors, words and sizes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A configuration is checked however it is made, and says what holds for a step, a type of node, a call."""
+"""A configuration is always checked, and gives the settings of a step, a node type and a call."""
 
 import copy
 import json
@@ -64,13 +64,13 @@ def config(**values: Any) -> Config:
 
 
 def problems(**values: Any) -> dict[str, str | None]:
-    """Message and hint of everything that is wrong with a configuration."""
+    """Return message and hint of every error in a configuration."""
     with pytest.raises(ConfigError) as caught:
         config(**values)
     return {one.message.removeprefix("configuration: "): one.hint for one in (caught.value, *caught.value.errors)}
 
 
-# --- what it is when nothing is said
+# --- defaults
 
 
 def test_what_is_not_said_is_as_by_default() -> None:
@@ -99,7 +99,7 @@ def test_what_is_said_in_part_keeps_the_rest() -> None:
     assert said.episodic_validation == penalties
 
 
-# --- what is wrong with it
+# --- errors
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_it_was_made_of_may_change_afterwards() -> None:
     assert copy.deepcopy(made) == made
 
 
-# --- where it comes from
+# --- sources
 
 
 def test_a_file_that_the_environment_names_is_the_same_configuration(
@@ -251,7 +251,7 @@ def test_a_mapping_from_json_is_a_configuration() -> None:
         Config.from_dict([1])  # type: ignore[arg-type]
 
 
-# --- what holds
+# --- effective values
 
 
 def test_a_step_goes_by_its_group_and_then_by_itself() -> None:

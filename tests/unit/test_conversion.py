@@ -1,4 +1,4 @@
-"""A converted bank is compared with the file it was made from, row by row."""
+"""Compare a converted bank with its original file, row by row."""
 
 import sqlite3
 from contextlib import closing

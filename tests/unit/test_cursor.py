@@ -1,4 +1,4 @@
-"""Cursors: what is written is read, and any other text is refused with one error."""
+"""Cursors: a written cursor is read back, and any other text is refused with one error."""
 
 import base64
 import json

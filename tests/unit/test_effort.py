@@ -1,4 +1,4 @@
-"""What work may take: nothing is measured here but that spent time is told as spent."""
+"""The budget of work: these tests check that spent time is reported, and measure nothing."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a text names, by rules, and which known names it speaks of."""
+"""The names in a text by rules, and the known names it mentions."""
 
 import pytest
 from hypothesis import given

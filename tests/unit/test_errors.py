@@ -1,4 +1,4 @@
-"""The error tree: what every error promises, and that the module's drawing and the page keep up with it."""
+"""The error tree: the promises of every error, and that the module's drawing and the page are current."""
 
 import copy
 import inspect

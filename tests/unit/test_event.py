@@ -1,4 +1,4 @@
-"""What happened while an agent worked: one form, checked, capped, and the same however often it is told."""
+"""Events of an agent's work: one form, checked, capped, and the same however often they are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer has to hold, and whether a text does."""
+"""Parsing an expected answer, and checking a text for it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The time of a statement whose bounds were left open, and the pieces left of a fact that makes room."""
+"""The time of a statement with open bounds, and the remaining pieces of a fact that another replaces."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Folding of names: what counts as one name, and that keys never depend on how a name was reached."""
+"""Folding of names: which names are equal, and that the order of folding never changes a key."""
 
 import unicodedata
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The sentence of a fact, and what another sentence says of it."""
+"""The sentence of a fact, and what another sentence says about it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How use and age speak for a memory: what falls with time, what rises with use, and between which bounds."""
+"""The effect of use and age on a score: what falls with time, what rises with use, and the bounds."""
 
 import math
 
@@ -145,7 +145,7 @@ def test_uses_far_apart_make_it_last_and_uses_at_once_do_not() -> None:
         fading = Fading(model, spacing=1.0)
 
         def age(tally: float, fading: Fading = fading) -> float:
-            """When half is left, beside strength and use."""
+            """Return the days until half is left, without strength and use."""
             wear = Wear(0, "note", 1.0, Usage(spaced=tally))
             return (fading.until(0.5, 0, 1.0, fading.lasting_of(wear)) or 0) / DAY
 

@@ -1,4 +1,4 @@
-"""The fence around data: what is inside can neither close it nor pass for the host's own words."""
+"""The fence around data: the text inside can neither close it nor pass for the host's own words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a text shows at a glance."""
+"""The summary of a text at a glance."""
 
 import pytest
 

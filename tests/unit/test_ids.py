@@ -1,4 +1,4 @@
-"""Ids are unique and ascending whatever the clock, the threads and the forks of a process do."""
+"""Ids are unique and ascending for any clock, and over the threads and forks of a process."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ PARTS = st.lists(st.text(), max_size=4)
 
 @pytest.fixture
 def new_source() -> Iterator[None]:
-    """A source that has made no ids yet, and another after the test, whose clock may have run ahead."""
+    """Use a source without ids, and another after the test, whose clock may have run ahead."""
     module._source.draw()
     yield
     module._source.draw()

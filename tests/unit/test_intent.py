@@ -1,4 +1,4 @@
-"""Whether a message asks to be kept or looked up, told by rules alone; the examples are those of Mnemex's document."""
+"""Classify by rules if a message asks to save or to search; the examples are from Mnemex's document."""
 
 import json
 from collections.abc import Hashable, Sequence
@@ -66,7 +66,7 @@ def test_a_plain_text_has_its_terms_and_plain_strength() -> None:
     assert judge_strength(text, terms) == 1.0
 
 
-# --- what speaks, and what speaks against it
+# --- signs for and against
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_any_text_can_be_judged(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["\n", "word ", "a  ", "i'm ", "my a b c d, ", '"', "x (\n", "is it my? "])
 def test_a_long_text_takes_no_longer_than_its_length(text: str) -> None:
-    """One that took the square of it would run into the suite's limit."""
+    """A quadratic time would exceed the suite's limit."""
     whole = text * (30_000 // len(text))
     assert judge_saving(whole).band in ("save", "ask", "skip")
     assert judge_recalling(whole).band in ("search", "ask", "skip")
@@ -211,7 +211,7 @@ def f1(pairs: Sequence[tuple[Hashable, Hashable]], of: Hashable) -> float:
 
 
 FLOORS = {"tuning": 0.9, "heldout": 0.85}
-"""The second half was not read before the rules were done, and nothing was changed for it."""
+"""The second half was first read when the rules were finished, and changed nothing in them."""
 
 
 @pytest.mark.parametrize("half", FLOORS)

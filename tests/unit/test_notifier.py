@@ -1,4 +1,4 @@
-"""Events are what the list says, and a notifier hears them in order; whatever it does, nobody else notices."""
+"""Events match the list, a notifier gets them in order, and its failures disturb no other code."""
 
 import logging
 import os
@@ -39,7 +39,7 @@ LISTED = {
 
 
 class Listening:
-    """Notes what it is told, and in which thread; then does whatever a test wants of it."""
+    """A notifier that records its events and their threads, and then calls `then`."""
 
     def __init__(self, then: Callable[[], object] = lambda: None) -> None:
         self.heard: list[tuple[str, Event]] = []
@@ -68,7 +68,7 @@ def made(name: str) -> Event:
     return Event(name, dict.fromkeys(shape.payload), dict.fromkeys(shape.metadata))
 
 
-# --- what an event is
+# --- the form of an event
 
 
 def test_the_events_are_those_that_users_are_promised_with_their_keys() -> None:
@@ -120,7 +120,7 @@ def test_the_page_lists_every_event_with_its_keys() -> None:
     assert listed == {name: [[*shape.payload, *shape.optional], [*shape.metadata]] for name, shape in EVENTS.items()}
 
 
-# --- who is told
+# --- delivery
 
 
 def test_a_notifier_is_told_at_once() -> None:
@@ -203,11 +203,11 @@ def test_the_child_of_a_fork_tells_its_own_events_and_leaves_its_parents_alone()
     assert begun.wait(30)
     courier.tell("notes", deleted("waits"))
     with warnings.catch_warnings():
-        # That there are threads is the point.
+        # The fork with running threads is intended.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        # What the parent's thread holds at that very moment is held here for ever.
+        # A lock that the parent's thread holds at the fork stays locked in the child for ever.
         listening.then = lambda: None
         courier.tell("notes", deleted("child"))
         courier.close(30)

@@ -1,4 +1,4 @@
-"""What an overview is asked of, without the words that ask for it."""
+"""The subject of an overview, without the words that ask for an overview."""
 
 import pytest
 

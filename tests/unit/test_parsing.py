@@ -1,4 +1,4 @@
-"""Foreign JSON: read as `json` reads it, and refused where it is deep, before anything goes down into it."""
+"""Foreign JSON: read like `json` reads it, and refused if it is too deep, before any recursion."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ values = st.recursive(
     max_leaves=30,
 )
 BUSY = [["a", {"b": '"]}\\'}]] * DEEPEST
-"""Has brackets enough for its depth to be measured."""
+"""Has enough brackets for a depth check."""
 
 
 def read_by(read: Callable[[Any], Any], text: str | bytes) -> str:
@@ -40,7 +40,7 @@ def test_a_text_is_read_as_json_reads_it(value: object, ascii: bool, indent: str
     )
 )
 def test_any_other_text_fails_or_passes_as_with_json(text: str | bytes) -> None:
-    """Of 400 characters at most: too few to take the parser to its limits."""
+    """At most 400 characters: too few to reach the parser's limits."""
     found = read_by(parsed, text)
     assert found == read_by(json.loads, text) or found.startswith("TooDeepError")
 

@@ -1,4 +1,4 @@
-"""Statements that look alike: which of them are two."""
+"""Statements that look alike but differ."""
 
 import pytest
 

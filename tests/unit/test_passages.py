@@ -1,4 +1,4 @@
-"""Where long texts are cut, and that nothing of them is lost."""
+"""The cuts of long texts, and that the passages lose nothing."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Which parts of a prompt a person did not say: what stands between the marks ⟦ and ⟧ is somebody else's."""
+"""The parts of a prompt that a person did not write: the marks ⟦ and ⟧ enclose foreign text."""
 
 import pytest
 

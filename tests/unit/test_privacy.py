@@ -1,7 +1,7 @@
 """What is cut, what is found, and above all what is left alone.
 
-No string here looks like a secret by itself: each is put together when the tests run, so that this file can
-be stored and published anywhere.
+No string in this file looks like a secret: each is put together when the tests run, so that this file can be stored
+and published anywhere.
 """
 
 import re

@@ -16,13 +16,13 @@ HEAVY = {"click", "numpy", "pydantic", "rich", "sqlite3"}
 
 
 def printed(code: str) -> set[str]:
-    """What a fresh interpreter prints, word by word."""
+    """Return the words that a fresh interpreter prints."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60)
     return set(done.stdout.split())
 
 
 def offered_to_static_tools() -> dict[str, str]:
-    """Each name and the module it is said to come from, as a type checker reads the file."""
+    """Return each name and its module, as a type checker reads the file."""
     tree = ast.parse((ROOT / "src" / "pieria" / "__init__.py").read_text())
     [guarded] = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
     found = {}

@@ -1,4 +1,4 @@
-"""Scores: what they are a share of, what changes their order and what does not, and what stands behind its sources."""
+"""Scores: their scale, what changes their order and what does not, and the rank of derived memories."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ def candidate(row: int = 1, length: int = 10, **counts: int) -> Candidate:
 
 
 def plain(known: Corpus, one: Candidate) -> float:
-    """BM25 itself, from its definition."""
+    """Return BM25 from its definition."""
     damping = 1.2 * (0.4 + 0.6 * one.held.length / known.mean_length)
     return sum(known.weights[term] * count * 2.2 / (count + damping) for term, count in one.held.counts.items())
 
@@ -73,7 +73,7 @@ def test_scores_keep_the_order_of_bm25_and_lie_within_0_and_1(
 
 @given(counts, frequencies)
 def test_a_score_does_not_depend_on_the_order_of_terms(held: dict[str, int], known: dict[str, int]) -> None:
-    """A cursor's place is found by its score, in another process too."""
+    """A cursor finds its place by score, in another process too."""
     bank = corpus(60, 600, known)
     scores = {
         lexical(candidate(1, 20, **dict(order)), bank) for order in itertools.permutations(held.items(), len(held))
@@ -100,7 +100,7 @@ def test_the_newest_comes_first_among_equals_and_the_bank_before_the_users_own()
     assert [entry.key for entry in found] == sorted(entry.key for entry in found)
 
 
-# --- behind their sources
+# --- below their sources
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who stands where: best first, an overview spread over its sessions, copies folded, places kept for rules."""
+"""The order of hits: best first, an overview spread over its sessions, copies folded, places kept for rules."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ DOING = replace(ASKED, heeds_rules=True)
 
 
 def falling(pool: Sequence[Evidence]) -> list[float]:
-    """The worth of a pool that stands in its order already."""
+    """Return falling scores for a pool in order."""
     return [1 - number / 100 for number in range(len(pool))]
 
 
@@ -105,7 +105,7 @@ def test_a_copy_in_the_user_s_own_bank_is_one_too() -> None:
 
 
 def test_a_folded_copy_takes_no_place_from_anybody() -> None:
-    """The second rule would stand on a kept place, were it not said already."""
+    """The second rule would get a kept place if it were not a copy."""
     pool = [*(one(row) for row in range(10)), one(10, rule=0.9, copy_of="x"), one(11, rule=0.9, copy_of="x")]
     pool.append(one(12, rule=0.1))
     found = arranged(DOING, pool, falling(pool))

@@ -1,4 +1,4 @@
-"""How sure an answer is of itself."""
+"""The confidence of an answer."""
 
 import math
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def test_a_note_is_an_answer_by_how_far_it_is_ahead_of_others() -> None:
 
 
 def test_what_only_shares_the_name_is_no_answer() -> None:
-    """By name all notes on somebody are near to any question about them."""
+    """A person's name brings all notes on that person near to any question about them."""
     columns = {name: np.zeros(2) for name in WEIGHTS} | {"dense": np.array([0.7, 0.3]), "entity": np.ones(2)}
     near, far = (
         [Evidence((0, row), f"m{row}", Held(), dense=0.7, bare=bare) for row, bare in enumerate(each)]

@@ -1,4 +1,4 @@
-"""What each feature says of a candidate: a number for each reason there may be to bring it."""
+"""The features of a candidate: a number for each reason to return it."""
 
 import math
 import random
@@ -39,7 +39,7 @@ def test_nothing_has_no_features() -> None:
 
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
-    """`spread` follows from an order, so that it is counted when there is one."""
+    """`spread` depends on an order, so it is computed later."""
     assert {*features_of(ASKED, []), "spread"} == set(WEIGHTS)
     assert set(of_use(ASKED, [], Fading())) == set(OF_USE)
     assert {*columns_of(ASKED, []), "spread"} == set(FEATURES)
@@ -122,7 +122,7 @@ def test_what_was_not_embedded_yet_is_guessed_by_its_words_and_beside_what_was()
     holds, near, nothing = one(1, held(heron=1, nest=1)), one(2, dense=0.8), one(3)
     assert column("dense", holds, near, nothing) == pytest.approx([0.8 * (0.42 + 0.08 + 0.33 * 5 / 6), 0.8, 0.8 * 0.42])
     assert column("dense", one(1, held(heron=1)), one(2)) == [0.0, 0.0]
-    # Where the little that was compared is beside the point, the answer may be among what was not.
+    # The few compared vectors are off the subject; the answer may be among the others.
     assert column("dense", one(1), one(2, dense=0.1)) == pytest.approx([0.45 * 0.42, 0.1])
 
 
@@ -238,7 +238,7 @@ def test_the_week_after_is_told_in_days() -> None:
     assert fits[7] == pytest.approx(math.exp(-1))
 
 
-# --- what is to be done, and overviews
+# --- tasks and overviews
 
 
 def test_rules_speak_where_something_is_to_be_done() -> None:
@@ -259,7 +259,7 @@ def test_an_overview_begins_with_what_opens_a_session() -> None:
     assert column("opener", *pool) == [0.0] * 4
 
 
-# --- what is named, drawn from, tied, and how it is kept and used
+# --- names, sources, ties, status and use
 
 
 def test_a_text_that_names_what_the_question_names_has_its_share_of_it() -> None:
@@ -280,7 +280,7 @@ def test_a_link_lends_the_best_of_what_it_ties_to() -> None:
     unfound = one(5, tied=[(0, 99)])
     elsewhere = one(6, tied=[(1, 1)])
     lent = column("link", best, other, both, weaker, unfound, elsewhere)
-    # By words the other has two fifths of the best; its cosine is a quarter less, of which half shows.
+    # By words the other has two fifths of the best; its cosine is a quarter less, and half of that counts.
     assert lent == pytest.approx([0.0, 0.0, 1.0, 0.6 * 2 / 5 + 0.4 * 0.5, 0.0, 0.0])
 
 

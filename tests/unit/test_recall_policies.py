@@ -1,4 +1,4 @@
-"""What a score is made of: every policy's arithmetic, what the features are told by, and how sure an answer is."""
+"""The parts of a score: every policy's arithmetic, the features' reasons, and the confidence of an answer."""
 
 import functools
 import math
@@ -75,7 +75,7 @@ def test_a_product_is_as_good_as_its_factors_and_nothing_where_one_is_missing() 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0, 2.0])
 def test_a_factor_below_nothing_counts_as_nothing(weight: float) -> None:
-    """What was judged badly, or points the other way; two of them make nothing good."""
+    """For bad judgements or opposite vectors; two negative factors make nothing good."""
     factors = {"relevance": 0.8, "recency": 1.0, "frequency": 1.0, "reward": 1.0, "usage": -0.3, "dense": -0.1}
     assert score(VALUE.weighing({"usage": weight}), factors) == 0.0
     assert score(VALUE.weighing({"usage": weight, "dense": weight}), factors) == 0.0
@@ -108,7 +108,7 @@ def test_what_a_callable_gives_must_be_a_number_from_0_to_1(value: Any) -> None:
         custom(lambda _: value).worth({})
 
 
-# --- what a policy looks at
+# --- the features of a policy
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ RECOMPUTED: Mapping[str, Callable[[Why, Mapping[str, float]], float]] = {
         1.0, math.prod(max(0.0, why.get(name, 0.0)) ** weight for name, weight in weights.items())
     ),
 }
-"""What a reader of the plan would do: `scoring` as it is told there, to what it makes of `why` and the weights."""
+"""Compute the score like a reader of the plan: from `scoring`, `why` and the weights."""
 
 
 def total(why: Why, weights: Mapping[str, float]) -> float:
@@ -186,7 +186,7 @@ def total(why: Why, weights: Mapping[str, float]) -> float:
 
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
-    """One of ours, with some weights of a caller's."""
+    """Draw one of our policies, with some of a caller's weights."""
     policy = draw(st.sampled_from([POLICIES[name] for name in sorted(POLICIES)]))
     least = 0.0 if policy.scoring == PRODUCT else -MOST
     weights = st.one_of(st.just(0.0), st.floats(max(least, -1.0), 1.0), st.floats(least, MOST))

@@ -1,4 +1,4 @@
-"""What recall takes from a question before it asks any store."""
+"""The parts of a question that recall reads before it searches a store."""
 
 from datetime import UTC, datetime
 
@@ -110,7 +110,7 @@ def test_a_very_long_question_is_read_by_its_beginning() -> None:
     assert read.spans == ()
 
 
-# --- whatever may be a name
+# --- possible names
 
 
 def test_things_are_named_by_how_they_are_spelt() -> None:
@@ -172,7 +172,7 @@ def test_labels_and_facts_have_keys_of_their_own() -> None:
 
 
 def of_the_beginning(read: Reading) -> Reading:
-    """All but the question itself, and the words it is looked up by, which are bounded by themselves."""
+    """Return all but the question and its search words, which have bounds of their own."""
     return read._replace(text="", about="", considered=[], beyond=[], order=[], pairs=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Which sentences overturn what: a table of what people say, and of what only looks like it."""
+"""Sentences that overturn others: a table of what people say, and of what only looks like it."""
 
 import time
 

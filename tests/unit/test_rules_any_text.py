@@ -1,4 +1,4 @@
-"""Any text is legal for RuleMind: it answers in its types, the same every time, and reads long texts to their end."""
+"""Any text is valid for RuleMind: its answers have their types, repeat exactly, and read long texts to the end."""
 
 from collections.abc import Sequence
 
@@ -128,7 +128,7 @@ TRAPS = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_long_texts_of_one_thing_are_read_to_the_end(trap: str) -> None:
-    """What grew faster than the text would not be done before the suite's own limit."""
+    """Superlinear time would exceed the suite's limit."""
     mind = RuleMind()
     text = TRAPS[trap] * (20_000 // len(TRAPS[trap]))
     steps = [StepSeen(text, text, text, text, 0.9)]

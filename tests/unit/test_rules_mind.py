@@ -1,4 +1,4 @@
-"""The other steps of RuleMind, each on what it is for: episodes, knowledge, questions, summaries, merging, naming."""
+"""The other steps of RuleMind, each on its own input: episodes, knowledge, questions, summaries, merging, naming."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""What somebody says of themselves is a fact about them: whoever finds it alone knows whose word it is.
+"""A person's statement about themselves is a fact about them, with the speaker's name in it.
 
-What is said is in `rules_persons.txt`, a stroke between its lines: each with the facts below it.
+The statements are in `rules_persons.txt`, a stroke between their lines: each with the facts below it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What reads texts by rules reads very much of anything in time that grows with its length.
+"""Readers by rules take time that grows with the length of a text.
 
 A quadratic pattern needs an hour for a quarter of a megabyte, so it would outlast the time limit of any test here.
 """
@@ -21,7 +21,7 @@ from pieria.record.timewords import timewords
 from pieria.record.windows import Turn, window
 
 QUARTER = 250_000
-"""Of a megabyte."""
+"""A quarter of a megabyte, in characters."""
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 KNOWN = Names(["a", "a a a a", "Maya Lee", "東京", "A'A", "a.a"] + [f"a {'b ' * length}c" for length in range(14)])
 

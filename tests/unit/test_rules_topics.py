@@ -1,4 +1,4 @@
-"""The subgoal of rules: one wording while the work goes on with the same thing, another where it turns."""
+"""The subgoal of rules: one wording while the work is about the same thing, another after it changes."""
 
 from collections.abc import Sequence
 

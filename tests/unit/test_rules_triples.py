@@ -1,4 +1,4 @@
-"""What plain sentences state, as triples, and what states nothing: denied, asked, supposed, reported, not English.
+"""Triples from plain sentences; none from denied, asked, supposed, reported or foreign ones.
 
 The sentences are in `rules_triples.txt`: each with its triples below it, a stroke between their parts.
 """

@@ -1,4 +1,4 @@
-"""Where each setting's value comes from, and what is said when it cannot be right."""
+"""The source of each setting's value, and the errors for impossible values."""
 
 import json
 from pathlib import Path
@@ -411,7 +411,7 @@ def test_a_working_folder_that_is_gone_is_named(home: Path) -> None:
         resolve({})
 
 
-# --- what cannot be right
+# --- invalid values
 
 WRONG: dict[str, list[Any]] = {
     "bank": ["../x", "a/b", "x\0", "@you", 7],

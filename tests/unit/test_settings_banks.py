@@ -1,4 +1,4 @@
-"""Which names a bank may bear. The rules are of `record`; that settings and files keep them is tested beside."""
+"""Valid bank names. The rules are in `record`; other tests check that settings and files keep them."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""The variables of the systems that people come from: what they set here, what counts before them, what is told."""
+"""The variables of the original systems: what they set here, their precedence, and their reports."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from pieria.settings import Settings, resolve
 from pieria.settings.originals import INERT, PLAIN, PREFIXED, PREFIXES
 
 GIVEN = {"data": "there", "decay_model": "exponential", "vault": "notes", "vault_folder": "notes"}
-"""Of settings that no number fits."""
+"""Values of settings that take no numbers."""
 
 
 def value_for(setting: str) -> str:

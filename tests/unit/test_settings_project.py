@@ -1,5 +1,4 @@
-"""Which project a folder belongs to, and the bank of its repository. Real git makes the repositories where it can tell
-something that we could get wrong by making them ourselves."""
+"""The project of a folder, and the bank of its repository. Real git makes the repositories if ours could be wrong."""
 
 import re
 import subprocess
@@ -15,7 +14,7 @@ from pieria.settings import resolve
 
 
 def repository(folder: Path) -> Path:
-    """A repository as far as its place goes."""
+    """Make a minimal repository: a folder with `.git`."""
     (folder / ".git").mkdir(parents=True)
     return folder
 

@@ -1,4 +1,4 @@
-"""What an untrusted folder's settings file may say, setting by setting; and how a bank of one's own is known again."""
+"""The rights of an untrusted folder's settings file, setting by setting, and how a user's own bank is recognised."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_capture_is_only_switched_off(held: bool, said: bool, then: bool, tmp_pa
 
 
 def test_what_the_user_says_counts_before_a_stricter_file(tmp_path: Path) -> None:
-    """As it does before a trusted one: to be untrusted gives no file more say."""
+    """The same as before a trusted file: an untrusted one gets no more rights."""
     (tmp_path / ".pieria.toml").write_text('secrets = "refuse"\n')
     assert resolve({}, environ={"PIERIA_SECRETS": "flag"}, cwd=tmp_path).settings.secrets == "flag"
 
@@ -96,7 +96,7 @@ def test_one_byte_makes_it_another_file(change_of: str, tmp_path: Path) -> None:
 
 
 def test_the_file_that_is_read_is_the_one_that_was_trusted(tmp_path: Path) -> None:
-    """A link instead of the file leads to other bytes, or to the same."""
+    """A link in place of the file leads to other bytes, or to the same."""
     trusted_project(tmp_path, 'bank = "ours"\n')
     (tmp_path / ".pieria.toml").rename(tmp_path / "same")
     (tmp_path / "other").write_text('bank = "theirs"\n')

@@ -1,4 +1,4 @@
-"""Snippets: the passage that answers, cut at words, whatever the length of a text and its repeats."""
+"""Snippets: the passage that answers, cut at words, for texts and repeats of any length."""
 
 from pieria.recall.snippet import LENGTH, snippet
 
@@ -46,7 +46,7 @@ def test_of_equal_passages_the_first_is_chosen() -> None:
 
 
 def test_repeats_without_end_and_a_term_that_is_not_there() -> None:
-    """The text never holds all terms, so that every window is looked at."""
+    """The text never holds all terms, so every window is searched."""
     text = "heron " * 20_000
     found = snippet(text, {"heron", "stork"})
     assert found.startswith("heron heron")
@@ -54,7 +54,7 @@ def test_repeats_without_end_and_a_term_that_is_not_there() -> None:
     assert "heron stork heron" in snippet("heron " * 3_000 + "stork " + "heron " * 300, {"heron", "stork", "crane"})
 
 
-# --- where no word is shared
+# --- without a shared word
 
 
 LONG = FILLER * 20 + "the bird stood in the reeds " + FILLER * 20

@@ -1,4 +1,4 @@
-"""Who says a text, by how it begins."""
+"""The speaker of a text, by how it begins."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which sentences lay something down for good, and which only sound like it."""
+"""Sentences that set a standing rule, and sentences that only sound like one."""
 
 import pytest
 from hypothesis import given
@@ -364,7 +364,7 @@ I wish you would always be here.
 I hope you never change.
 """
 
-# Written after the forms were: how well they do on what nobody had thought of.
+# Written after the patterns, to measure them on unseen sentences.
 UNSEEN = """
 Always put units next to numbers
 pls always add alt text to images

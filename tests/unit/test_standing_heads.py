@@ -1,4 +1,4 @@
-"""The look at first words lets through whatever the forms, and what may lead to one, can match."""
+"""The check of first words passes every sentence that the forms can match."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""Prompts as people type them: which sentences the model takes for rules, and whose words it reads at all.
+"""Prompts as people type them: which sentences the model takes for rules, and whose words it reads.
 
-The prompts are of people who have not seen the training data.
+The prompts are by people who have not seen the training data.
 """
 
 import json

@@ -21,7 +21,7 @@ class Word(str):
     ],
 )
 def test_a_sum_is_the_same_in_every_python(values: tuple[object, ...], expected: int) -> None:
-    """Files keep these numbers: a Python that makes others would call every bank damaged."""
+    """Files store these sums: with another sum, a Python would call every bank damaged."""
     assert sum_of(values) == expected
 
 

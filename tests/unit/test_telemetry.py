@@ -1,4 +1,4 @@
-"""Spans and points reach whoever listens, in order and whole, and cost the work they tell about nothing else."""
+"""Spans and points reach their listeners in order and whole, and never affect the measured work."""
 
 import logging
 import threading
@@ -14,14 +14,14 @@ Told = list[tuple[tuple[str, ...], Mapping[str, Any], Mapping[str, Any]]]
 
 
 def listening(heard: Told) -> Callable[[], None]:
-    """To this thread alone: what other tests left behind may tell of its end from another. Gives what detaches it."""
+    """Attach for this thread only, as other tests may leave running threads, and return the function that detaches."""
     here = threading.get_ident()
     return attach(lambda *event: heard.append(event) if threading.get_ident() == here else None)
 
 
 @pytest.fixture
 def told() -> Iterator[Told]:
-    """What is told while a test runs."""
+    """Yield the events that arrive during a test."""
     heard: Told = []
     detach = listening(heard)
     yield heard

@@ -1,4 +1,4 @@
-"""What may stand for a moment, what may not, and that no moment changes on its way through the record."""
+"""Valid and invalid moments, and that no moment changes on its way through the record."""
 
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Any
@@ -20,7 +20,7 @@ def utc(*parts: int) -> datetime:
 
 
 class Nowhere(tzinfo):
-    """A zone that gives no offset, which Python allows and treats as the machine's own zone."""
+    """A zone without an offset, which Python allows and treats as the machine's own zone."""
 
     def utcoffset(self, dt: datetime | None) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Which time a text speaks of, as seen on Friday, 14 July 2023, at half past three."""
+"""The time that a text names, as seen on Friday, 14 July 2023, at half past three."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo

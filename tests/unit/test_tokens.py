@@ -1,4 +1,4 @@
-"""How many tokens a text is thought to take: enough of them in any script, and never none."""
+"""Token estimates: enough for any script, and never zero."""
 
 import pytest
 from hypothesis import given

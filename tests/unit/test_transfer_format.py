@@ -1,4 +1,4 @@
-"""The lines of an export: what a row becomes, that it comes back the same, and that the page names every field."""
+"""The lines of an export: each row becomes a line and is read back the same, and the page names every field."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from pieria.transfer.problem import Problem
 
 PAGE = (Path(__file__).parents[2] / "docs" / "export-format.md").read_text()
 
-# What a store can hold: instants of the years 1 to 9999, texts without NUL, labels that are trimmed.
+# Values that a store can hold: instants of the years 1 to 9999, texts without NUL, labels that are trimmed.
 MOMENTS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
     lambda text: not text.isspace()
@@ -36,7 +36,7 @@ VALUES = st.recursive(
 
 
 def written(value: Any) -> str:
-    """JSON text as the record keeps it."""
+    """Return JSON text as the record stores it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 

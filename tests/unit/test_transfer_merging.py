@@ -1,4 +1,4 @@
-"""A memory that is in both, the file and the bank: the later of each, the labels of both."""
+"""Merging a memory in the file with the one in the bank: the later version, and the labels of both."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ SIDES = st.builds(
 
 
 def held_after(ours: Side, state: State | None, content: Content | None) -> Side:
-    """Ours as it stands once the outcome is written, later than everything."""
+    """Return our side after the outcome is written, later than everything."""
     if state is None:
         return ours
     return Side(state, 9, content or ours.content, ours.since if content is None else 9)

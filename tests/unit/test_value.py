@@ -1,4 +1,4 @@
-"""What a node is worth: each factor by itself, and what none of them may do."""
+"""The value of a node: each factor alone, and its limits."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Front matter, Markdown, names and links of notes: what is read of any text, and what of it survives being written."""
+"""Front matter, Markdown, names and links of notes: parsing any text, and writing it back."""
 
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -34,7 +34,7 @@ PIECES = [
     "\ntags: ",
 ]
 LINES = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
-"""What looks like front matter, and seldom is."""
+"""Texts that look like front matter and mostly are not."""
 
 
 def memory(text: str, title: str | None = None, context: str | None = None, **labels: Any) -> Memory:
@@ -146,7 +146,7 @@ def test_comments_order_and_quotes_of_others_stay() -> None:
     assert front.written({"title": None, "tags": None}, before).count("\n") == 6
 
 
-# --- a memory's note, there and back
+# --- a memory's note, round trip
 
 
 @given(TEXTS, st.none() | WORDS, st.none() | TEXTS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))

@@ -1,4 +1,4 @@
-"""What a turn is read with."""
+"""The turns that are read together with a turn."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""For every tool a call whose reply is looked at, and for every parameter two calls that differ in it alone."""
+"""A call for every tool, and for every parameter two calls that differ only in it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ JWT = "We chose JWT for all new APIs."
 
 
 def nothing(run: Run) -> None:
-    """There is nothing to prepare."""
+    """Prepare nothing."""
 
 
 def filed(wing: str, room: str, content: str, **more: Any) -> Step:
@@ -25,7 +25,7 @@ def fact(subject: str, predicate: str, object: str, **more: Any) -> Step:
 
 
 def changing(parameter: str, base: Any, changed: Any, before: Sequence[Step] = (), **always: Any) -> Case:
-    """None leaves the parameter out."""
+    """Return a case with two values of a parameter; None leaves the parameter out."""
 
     def arguments(value: Any) -> Mapping[str, Any]:
         return always if value is None else {**always, parameter: value}
@@ -34,7 +34,7 @@ def changing(parameter: str, base: Any, changed: Any, before: Sequence[Step] = (
 
 
 def kept(run: Run) -> None:
-    """Drawers under ids that a case can name, of different days and sources."""
+    """Write drawers with known ids, of different days and sources."""
     values = [
         ("one", "api", "decisions", JWT, "2026-01-01", "decision"),
         ("two", "api", "backend", "The JWT service runs on port 8080.", "2026-02-01", "fact"),

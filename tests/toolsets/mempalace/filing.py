@@ -1,4 +1,4 @@
-"""A process of its own that files into a palace and searches it, telling each drawer that was acknowledged."""
+"""A process that files into a palace and searches it, and prints each acknowledged drawer."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def main(data: str, who: str, number: str) -> None:
             arguments = {"wing": who, "room": f"r{one % 3}", "content": content}
             filed = called(registry(), "mempalace_add_drawer", arguments, host)
             assert filed.error is None, filed.text
-            # What was filed is found at once, whoever else is writing; word for word, for its vector may be to come.
+            # A filed drawer is found at once, with any other writer; by words, as its vector may be pending.
             asked = {"query": f'"{content}"', "wing": who, "limit": 3}
             found = called(registry(), "mempalace_search", asked, host)
             assert filed.value["drawer_id"] in [hit["drawer_id"] for hit in found.value["results"]], found.text

@@ -1,4 +1,4 @@
-"""AAAK: what is encoded is decoded the same, and nothing that is decoded fails."""
+"""AAAK: decoding returns what was encoded, and decoding never fails."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A palace that is not there is made by what files something, and by nothing else: its name may be misspelt."""
+"""Only a tool that files makes a missing palace: its name may be misspelt."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ TOOLS = [name for name in registry().only("mempalace").names if name != "mempala
 
 
 def filled(value: Any) -> Any:
-    """What another call would have given."""
+    """Replace a value that an earlier call would have given."""
     return "x" if isinstance(value, str) and value.startswith("$") else value
 
 

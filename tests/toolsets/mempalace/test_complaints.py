@@ -1,4 +1,4 @@
-"""What people who use palaces complain about, one by one; some of it is proven where the tool concerned is."""
+"""A test for each complaint of people who use palaces; the rest are tested with their tools."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ def settings() -> dict[str, Any]:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, clock: HandClock, settings: dict[str, Any]) -> Iterator[Host]:
-    """The same palace, opened as another process would."""
+    """Yield the same palace, opened like another process."""
     banks = Banks(Workspace(tmp_path / "data", {**SETTINGS, **settings}, clock=clock), "other")
     yield Host(banks, "notes", "tuesday", Paths(tmp_path, (tmp_path,)))
     banks.close()

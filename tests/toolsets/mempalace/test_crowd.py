@@ -1,4 +1,4 @@
-"""Four processes in one palace; one is killed. Nothing that was acknowledged is lost, and nothing is stale."""
+"""Four processes in one palace, and one is killed: no acknowledged write is lost, and no reply is stale."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def begun(data: Path, who: str, number: int) -> subprocess.Popen[str]:
 
 
 def check_seen(host: Host, id: str, number: int) -> None:
-    """What another process was told to be filed is there for this one at once: found, opened, listed and counted."""
+    """A drawer of another process is there for this one at once: found, opened, listed and counted."""
     content = f"Crate {number} of victim holds {number * 7} kestrels."
     asked = {"query": f'"{content}"', "wing": "victim", "limit": 3}
     hits = called(registry(), "mempalace_search", asked, host).value["results"]

@@ -1,4 +1,4 @@
-"""Diaries, what hooks go by, and a look at whether all is at hand."""
+"""Diaries, the settings of hooks, and the check for missing parts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Drawers: one for each text in a room, whole, and gone when they are gone."""
+"""Drawers: one for each text in a room, whole, and gone once deleted."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -163,7 +163,7 @@ def test_a_time_that_is_none_is_told_by_its_name(refused: Refused, before: str) 
 
 @requirement("schema.validated")
 def test_null_is_what_is_left_out(ask: Ask, refused: Refused) -> None:
-    """As clients send it that fill in every parameter."""
+    """Some clients fill in every parameter."""
     id = file(ask, source_file=None, added_by=None, hall=None)["drawer_id"]
     assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["added_by"] == "mcp"
     assert ask("mempalace_search", query="JWT", limit=None, wing=None, room=None, before=None)["count"] == 1

@@ -1,4 +1,4 @@
-"""One memory, many voices: what another toolset wrote is the palace's, and what the palace holds is every other's."""
+"""One memory, many voices: the palace reads all other toolsets' memories, and they read the palace's."""
 
 import pytest
 from tests.toolsets.conftest import Ask, Refused

@@ -1,4 +1,4 @@
-"""Rooms that have to do with each other, and tunnels that live as long as their ends."""
+"""Related rooms, and tunnels that live as long as their ends."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def file(ask: Ask, wing: str, room: str, content: str) -> str:
 
 @pytest.fixture
 def palace(ask: Ask) -> dict[str, str]:
-    """auth and login share a name, login and styles another; cellar shares only a wing."""
+    """File drawers: auth and login share a name, login and styles another; cellar shares only a wing."""
     return {
         "auth": file(ask, "api", "auth", "Maya keeps the tokens."),
         "login": file(ask, "web", "login", "Maya met Omar."),
@@ -215,7 +215,7 @@ def test_no_two_tunnels_go_by_one_id(ask: Ask, palace: dict[str, str]) -> None:
 def test_a_room_that_whoever_emptied_takes_its_tunnels_along(
     ask: Ask, host: Host, palace: dict[str, str], tool: str
 ) -> None:
-    """With a drawer goes what was drawn from it, and may have been all that another room held."""
+    """Removing a drawer also removes derived memories, which may be all that another room holds."""
     drawn = host.bank.remember("Maya, in short.", kind="summary", place="api/summaries")
     host.bank.link(drawn.id, palace["auth"], "provenance")
     ask("mempalace_create_tunnel", **ENDS)

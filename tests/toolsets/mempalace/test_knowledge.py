@@ -1,4 +1,4 @@
-"""The graph of facts: from either side, each with its time, and nothing that contradicts passes in silence."""
+"""The graph of facts: from either side, each with its time, and every contradiction is reported."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host
 
 @requirement("kg.supersede")
 def test_a_change_is_told_as_it_is_whatever_was_known_of_the_new_value(ask: Ask, host: Host) -> None:
-    """The new value held already; the old one was said by two drawers, or begins just then."""
+    """The new value was already valid; the old one was stated by two drawers, or begins at the same moment."""
     drawers = [
         ask("mempalace_add_drawer", wing="w", room="r", content=f"{who}: Maya works at Acme.")["drawer_id"]
         for who in ("Omar", "Ann")

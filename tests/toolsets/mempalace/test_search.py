@@ -1,4 +1,4 @@
-"""Search: word for word, filtered without loss, and honest about what is not there."""
+"""Search: word for word, with exact filters, and clear about missing answers."""
 
 from typing import Any
 
@@ -153,7 +153,7 @@ def test_that_passage_is_word_for_word_and_whole_words(ask: Ask, host: Host, bef
     lines.insert(before, "The launch code is kestrel.")
     content = "\n".join(lines)[:99_000]
     file(ask, content)
-    # So much is embedded in the background where it takes long.
+    # A text this long is embedded in the background.
     host.bank.sync()
     [one] = ask("mempalace_search", query="launch code kestrel")["results"]
     begin = content.find(one["text"])

@@ -1,4 +1,4 @@
-"""For every tool a call whose reply is looked at, and for every parameter two calls that differ in it alone."""
+"""A call for every tool, and for every parameter two calls that differ only in it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ DEPLOYS = ("The deploy runs every Friday at noon.", "The deploy runs every Frida
 
 
 def nothing(run: Run) -> None:
-    """There is nothing to prepare."""
+    """Prepare nothing."""
 
 
 def saving(parameter: str, base: Any, changed: Any) -> Case:
-    """None leaves the parameter out."""
+    """Return a case with two values of a parameter; None leaves the parameter out."""
     always = {"content": "Deploys are critical for the API."} if parameter != "content" else {}
 
     def arguments(value: Any) -> Mapping[str, Any]:
@@ -41,7 +41,7 @@ def saving(parameter: str, base: Any, changed: Any) -> Case:
 
 
 def remembered(run: Run) -> None:
-    """Memories by their ids: of several ages, uses, labels and standings, and one that another is related to."""
+    """Write memories by id, with several ages, uses, tags and statuses, and one that another relates to."""
     bank = run.host.bank
     bank.remember("Kestrels nested on the old tower.", id="old", tags=["birds"])
     run.clock.move(days=9)
@@ -59,14 +59,14 @@ def remembered(run: Run) -> None:
 
 
 def worn(run: Run) -> None:
-    """Twelve that have faded, and one that has not."""
+    """Write twelve faded memories and a fresh one."""
     run.host.bank.remember_many([{"text": f"Passing thought {n}.", "id": f"m{n:02}"} for n in range(12)])
     run.clock.move(days=60)
     run.host.bank.remember("Not yet.", id="fresh")
 
 
 def proven(run: Run) -> None:
-    """Two that have been used enough, and one that was not, with a vault to promote them to."""
+    """Write two memories with enough uses and one without, and a vault to promote them to."""
     vault = run.folder / "vault"
     vault.mkdir()
     run.host.banks.close()

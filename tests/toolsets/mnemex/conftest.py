@@ -1,4 +1,4 @@
-"""What the tests of this toolset share: a memory in a call, and its id."""
+"""Fixtures for this toolset: save a memory, and find its id."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every example of the document, as it stands there: its calls are taken, and its replies have what ours have."""
+"""Every example in the document: we make its calls, and compare the keys of the replies."""
 
 from pathlib import Path
 from typing import Any

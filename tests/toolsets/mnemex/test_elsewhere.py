@@ -1,4 +1,4 @@
-"""One memory, many voices: what the other toolsets keep is found, used, put away and brought back here, and back."""
+"""One memory, many voices: here and in the other toolsets, memories are found, used, removed and restored."""
 
 import pytest
 from tests.contract.making import HandClock

@@ -1,4 +1,4 @@
-"""What is saved, used, corrected, put away and brought back."""
+"""Saving, using, correcting, removing and restoring memories."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Collecting, promoting, clustering and consolidating: nothing is lost, and nothing that did not happen is told."""
+"""Collecting, promoting, clustering and consolidating: nothing is lost, and reports are true."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What its users met with a real server of the original, asked of a real server of ours, line by line."""
+"""Problems of users with a real server of the original, tested on a real server of ours, line by line."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ class Server:
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a server with these variables; one whose clock is ours fills the bank before."""
+    """Yield a function that starts a server with these variables."""
     started: list[Server] = []
 
     def begin(**variables: str) -> Server:
@@ -48,7 +48,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
 
 def ago(tmp_path: Path, days: float, fill: Callable[[Bank], object]) -> None:
-    """Fills the server's bank as if it were so many days ago."""
+    """Fill the server's bank with a clock that many days ago."""
     clock = HandClock(datetime.now(UTC) - timedelta(days=days))
     with Workspace(tmp_path / "data", {"durability": "off"}, clock=clock) as workspace:
         fill(workspace.open("notes"))
@@ -76,7 +76,7 @@ def test_every_tool_is_listed_and_stdout_carries_the_protocol_alone(tmp_path: Pa
 @pytest.mark.slow
 @requirement("decay.models")
 def test_each_model_of_decay_collects_in_its_own_time(tmp_path: Path, start: Start) -> None:
-    """What was never used is forgotten after 13 days, 18 or 49."""
+    """An unused memory is forgotten after 13 days, 18 or 49."""
     ago(tmp_path, 20, lambda bank: bank.remember("Passing."))
     ago(tmp_path, 15, lambda bank: bank.remember("Passing as well."))
     found = {

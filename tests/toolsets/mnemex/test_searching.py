@@ -1,4 +1,4 @@
-"""Search: by the query, whatever the age; what is told of each result; pages, previews, and the text."""
+"""Search: by the query, at any age; the fields of results; pages, previews, and the text."""
 
 from pathlib import Path
 from typing import Any

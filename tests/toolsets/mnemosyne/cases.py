@@ -1,4 +1,4 @@
-"""For every tool a call whose reply is looked at, and for every parameter two calls that differ in it alone."""
+"""A call for every tool, and for every parameter two calls that differ only in it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ TEXT = "Maya works on billing."
 
 
 def nothing(run: Run) -> None:
-    """There is nothing to prepare."""
+    """Prepare nothing."""
 
 
 def said(content: str, **more: Any) -> Step:
@@ -20,7 +20,7 @@ def said(content: str, **more: Any) -> Step:
 
 
 def changing(parameter: str, base: Any, changed: Any, before: Sequence[Step] = (), **always: Any) -> Case:
-    """None leaves the parameter out."""
+    """Return a case with two values of a parameter; None leaves the parameter out."""
 
     def arguments(value: Any) -> Mapping[str, Any]:
         return always if value is None else {**always, parameter: value}
@@ -29,7 +29,7 @@ def changing(parameter: str, base: Any, changed: Any, before: Sequence[Step] = (
 
 
 def rested(run: Run) -> None:
-    """Three notes on one thing, and then days in which nothing was said; the same in another bank."""
+    """Write three notes on one subject, then move the clock by days; the same in another bank."""
     for bank in ("notes", "other"):
         host = run.host.having(bank_name=bank)
         for number in range(3):
@@ -43,7 +43,7 @@ def another_bank(run: Run) -> None:
 
 
 def files(run: Run) -> None:
-    """Exports of the original, to be brought in."""
+    """Write exports of the original, for import."""
     for name, content in (("one", "First."), ("two", "Second.")):
         row = {"id": name, "content": content, "timestamp": "2026-01-01T10:00:00", "scope": "global"}
         document = {"mnemosyne_export": {"version": "1.3"}, "working_memory": [row]}
@@ -70,13 +70,13 @@ TWO = [("mnemosyne_remember", {"content": "One."}), ("mnemosyne_scratchpad_write
 
 
 def first_and_second(tool: str, **more: Any) -> Case:
-    """Which of two memories."""
+    """Return a case that chooses one of two memories."""
     before = [said("First.", importance=0.3), said("Second.", importance=0.4)]
     return Case({"memory_id": "one", **more}, {"memory_id": "two", **more}, prepare=_named(before))
 
 
 def _named(steps: Sequence[Step]) -> Callable[[Run], None]:
-    """Memories under the ids `one`, `two` and so on."""
+    """Return a function that writes memories under the ids `one`, `two` and so on."""
 
     def prepare(run: Run) -> None:
         for id, (_, values) in zip(("one", "two", "three"), steps, strict=False):

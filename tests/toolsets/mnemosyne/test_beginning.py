@@ -1,4 +1,4 @@
-"""Which tools make a bank that is not there: those that begin something, and only what then is in it."""
+"""Which tools make a missing bank: those that begin something, and the bank holds only their result."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def mistyped(ask: Ask, host: Host) -> Host:
-    """Of the bank `notes` there is an export."""
+    """Return a host with a misspelt bank name; the bank `notes` has an export."""
     ask("mnemosyne_remember", content="One.")
     ask("mnemosyne_export", output_path="out.jsonl")
     return host.having(bank_name="noets", is_named=True)

@@ -1,4 +1,4 @@
-"""Counts and checks: of which banks, and without a word of what is remembered."""
+"""Counts and checks: of the right banks, and without any remembered text."""
 
 import sqlite3
 from pathlib import Path

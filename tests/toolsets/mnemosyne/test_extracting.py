@@ -1,4 +1,4 @@
-"""With a language model: what a text states is found by a job, and the reply says so."""
+"""With a language model, a job extracts the facts of a text, and the reply says so."""
 
 import json
 from typing import Any

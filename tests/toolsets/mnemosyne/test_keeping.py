@@ -1,4 +1,4 @@
-"""Sleep, update, invalidate, forget: what they change, what they keep, and that they say no more than they did."""
+"""Sleep, update, invalidate, forget: what they change, what they keep, and true reports."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def found(ask: Ask, query: str, **more: Any) -> list[str]:
 
 
 def notes(host: Host, **more: Any) -> list[str]:
-    """Three notes on one thing, by their ids."""
+    """Write three notes on one subject and return their ids."""
     texts = [f"The billing service answers invoice {number} of the billing team." for number in range(3)]
     return [host.bank.remember(text, entities=["billing"], **more).id for text in texts]
 

@@ -1,4 +1,4 @@
-"""Taking a bank out and bringing it in: ours whole, the original's as far as it goes, and a word on the rest."""
+"""Export and import: ours whole, the original's as far as possible, and a report on the rest."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def found(ask: Ask, query: str, **more: Any) -> list[str]:
 
 
 def plain(memory: Memory) -> dict[str, object]:
-    """All of it but how far it is believed: what comes in from a file is hearsay."""
+    """Return the memory without trust: imported memories are hearsay."""
     return {name: value for name, value in memory.as_dict().items() if name not in ("via", "trust")}
 
 

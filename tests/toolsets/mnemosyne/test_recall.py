@@ -1,4 +1,4 @@
-"""That what was meant is found, filters filter, weights weigh, and an answer says how sure it is."""
+"""Recall finds the right memory, filters filter, weights weigh, and an answer has a confidence."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ CAT, PAY = "The cat sleeps on the radiator.", "Invoices are paid on Fridays."
 
 
 def by_subject(texts: list[str]) -> list[list[float]]:
-    """Understands two subjects, and whatever else there is as a third."""
+    """Return vectors by subject: two known ones, and a third for all other texts."""
     cats, money = ("cat", "feline", "resting", "kitten"), ("invoice", "paid", "wages")
     found = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""What is kept, who sees it, and that nothing is taken from it by saying it again."""
+"""Remembered texts, who sees them, and that repetition removes nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,4 +1,4 @@
-"""Relations: each once, from either end, and nothing closed that may go on."""
+"""Triples: each once, from either end, and nothing closed that may go on."""
 
 from typing import Any
 

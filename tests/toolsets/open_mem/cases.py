@@ -1,4 +1,4 @@
-"""For every tool a call whose reply is looked at, and for every parameter two calls that differ in it alone."""
+"""A call for every tool, and for every parameter two calls that differ only in it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ SAID: dict[str, Any] = {
 
 
 def nothing(run: Run) -> None:
-    """There is nothing to prepare."""
+    """Prepare nothing."""
 
 
 def made(**more: Any) -> Step:
@@ -23,7 +23,7 @@ def made(**more: Any) -> Step:
 
 
 def changing(parameter: str, base: Any, changed: Any, before: Sequence[Step] = (), **always: Any) -> Case:
-    """None leaves the parameter out."""
+    """Return a case with two values of a parameter; None leaves the parameter out."""
 
     def arguments(value: Any) -> Mapping[str, Any]:
         return always if value is None else {**always, parameter: value}
@@ -36,7 +36,7 @@ def creating(parameter: str, base: Any, changed: Any) -> Case:
 
 
 def several(run: Run) -> None:
-    """Four observations by their ids, in two sessions; one of them revised, one removed."""
+    """Write four observations by id, in two sessions; one of them revised, one removed."""
     for id in ("one", "two", "three", "four"):
         values: dict[str, Any] = {"id": id, "title": f"Title {id}", "kind": "observation", "body": {"type": "decision"}}
         bank = run.host.having(session="sunday" if id == "one" else "monday").bank
@@ -55,7 +55,7 @@ def payload(narrative: str = "Came from a file.", id: str = "two") -> str:
 
 
 def blocks(run: Run) -> None:
-    """A file with somebody's words beside a block, and one that is nothing but a block."""
+    """Write a file with a user's words beside a block, and one with only a block."""
     several(run)
     block = "<!-- open-mem-context -->\nold\n<!-- /open-mem-context -->\n"
     (run.folder / "AGENTS.md").write_text(f"# Ours\n\n{block}")

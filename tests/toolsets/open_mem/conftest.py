@@ -1,4 +1,4 @@
-"""What the tests of this toolset share: an observation in a call, and its id."""
+"""Fixtures for this toolset: make an observation, and find its id."""
 
 from typing import Any
 

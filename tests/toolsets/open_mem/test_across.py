@@ -1,4 +1,4 @@
-"""One memory, many voices: what one toolset keeps, the other finds, opens, corrects and forgets."""
+"""One memory, many voices: each toolset finds, opens, corrects and forgets the other's memories."""
 
 import pytest
 from tests.toolsets.conftest import Ask, Refused
@@ -68,7 +68,7 @@ def test_what_is_filed_in_the_palace_is_found_opened_revised_and_removed_here(
     ask("mem-remove", id=new, reason="retired")
     assert ask("mempalace_search", query="gateway")["results"] == []
     assert refused("mempalace_get_drawer", drawer_id=new)["error_class"] == "not_found"
-    # Whoever files the same again means it: it is another drawer, and what was removed stays so.
+    # Filing the same again is deliberate: it makes another drawer, and the removed one stays removed.
     again = ask("mempalace_add_drawer", **filed)["drawer_id"]
     assert made.found("gateway") == [again] != [id]
     assert ask("mem-get", ids=[id, new])["data"]["deleted"] == [id, new]
@@ -113,7 +113,7 @@ def test_what_was_saved_in_mnemex_is_found_opened_revised_and_removed_here(
     ask("mem-remove", id=new)
     assert ask("search_memory", query="kestrels")["results"] == []
     assert ask("open_memories", memory_ids=new)["not_found"] == [new]
-    # To bring it back has to be asked for by name, and brings back what was removed, not what stood before.
+    # Recovery needs the removed id, and restores the removed version, not the one before.
     assert ask("recover_memory", memory_id=id)["changed"] is False
     assert made.found("kestrels") == []
     ask("recover_memory", memory_id=new)

@@ -1,4 +1,4 @@
-"""Import: whatever a payload says of its revisions, no observation comes to have two heads, and none comes back."""
+"""Import: no payload gives an observation two heads or brings back a removed one."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_a_revision_of_what_is_here_comes_in_its_place_or_not_at_all(
 ) -> None:
     ask("mem-import", payload=payload(said("old")))
     clock.move(days=1)
-    # As the original exports it: the newest alone, with the id of what it revised.
+    # As the original exports it: only the newest, with the id of the revised one.
     ask("mem-import", payload=payload(said("new", "old")), mode=mode)
     if mode == "skip":
         assert made.found("heron") == ["old"]

@@ -1,4 +1,4 @@
-"""The timeline: sessions and their summaries, one session in full, and what stands around an observation."""
+"""The timeline: sessions and their summaries, one session in full, and the neighbours of an observation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Folder context: only between the markers, the same bytes each time, and the dry run is of what is done."""
+"""Folder context: only between the markers, the same bytes each time, and the dry run equals the run."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def inside(host: Host, project: Path) -> Host:
 
 
 def files(folder: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Every file below, with when it was written."""
+    """Return the content, write time and inode of every file below the folder."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
@@ -55,7 +55,7 @@ def act(ask: Ask, at: Host, action: str) -> dict[str, Any]:
 
 
 def mixed(project: Path) -> None:
-    """Files with words, with a block, with both and with half of one."""
+    """Write files with words, with a block, with both and with half of one."""
     for name in ("words", "block", "both", "half", "fenced", "odd"):
         (project / name).mkdir()
     (project / "words" / "AGENTS.md").write_text("# Theirs\n")
@@ -120,7 +120,7 @@ def test_a_dry_run_writes_nothing_and_shows_what_is_done(
     assert (dry["dryRun"], real["dryRun"]) == (True, False)
     for key in ("diff", "changed", "files", "refused"):
         assert shown[key] == real[key], key
-    # The diff is one that patch understands, and leads to the very bytes.
+    # `patch` understands the diff, and the result has the same bytes.
     if real["diff"]:
         command = ["patch", "-p1", "--binary", "--remove-empty-files", "--silent"]
         done = subprocess.run(command, input=real["diff"].encode(), cwd=tmp_path / "patched", check=False)
@@ -387,7 +387,7 @@ def test_a_file_keeps_its_rights(ask: Ask, made: Made, inside: Host, project: Pa
 def test_where_the_block_goes_is_told_and_that_there_is_nothing_to_put_into_it(
     ask: Ask, host: Host, tmp_path: Path
 ) -> None:
-    """Outside of any project it is the working folder: whoever asked has to learn which that is."""
+    """Outside of any project it is the working folder: the reply has to name it."""
     working = tmp_path / "working"
     working.mkdir()
     here = host.having(paths=Paths(working, (working,)))

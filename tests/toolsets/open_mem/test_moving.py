@@ -43,13 +43,13 @@ def held(ask: Ask, id: str, **more: Any) -> dict[str, Any]:
 
 
 def timeline(ask: Ask, at: Host) -> list[Any]:
-    """All that the timeline shows, session by session."""
+    """Return all that the timeline shows, session by session."""
     items = ask("mem-history", at=at, limit=20)["data"]["items"]
     return [[item["session"], item["summary"], item["observations"]] for item in items]
 
 
 def lived(ask: Ask, made: Made, host: Host, clock: HandClock) -> list[str]:
-    """A project with two sessions, revisions, a tombstone, another toolset's note and summaries."""
+    """Make a project with two sessions, revisions, a tombstone, another toolset's note and summaries."""
     ids = [made(f"Heron {n}.", title=f"Heron {n}", files=["src/a.py"], importance=n) for n in range(1, 5)]
     clock.move(hours=1)
     ids.append(ask("mem-create", at=host.having(session="tuesday"), title="T", type="change", narrative="Stork.")[
@@ -112,7 +112,7 @@ def test_into_a_bank_that_holds_something_order_lineage_and_reasons_are_the_same
 
 
 class Meddling(HandClock):
-    """While somebody reads the time, somebody else may write."""
+    """A clock that lets another writer write while the time is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
     half = payload(row(id="good"), row(id="h", narrative="Half \ud800."), row(id="i", facts=["\udfff"]))
     told = refused("mem-import", payload=json.dumps(half))["error"]["details"]["problems"]
     assert [(one["id"], one["parameter"]) for one in told] == [("h", "narrative"), ("i", "facts")]
-    # What only the bank can tell is named by its record as well.
+    # Errors that only the bank can find also name their record.
     deep = payload(row(id="good"), row(id="e", concepts=["x" * 501]), row(id="g", sessionId="a\nb"))
     told = refused("mem-import", payload=deep)["error"]["details"]["problems"]
     assert {(one["id"], one["parameter"]) for one in told} == {("e", "concepts"), ("g", "sessionId")}

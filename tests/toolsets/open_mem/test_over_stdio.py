@@ -1,4 +1,4 @@
-"""The ten tools of a real server, asked line by line: whatever version of the protocol a client knows, in one shape."""
+"""The ten tools of a real server, line by line: one shape of reply in every version of the protocol."""
 
 import json
 from pathlib import Path

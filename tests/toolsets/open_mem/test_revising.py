@@ -302,7 +302,7 @@ def test_every_tool_takes_the_ids_that_a_history_tells(ask: Ask, refused: Refuse
         assert refused(tool, **{name: f"{id}@7"}, **more)["error"]["code"] == "NOT_FOUND"
 
 
-# --- the user's own
+# --- the user's scope
 
 
 @requirement("scope.user")

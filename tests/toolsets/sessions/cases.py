@@ -1,4 +1,4 @@
-"""For each tool a call whose reply is looked at, and for each parameter two calls that differ in nothing else."""
+"""A call for every tool, and for every parameter two calls that differ only in it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,12 +18,11 @@ OVEN = {"observation": "The oven is cold.", "action": "Heated the oven to 230 de
 
 
 def nothing(run: Run) -> None:
-    """The bank is empty."""
+    """Prepare nothing: the bank is empty."""
 
 
 def known(run: Run) -> None:
-    """Two facts under a tag, of which one says what the other says; a procedure; a step with its source; and a bank
-    besides with one fact."""
+    """Write two equivalent facts under a tag, a procedure, a step with its source, and another bank with one fact."""
     made: dict[str, Any] = {"created_at": run.clock.now}
     step = Episodic(id="step", observation="Hotels in Tokyo are full.", action="Booked a ryokan.", **made)
     source = Source(id="source", episode_id="ep", step_index=0, plain_text="Hotels in Tokyo are full.", **made)
@@ -45,7 +44,7 @@ def known(run: Run) -> None:
 
 
 def embedded(run: Run) -> None:
-    """The same in a bank that embeds."""
+    """Write the same in a bank that embeds."""
     run.host.banks.close()
     run.workspace = type(run.workspace)(
         run.folder / "data", {"durability": "off", "embedder": "none"}, embedder=axes, clock=run.clock
@@ -55,7 +54,7 @@ def embedded(run: Run) -> None:
 
 
 def axes(texts: list[str]) -> list[list[float]]:
-    """Of facts about March nearly the same, and of what speaks of bookings something else."""
+    """Return near vectors for facts about March, and other ones for texts about bookings."""
     return [[float("March" in text), float("Book" in text), 0.3 * text.startswith("In"), 0.1] for text in texts]
 
 
@@ -64,7 +63,7 @@ def wordy(run: Run) -> None:
 
 
 def lived(run: Run, **values: Any) -> None:
-    """Two sessions with a step each, found under `$first` and `$second`."""
+    """Record two sessions with a step each, found under `$first` and `$second`."""
     told = {}
     for name, goal, step in (("first", GOAL, TOKYO), ("second", BREAD, OVEN)):
         told[name] = run.call(START, {**goal, **values}).value["session_id"]
@@ -73,12 +72,12 @@ def lived(run: Run, **values: Any) -> None:
 
 
 def collecting(run: Run) -> None:
-    """Nothing is learnt meanwhile."""
+    """Record two sessions without learning."""
     lived(run, auto_commit=False)
 
 
 def held_back(run: Run) -> None:
-    """Both are closed, and what they teach waits."""
+    """Close both sessions without committing them."""
     lived(run, auto_commit=False)
     for name in ("$first", "$second"):
         run.call(CLOSE, {"session_id": name})

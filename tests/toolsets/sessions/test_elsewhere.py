@@ -1,4 +1,4 @@
-"""One memory, many voices: what the other toolsets keep is recalled and opened here, and what is learnt here there."""
+"""One memory, many voices: this toolset recalls and opens the others' memories, and they recall what it learned."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was learnt is looked at node by node, and pages hold still while more comes in."""
+"""Learned nodes are listed one by one, and pages stay stable while more nodes are added."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from pieria.toolsets import Host
 
 @pytest.fixture
 def learnt(host: Host, clock: HandClock) -> None:
-    """A fact with its tag, the step that it was drawn from, and the source of that."""
+    """Write a fact with its tag, the step it was drawn from, and that step's source."""
     made: dict[str, Any] = {"created_at": clock.now}
     changeset = (
         Changeset()

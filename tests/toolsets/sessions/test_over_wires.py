@@ -1,4 +1,4 @@
-"""A session over the wires that agents use: a server that is killed in the middle, and one that serves many."""
+"""A session over stdio and HTTP: a server that is killed in the middle, and one that serves many."""
 
 import time
 from pathlib import Path

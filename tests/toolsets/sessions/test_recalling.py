@@ -1,4 +1,4 @@
-"""Asking what is known, and keeping it in order."""
+"""Recall over learned knowledge, and its upkeep."""
 
 import pytest
 from tests.contract.making import HandClock

@@ -1,4 +1,4 @@
-"""A session from its first step to what is kept of it, as an agent goes through it."""
+"""A session from its first step to its commit, as an agent uses it."""
 
 import json
 import threading
@@ -23,7 +23,7 @@ Begun = Callable[..., str]
 
 @pytest.fixture
 def begun(ask: Ask) -> Begun:
-    """Starts a session with a step in it, and gives its id."""
+    """Start a session with a step in it, and return its id."""
 
     def begin(at: Host | None = None, **values: Any) -> str:
         where = {} if at is None else {"at": at}
@@ -35,7 +35,7 @@ def begun(ask: Ask) -> Begun:
 
 
 class Unsteady:
-    """A language model that answers by the least that fits, and is out while it is told to be."""
+    """A language model that answers with the least value that fits, and fails while the test says so."""
 
     model = "unsteady"
 
