@@ -76,7 +76,7 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
         found = bank.recall("Which boat is for sale in the harbour?")
     assert found[0].memory.id == "long"
     assert "harbour has a vessel" in found[0].snippet
-    # The first passage is off topic.
+    # The text's beginning is off topic.
     assert 0.9 > found[0].why["dense"] > 0.3
 
 

@@ -569,7 +569,7 @@ def test_changes_to_what_belongs_to_the_user_find_their_way(opened: Callable[...
 
 @pytest.mark.parametrize("scope", ["bank", "session"])
 def test_what_belongs_to_the_user_stays_the_user_s(opened: Callable[..., Bank], scope: str) -> None:
-    """It cannot move to the bank in use, since other banks see it, too."""
+    """A memory of the user cannot move into another bank."""
     work = opened("work", session="s")
     mine = work.remember("I like herons", scope="user").id
     with pytest.raises(InputError) as refused:
@@ -579,7 +579,7 @@ def test_what_belongs_to_the_user_stays_the_user_s(opened: Callable[..., Bank], 
 
 
 def test_one_id_in_two_banks_is_never_mistaken(opened: Callable[..., Bank]) -> None:
-    """A verb on a shared id reaches one memory, and the other through its own bank; or the second is refused."""
+    """A shared id finds the bank's own memory, and the user's through the user's bank; or its second use is refused."""
     work, user = opened("work"), opened("@me")
     work.remember("at work", id="same")
     work.remember("at work, in a session", id="hidden", scope="session", session="s")
