@@ -1,4 +1,4 @@
-"""From the loose values a reader gives to the one `Filter`: the names are those of `recall` and `list`."""
+"""Build one `Filter` from the arguments of a reader, named as in `recall` and `list`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INCLUDE = ("removed", "revised", "invalid", "archived")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a reader asked to see, as given."""
+    """The arguments of a reader, unchecked."""
 
     kinds: Names | None = None
     types: Names | None = None
@@ -47,7 +47,7 @@ class Asked:
 
 
 def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
-    """The filter of a reader's values. A session or channel that is named is one the reader speaks for, too."""
+    """Return the filter for the arguments. A reader that names a session or channel is also a viewer of it."""
     problems = Problems()
     of = problems.of
 
@@ -96,12 +96,12 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
 
 
 def for_lists(filter: Filter) -> Filter:
-    """The same for lists and counts, which show the memories that state facts only where `kinds` asks for them."""
+    """Return the filter for lists and counts, which show statements of facts only if `kinds` asks for them."""
     return filter if filter.kinds is not None else filter.having(lists=True)
 
 
 def place_filter(value: object, parameter: str = "place") -> str:
-    """`wing`, `wing/room`, or `*/room` for a room of any wing."""
+    """Return the checked place: `wing`, `wing/room`, or `*/room` for a room of any wing."""
     kept = check.name(check.spelt_place(value), parameter)
     wing, slash, room = (part.strip() for part in kept.partition("/"))
     if not wing or (slash and (not room or "/" in room)):
@@ -110,7 +110,7 @@ def place_filter(value: object, parameter: str = "place") -> str:
 
 
 def shared(by: object, values: object) -> tuple[str, dict[str | End, str]]:
-    """What memories shall have in common: the field, and its values as filters spell them by how they were given."""
+    """Return the field that memories must share, and its values by how they were given, as filters spell them."""
     field = check.one_of(by, "by", tuple(_SPELT))
     items = (values,) if isinstance(values, str | End) else values
     if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
@@ -139,7 +139,7 @@ def _names(value: object, parameter: str) -> tuple[str, ...]:
 
 
 def _types(value: object, parameter: str) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Those that are wanted, and those that are not: these have a minus before them."""
+    """Return the wanted types and the unwanted ones, which begin with a minus."""
     named = _names(value, parameter)
     wanted = tuple(name for name in named if not name.startswith(WITHOUT))
     unwanted = tuple(name.removeprefix(WITHOUT) for name in named if name.startswith(WITHOUT))

@@ -1,6 +1,6 @@
-"""What a bank loads when it is first asked for, so that no fork falls into the middle of it.
+"""Properties of a bank that are imported at first use, safely with forks.
 
-A child would wait for ever: for the lock of what a thread was loading that does not exist there.
+After a fork in the middle of an import, the child would wait for a lock of a missing thread.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _loading = threading.RLock()
 
 
 def _settle() -> None:
-    """Waits for what other threads are loading of ours; what else they load is not ours to wait for."""
+    """Wait for imports of our modules in other threads. Imports of other packages are not waited for."""
     for name, module in list(sys.modules.items()):
         if name.startswith("pieria.") and getattr(getattr(module, "__spec__", None), "_initializing", False):
             import_module(name)
 
 
-# The last is called first: while the lock is held, nothing more begins to be loaded under it.
+# Fork handlers run in reverse order: under the lock, no new import begins.
 os.register_at_fork(before=_settle)
 os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 else:
 
     class loaded_property(cached_property):
-        """A `cached_property` for which a fork waits."""
+        """A `cached_property` that forks wait for."""
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             with _loading:

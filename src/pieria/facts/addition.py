@@ -1,4 +1,4 @@
-"""Plans what a statement changes: the fact it makes, widens or confirms, and what ends or moves to make room."""
+"""Plans the effect of a statement: the fact it adds, widens or confirms, and the facts it ends or moves."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ TIMES_TOLD = 3
 
 
 class Held(NamedTuple):
-    """A fact as it was written, and the time it holds: no longer than its memory does."""
+    """A fact as written, and the time it holds: never longer than its memory does."""
 
     fact: Fact
     span: Span
     learnt: int
-    """When it was first stated, as far as that is known."""
+    """When it was first stated, as far as known."""
 
     def written(self) -> Span:
         return span_of(self.fact)
 
 
 class Slot(NamedTuple):
-    """What is known of a subject and predicate: facts with the stated object, and with others that make room for it."""
+    """The facts on a subject and predicate: those with the stated object, and others that may have to make room."""
 
     same: list[Held]
     others: list[Held]
     declared: Declaration | None
-    """Set where the predicate has one value at a time."""
+    """Set if the predicate is single-valued."""
 
 
 class Planned(NamedTuple):
-    """What to write, and what answers the caller: rows among these, or facts that need no writing."""
+    """What to write, and what to return: some of these rows, or facts that need no write."""
 
     rows: list[FactRow]
     answers: Sequence[FactRow | Fact]
@@ -59,7 +59,7 @@ def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
 
 
 def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: str | None = None) -> Planned:
-    """As `added`, from a moment at which whatever else holds for the subject and predicate ends, or one value of it."""
+    """Plan a statement that ends all other values of the subject and predicate when it begins, or only `replaces`."""
     at = filter.now if statement.valid_from is None else statement.valid_from
     statement = _within_memory(reader, replace(statement, valid_from=at), filter)
     begin = statement.valid_from
@@ -75,7 +75,7 @@ def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: 
 
 
 def _saying(reader: Reader, object: str, slot: Slot, at: int, statement: Statement) -> list[Held]:
-    """What holds of this value at the moment. Raises `NotFoundError` where nothing does."""
+    """Return the facts with this value at that moment. Raise `NotFoundError` if there is none."""
     named = Aliases(reader).group(object)
     known = [*slot.same, *slot.others]
     found = [held for held in slot.others if held.span.holds(at) and folded(held.fact.object) in named]
@@ -117,8 +117,8 @@ def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_objec
 
 
 def _making_room(reader: Reader, statement: Statement, slot: Slot) -> Slot:
-    """The slot without values that are believed more than a text which nobody heeds: that takes no place of theirs,
-    and where it says something else, both hold and contradict each other.
+    """Return the slot without values that the statement must not displace, because they are trusted more. Such values
+    and the statement both hold, and contradict each other.
     """
     via, trust = statement.via, TRUST[lowest(statement.via)]
     memories = [held.fact.memory for held in slot.others if held.fact.memory is not None]
@@ -138,15 +138,15 @@ def _making_room(reader: Reader, statement: Statement, slot: Slot) -> Slot:
 
 
 def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:
-    """When each was stated that was stated alone: its memory tells, whatever was written of the fact since."""
+    """Return when each fact stated alone was said. Its memory keeps that time through later changes of the fact."""
     alone = [fact.id for fact in facts if fact.memory == fact.id]
     return {id: held.state.at for id, held in reader.states(alone).items()} if alone else {}
 
 
 def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
-    """The fact without the time that is taken from it: moved, split in two, or removed where nothing is left.
+    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left.
 
-    `own` is the time it keeps its claim to, where that is not all of it.
+    `own` is the time that it keeps, if that is not all of it.
     """
     row, written = row_of(held.fact), held.written()
     if own is not None and own.begin != held.span.begin:
@@ -159,9 +159,9 @@ def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
 
 
 def stated_span(statement: Statement, slot: Slot, now: int) -> Span:
-    """The time of a statement whose caller may have left its bounds open.
+    """Return the time of a statement with open bounds.
 
-    A bound that is not given claims nothing: where the fact is known to hold, it is the known one.
+    A missing bound claims nothing: where the fact is known to hold, the known bound applies.
     """
     begin, end = statement.valid_from, statement.valid_until
     if begin is None:
@@ -183,7 +183,7 @@ def _begin_now(slot: Slot, now: int) -> int:
 
 
 def _begin_before(end: int, slot: Slot) -> int:
-    """Of what ended: the last moment before, from which it may have held for all that is known."""
+    """Return the start of a fact that has ended: the latest known bound before its end."""
     for held in slot.same:
         if held.span.holds(end - 1):
             return held.span.begin
@@ -192,10 +192,10 @@ def _begin_before(end: int, slot: Slot) -> int:
 
 
 def _own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
-    """The time that another value keeps its claim to.
+    """Return the time that another value keeps.
 
-    One that was stated without a beginning, when the predicate could still have many, claims no time before it was
-    learnt: it must not give way to a value that is now stated for an earlier time.
+    A value stated without a start, before the predicate became single-valued, claims no time before it was learnt. So
+    it does not give way to a value that is now stated for an earlier time.
     """
     learnt = other.learnt
     undated = other.span.begin == BEGINNING and other.span.holds(learnt)
@@ -219,7 +219,7 @@ def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Plann
 
 
 def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
-    """The facts of the same words and source that the statement meets become one, under the id of the first."""
+    """Merge the facts of this source that the statement meets. The result keeps the id of the first."""
     kept, *absorbed = sorted(mine, key=lambda held: (held.span.begin, held.fact.id))
     whole = joined([span, *(held.written() for held in mine)])
     said: list[Statement | Fact] = [statement, kept.fact, *(held.fact for held in absorbed)]
@@ -271,7 +271,7 @@ def _over(row: FactRow, span: Span) -> FactRow:
 
 
 def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Statement:
-    """The statement, held to the time that the memory it comes from holds itself."""
+    """Return the statement, limited to the time that its memory holds."""
     if statement.memory is None:
         return statement
     source = times_of(reader, [statement.memory], filter).get(statement.memory)

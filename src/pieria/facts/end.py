@@ -1,4 +1,4 @@
-"""Plans the end of facts, and says what there is where nothing was to be ended."""
+"""Plans the end of facts, and the hints for a fact that was not found."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pieria.store.protocol import Reader
 
 SHOWN = 5
 NAMES_COMPARED = 2_000
-"""How many names are looked through for one that is spelt alike: each costs a comparison of its letters."""
+"""Most names to compare for a similar spelling: each comparison is slow."""
 
 NEVER_HELD = "it was said not to have held"
 
 
 def ended(reader: Reader, statement: Statement, at: int, reason: str | None, filter: Filter) -> Planned:
-    """What holds at the moment ends there. Where nothing does, what began only later never held."""
+    """Plan to end what holds at that moment. If nothing does, remove facts that begin later."""
     slot = slot_of(reader, statement, filter, every_object=True)
     ending = [held for held in slot.same if held.span.holds(at)] or [held for held in slot.same if held.span.begin > at]
     if not ending:
@@ -50,7 +50,7 @@ def removed(reader: Reader, id: str, reason: str | None, filter: Filter) -> Plan
 
 
 def _hint(reader: Reader, statement: Statement, slot: Slot, filter: Filter) -> str:
-    """The nearest there is: the fact's own end, else what is known in its place, else names that are spelt alike."""
+    """Return the nearest hint: the fact's own end, else other facts in its place, else names with similar spelling."""
     ends = [held.fact.valid_until for held in slot.same if held.fact.valid_until is not None]
     if ends:
         return f"It ended at {iso(max(ends))}."

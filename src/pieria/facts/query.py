@@ -1,4 +1,4 @@
-"""Looks facts up, each once: what several memories say is one fact to whoever asks."""
+"""Looks up facts, each once: a fact stated by several memories is one answer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Triple = tuple[str, str, str]
 
 DIRECTIONS = ("both", "out", "in")
 FEW = 200
-"""Up to so many facts, looking up the aliases of their names costs less than reading every alias there is."""
+"""With more facts than this, reading every alias is cheaper than looking up those of the facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Names as asked for; all that are given must match. `valid_at` None asks for every time."""
+    """A query by name; all given names must match. `valid_at` None asks for all times."""
 
     subject: str | None = None
     predicate: str | None = None
@@ -35,9 +35,10 @@ class Question:
 
 
 def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
-    """The limit is of answers and keeps the last: rows that do not hold, or say what another one says, are none.
+    """Return the facts that match. The limit keeps the last answers. Facts that do not hold, and repetitions, do not
+    count.
 
-    So the store cannot apply it: the answers are chosen among the spans, and they alone are read whole.
+    The store cannot apply that limit: choose among the spans, then read only the chosen facts.
     """
     spans = reader.spans(_query(question, Aliases(reader)), filter)
     once = _each_once(spans, question.valid_at, _aliases_in(reader, spans))
@@ -47,7 +48,7 @@ def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
 def found_each(
     reader: Reader, entities: Collection[str], valid_at: int | None, limit: int | None, filter: Filter
 ) -> dict[str, list[Fact]]:
-    """The same of each of these entities: what it takes to answer is looked up for all of them together."""
+    """Return the facts of each entity, with shared look-ups."""
     asked = Aliases(reader)
     asked.look_up(map(folded, entities))
     roots = {name: asked.entity(name) for name in entities}
@@ -66,7 +67,7 @@ def found_each(
 
 
 def _aliases_in(reader: Reader, spans: Sequence[FactSpan]) -> Aliases:
-    """Those of the names in these facts, looked up together."""
+    """Return the aliases of the names in these facts, read at once."""
     aliases = Aliases(reader, all_at_once=len(spans) > FEW)
     aliases.look_up(key for span in spans for key in (span.subject_key, span.object_key))
     return aliases
@@ -77,7 +78,7 @@ def _each_once(spans: Sequence[FactSpan], valid_at: int | None, aliases: Aliases
 
 
 def whole(reader: Reader, spans: Iterable[FactSpan], filter: Filter) -> list[Fact]:
-    """The facts of these spans, in the store's order."""
+    """Return the facts of these spans, in the store's order."""
     return reader.facts(FactQuery(ids=tuple(span.id for span in spans)), filter)
 
 
@@ -105,21 +106,21 @@ def _both(keys: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple
 
 
 def at_one_time(spans: Iterable[FactSpan], at: int, aliases: Aliases) -> list[FactSpan]:
-    """What holds at the moment; of facts of the same words the one that depends on least."""
+    """Return the facts that hold at that moment. Of equal triples keep the one that depends on least."""
     holding = [span for span in spans if span.holds_at(at)]
     kept = {min(group, key=_rank).id for group in alike(holding, aliases).values()}
     return [span for span in holding if span.id in kept]
 
 
 def at_all_times(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
-    """Every fact but those of the same words whose whole time another one covers."""
+    """Return every fact, except those whose time an equal triple covers."""
     every = list(spans)
     kept = {span.id for group in alike(every, aliases).values() for span in widest(group)}
     return [span for span in every if span.id in kept]
 
 
 def alike(spans: Iterable[FactSpan], aliases: Aliases) -> dict[Triple, list[FactSpan]]:
-    """The facts of the same words."""
+    """Return the facts grouped by triple."""
     found: dict[Triple, list[FactSpan]] = {}
     for span in spans:
         said = aliases.root(span.subject_key), span.predicate_key, aliases.root(span.object_key)
@@ -131,7 +132,7 @@ def alike(spans: Iterable[FactSpan], aliases: Aliases) -> dict[Triple, list[Fact
 
 
 def widest(group: list[FactSpan]) -> list[FactSpan]:
-    """Of facts of the same words those whose time no other one covers."""
+    """Return those of equal triples whose time no other covers."""
     if len(group) == 1:
         return group
     kept: list[FactSpan] = []

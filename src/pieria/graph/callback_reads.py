@@ -1,4 +1,4 @@
-"""What is read of a graph by way of its callbacks, where a backend has no shorter way."""
+"""Reads a graph through its callbacks, for backends without a faster way."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pieria.graph.value_function import checked_types
 
 @runtime_checkable
 class Dated(Protocol):
-    """A backend that finds what came last by itself."""
+    """A backend that can return the newest nodes directly."""
 
     def latest(self, top_k: int, types: Sequence[str]) -> list[tuple[Node, NodeMetadata]]: ...
 
 
 def whole(backend: GraphBackend) -> Graph:
-    """All of it, as a value."""
+    """Return the whole graph as a value."""
     held = getattr(backend, "graph", None)
     if isinstance(held, Graph):
         return held
@@ -29,7 +29,7 @@ def whole(backend: GraphBackend) -> Graph:
 
 
 def newest(backend: GraphBackend, top_k: int, types: Sequence[str]) -> list[tuple[Node, NodeMetadata]]:
-    """The nodes whose metadata is of the latest date; what has none is left out."""
+    """Return the nodes with the latest `created_at` in their metadata, without those that have no metadata."""
     wanted = checked_types(types, "types")
     if isinstance(backend, Dated):
         return backend.latest(top_k, wanted)

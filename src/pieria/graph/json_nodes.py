@@ -1,4 +1,4 @@
-"""Nodes, ties and metadata as JSON has them: for whatever keeps a changeset outside of a graph."""
+"""Nodes, links and metadata as JSON, to store a changeset outside of a graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def written(changeset: Changeset) -> dict[str, Any]:
 
 
 def read(kept: Mapping[str, Any]) -> Changeset:
-    """What `written` made; `CorruptError` where it is damaged. A part that is missing is empty."""
+    """Return the changeset from the output of `written`; a missing part is empty. Raise `CorruptError` if it is
+    damaged."""
     return Changeset(
         [node_read(node) for node in kept.get("nodes", ())],
         [(one, other, Edge(edge)) for one, other, edge in kept.get("links", ())],

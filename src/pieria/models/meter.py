@@ -1,6 +1,6 @@
-"""What whoever calls a model asks before the call and tells after it, so that every call is counted and may be refused.
+"""The meter of model calls: asked before a call and informed after it, so that calls are counted and can be refused.
 
-Exists so that adapters need not know where calls are counted, nor whose budget they use up: they are handed a `Meter`.
+Adapters get a `Meter` and need not know where calls are counted or whose budget they use.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import Any, Protocol
 
 
 class Meter(Protocol):
-    """For each call, first `allow`, and once it is over, `note`. Threads may share it.
+    """Call `allow` before each model call and `note` after it. Threads may share a meter.
 
-    Neither may be called inside a write transaction. `step` is what the model is asked for, such as `summarize`;
-    `model` is written `provider:model`.
+    Never call either inside a write transaction. `step` is the purpose of the call, such as `summarize`; `model` is
+    written `provider:model`.
     """
 
     def allow(self, step: str, model: str) -> None:
-        """Raises `BudgetError` where the day's budget is used up; then the model is not called."""
+        """Raise `BudgetError` if the day's budget is spent; then the model must not be called."""
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        """What came of the call. `usage` has `input_tokens` and `output_tokens`, as far as the reply told them."""
+        """Record the call. `usage` has `input_tokens` and `output_tokens`, as far as the reply has them."""
 
 
 class Unmetered:
-    """The meter of whoever counts nothing."""
+    """A meter that counts nothing and allows every call."""
 
     def allow(self, step: str, model: str) -> None:
-        """Anything is allowed."""
+        """Allow the call."""
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        """Nothing is kept."""
+        """Record nothing."""
 
 
 UNMETERED = Unmetered()
@@ -40,7 +40,7 @@ UNMETERED = Unmetered()
 
 @dataclass(slots=True)
 class _Spent:
-    """What one step cost with one model."""
+    """The cost of one step with one model."""
 
     step: str
     model: str
@@ -52,7 +52,7 @@ class _Spent:
 
 
 class Tally:
-    """Counts the calls of one piece of work, all in all and by step, and has them metered besides."""
+    """Counts the calls of one piece of work, in total and by step, and passes them on to another meter."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:
         self._meter = meter
@@ -63,7 +63,7 @@ class Tally:
 
     @property
     def by_step(self) -> list[dict[str, Any]]:
-        """Of each step, by the model that it asked: `calls`, how many of them `failed`, tokens and microseconds."""
+        """The cost of each step and model: `calls`, `failed`, tokens and microseconds."""
         with self._lock:
             return [asdict(spent) for spent in self._spent.values()]
 

@@ -1,4 +1,4 @@
-"""How models are named, `provider:model`, and what is said of a name or an option that nobody answers to."""
+"""Names of models, `provider:model`, and the errors for unknown names and options."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from difflib import get_close_matches
 from pieria.errors import InputError
 
 NONE = "none"
-"""No model at all."""
+"""The name for no model."""
 
 
 def spelt(name: object, parameter: str, plain: Sequence[str], examples: Mapping[str, str]) -> str:
-    """The name as it is kept: one of the plain ones, or a provider's, each of which has an example of a model."""
+    """Return the name in its stored spelling: one of the plain names, or a provider with or without a model.
+
+    `examples` has a model for each provider. Raises `InputError` for any other name.
+    """
     if not isinstance(name, str):
         raise InputError(parameter, f"a name such as {next(iter(examples))}", name)
     kind, colon, model = (part.strip() for part in name.partition(":"))
@@ -29,7 +32,7 @@ def spelt(name: object, parameter: str, plain: Sequence[str], examples: Mapping[
 
 
 def refuse_further(options: Mapping[str, object], allowed: Sequence[str], what: str) -> None:
-    """An option that would have no effect is refused."""
+    """Raise `InputError` for an option that would have no effect."""
     for name in options:
         if name not in allowed:
             raise InputError(f"{what} options", "one of " + ", ".join(allowed), str(name))

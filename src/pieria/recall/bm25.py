@@ -1,4 +1,4 @@
-"""BM25 over the candidates of any store. Pure arithmetic: the same candidates give the same scores everywhere."""
+"""BM25 over the candidates of any store. Pure arithmetic: the same candidates get the same scores everywhere."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pieria.store.text import weight
 Id = TypeVar("Id", bound=Hashable)
 SATURATION = 1.2
 LENGTH_SHARE = 0.6
-"""How much of a text's length counts against it. People's notes differ in length less than web pages do."""
+"""Weight of a text's length against it. People's notes differ in length less than web pages do."""
 IMAGINED = 1_000
-"""Texts that a bank is thought to hold besides its own when it is asked how much an unknown word tells. In a bank of
-one memory each word of a question that is not in it would otherwise outweigh five that are."""
+"""Texts added to a bank's own when weighing an unknown term. Otherwise, in a bank of one memory, one unknown term would
+outweigh five known ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What ranking needs to know of all that was searched, over every store that took part."""
+    """The statistics that ranking needs, summed over every store that was searched."""
 
     mean_length: float
     weights: Mapping[str, float]
     whole: float
-    """The weight of the whole question, in the measure of `weights`: a constant, so it changes no order."""
+    """The weight of the whole query, in the unit of `weights`: a constant, so it changes no order."""
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score; `which` of the sources it is from."""
+    """A candidate with its score; `which` is the index of its source."""
 
     score: float
     which: int
@@ -38,15 +38,15 @@ class Ranked(NamedTuple):
 
     @property
     def key(self) -> tuple[float, int, int]:
-        """Best first; the newer version first among equals. No two have the same."""
+        """Return the sort key: best first, and the newer version first among equals. No two keys are equal."""
         return (-self.score, self.which, -self.candidate.row)
 
 
 def corpus(documents: int, length: int, frequencies: Mapping[str, int]) -> Corpus:
-    """From the number of texts, their terms together, and the texts that hold each term of the question.
+    """Return the corpus for this number of texts, their total length, and the document frequency of each query term.
 
-    Terms weigh as they divide this bank. What the bank has never seen divides nothing: it only makes the question
-    larger, by as much as it would in a bank of some size.
+    Terms weigh by how rare they are in this bank. A term that the bank lacks ranks nothing. It only adds to the weight
+    of the query, by its weight in a bank of `IMAGINED` more texts.
     """
     kept = {term: min(frequency, documents) for term, frequency in frequencies.items()}
     weights = {term: weight(documents, frequency) for term, frequency in kept.items() if frequency}
@@ -57,7 +57,7 @@ def corpus(documents: int, length: int, frequencies: Mapping[str, int]) -> Corpu
 
 
 def lexical(candidate: Candidate, known: Corpus) -> float:
-    """BM25 as a share of the most this question could give: 0 to 1, and comparable between banks and questions."""
+    """Return BM25 as a share of the most that this query could give: 0 to 1, comparable between banks and queries."""
     if known.whole <= 0:
         return 0.0
     held = candidate.held
@@ -67,9 +67,10 @@ def lexical(candidate: Candidate, known: Corpus) -> float:
 def bm25(
     weights: Mapping[str, float], counts: Mapping[str, float], relative_length: float, length_share: float
 ) -> float:
-    """Of a text so many times as long as most, where length counts so much against it."""
+    """Return the BM25 sum. `relative_length` is a multiple of the mean length; `length_share` is how much length
+    counts."""
     damping = SATURATION * (1 - length_share + length_share * relative_length)
-    # fsum: the same to the last bit in whatever order a process holds the terms, so that a cursor's place is found.
+    # fsum is exact in any order of terms, so that every process finds the place of a cursor.
     return math.fsum(weights.get(term, 0.0) * count / (count + damping) for term, count in counts.items())
 
 
@@ -78,7 +79,7 @@ def relative(length: float, mean: float) -> float:
 
 
 def coverage(held_terms: Iterable[str], known: Corpus) -> float:
-    """The share of the question's weight that these of its terms have."""
+    """Return the share of the query's weight that these terms hold."""
     held = math.fsum(known.weights.get(term, 0.0) for term in held_terms)
     return min(1.0, held / known.whole) if known.whole > 0 else 0.0
 
@@ -94,9 +95,9 @@ def ranked(matches: Sequence[TextMatch], known: Corpus) -> list[Ranked]:
 
 
 def behind_sources(order: Sequence[Id], drawn_from: Iterable[tuple[Id, Id]]) -> list[Id]:
-    """The ids in their order, each after those it was drawn from; `drawn_from` are pairs (derived, evidence).
+    """Return the ids in order, each after its evidence; `drawn_from` holds pairs (derived, evidence).
 
-    What is derived moves back, evidence never forward. Where each were drawn from the other, the order stands.
+    Derived ids move back, evidence never moves forward. A cycle keeps its order.
     """
     present = set(order)
     waits_for: dict[Id, set[Id]] = {}

@@ -1,6 +1,6 @@
-"""From a question to its candidates and all that is known of them: every arm is asked, and what it missed filled in.
+"""From a query to its candidates: asks every arm, then fills in the evidence that an arm lacks for a candidate.
 
-Exists so that each candidate comes with the evidence of every arm, whichever found it. Nothing is scored here.
+Every candidate gets the evidence of every arm. Nothing is scored here.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 COMPARED: Mapping[str, tuple[Kind, ...]] = {"dense": ("passage", "lead"), "window": ("window",)}
 WORTH_FOLDING = 60
-"""Characters from which on a text takes up room if it is shown twice."""
+"""Least length of a duplicate text that is worth folding, in characters."""
 LATE = "there was no time left for it"
 OFF = "none of its features has a weight"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be gathered: by which arms, how many candidates from each, until when.
+    """What to gather: which arms, how many candidates from each, until when.
 
-    `further` are rows of each source that must be candidates; where there are any, the arms choose no others.
+    `further` are rows of each source that must be candidates. If there are any, the arms choose no others.
     """
 
     needs: Callable[[Sequence[str]], bool]
@@ -56,7 +56,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Gathered:
-    """The pool, and for the plan what each arm did and why others were left out."""
+    """The pool, and for the plan the work of each arm and why others were left out."""
 
     asked: Asked
     pool: Pool
@@ -65,7 +65,7 @@ class Gathered:
 
 
 class Gathering:
-    """One question's look-ups, over every source."""
+    """The look-ups of one query, over every source."""
 
     def __init__(
         self, sources: Sequence[Source], reading: Reading, known: Corpus, matches: Sequence[TextMatch]
@@ -94,7 +94,7 @@ class Gathering:
         return Gathered(self._asked(look), pool, self._arms, self._left_out)
 
     def _ask(self, name: str, look: Look) -> None:
-        """Runs one arm on every source, and notes what it brought and how long it took."""
+        """Run one arm on every source; record its number of candidates and its time."""
         arm = ARMS[name]
         effort.pause()
         begun = perf_counter()
@@ -136,7 +136,8 @@ class Gathering:
                 part.compare_rules()
 
     def _matter(self, wanted: Wanted, look: Look) -> NDArray[np.float32] | None:
-        """Who said a thing its author tells, and a name draws near whatever else mentions it."""
+        """Return the vector of the query without authors. The author field already tells who spoke, and a name in the
+        query attracts every text that mentions it."""
         meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
         if look.matter is None or meant is None:
             return None
@@ -152,7 +153,7 @@ class Gathering:
         return vector
 
     def _bare(self, look: Look) -> NDArray[np.float32] | None:
-        """The question without all that it names, as it was embedded together with it."""
+        """Return the vector of the query without all names. It was embedded in the same batch as the query."""
         meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
         bare = without_named(self._reading)
         if meant is None or not bare or not look.first:
@@ -198,7 +199,8 @@ def _is_late(deadline: float) -> bool:
 
 
 def _copies(part: Part) -> dict[int, Hashable]:
-    """What two memories have in common that say the same on the same occasion; only such as may be alike are read."""
+    """Return a key for each row, equal for copies: the same content on the same occasion. Read only texts that may
+    match."""
     met, glances = part.met, part.glances
     seen = Counter((one.length, one.ending) for one in glances.values() if one.length >= WORTH_FOLDING)
     alike: dict[Hashable, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What lasts because something else rests on it."""
+"""Memories that must stay because others are derived from them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pieria.store.protocol import Reader
 
 
 def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
-    """What other memories lead to, and must not lose: it is never forgotten."""
+    """Return the ids that other memories were drawn from. Upkeep never forgets them."""
     links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
     return {link.target.name for link in links}

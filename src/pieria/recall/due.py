@@ -1,7 +1,6 @@
-"""What is about to be forgotten and belongs to the question: it comes with the answer, in places of its own.
+"""Memories that are about to fade and fit the query: they come with the answer, on places of their own.
 
-Exists so that a memory is met again before it is gone. Nothing that answers better gives way for it, and nothing comes
-twice: what is chosen here was not shown.
+A memory is thus seen again before it is gone. It displaces no better answer, and nothing is shown twice.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from pieria.recall.policies import relevance
 Each = TypeVar("Each")
 
 RELEVANT = 1 / 3
-"""How relevant it must be, of what the most relevant candidate is."""
+"""The least relevance, as a share of the most relevant candidate's."""
 LOOKED_AT = 20
-"""Of what is due and shares words with the question, and was no candidate: how many are ranked beside the others."""
+"""Due memories ranked besides the candidates, of those that share terms with the query."""
 BETWEEN = 2
-"""Answers that stand between two of these."""
+"""Answers between two due memories."""
 
 
 class Due(NamedTuple):
@@ -28,7 +27,7 @@ class Due(NamedTuple):
 
 
 def due(page: Page, shown: Set[int]) -> list[Due]:
-    """What might come with the answers of these codes, the most urgent first."""
+    """Return what may be added to the hits with these codes, most urgent first."""
     if not shown:
         return []
     ranked = page.order
@@ -53,7 +52,7 @@ def due(page: Page, shown: Set[int]) -> list[Due]:
 
 
 def blended(answers: Sequence[Each], reviewed: Sequence[Each]) -> list[Each]:
-    """One of the others after every two answers; all in their order."""
+    """Return the answers with one reviewed item after every two; both keep their order."""
     left = list(reviewed)
     found: list[Each] = []
     for number, answer in enumerate(answers, 1):

@@ -1,4 +1,4 @@
-"""Why a hit is one, and what was done to find it: what people and programs are told with every answer."""
+"""Why a hit is one, and what was done to find it: the reasons and the plan that go out with every answer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pieria.record.memory import Memory
 
 
 def hit_of(scored: Scored, memory: Memory, page: Page, urgency: float | None = None) -> Hit:
-    """With an urgency it is one that is due for a review."""
+    """Return the hit. An `urgency` marks one that is due for review."""
     passage = snippet(memory.text, page.telling, scored.evidence.near)
     why = page.why(scored) if urgency is None else {**page.why(scored), "review": urgency}
     return Hit(memory, page.score(scored), why, passage, scored.evidence.overturned)
 
 
 def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any]:
-    """`shown` are the candidates on the page."""
+    """Return the plan. `shown` are the keys of the candidates on the page."""
     reading, policy, gathered, arranged = page.question.reading, page.policy, page.gathered, page.arranged
     assert gathered is not None
     assert arranged is not None
@@ -44,7 +44,7 @@ def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any
 
 
 def _folded(page: Page, shown: Collection[Key]) -> dict[str, list[str]]:
-    """For each hit that stands for copies of it as well, their ids."""
+    """Return the ids of the copies that each shown hit replaces."""
     assert page.gathered is not None
     assert page.arranged is not None
     pool = page.gathered.pool

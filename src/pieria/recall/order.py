@@ -1,4 +1,4 @@
-"""The order of what was scored: best first, an overview spread over sessions, copies folded, places kept for rules."""
+"""The order of scored candidates: best first, overviews spread over sessions, copies folded, places kept for rules."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pieria.recall.pool import Floats, Pool
 
 MOST_SPREAD = 10
 KEPT_FROM, KEPT = 7, 3
-"""The first place that is kept for a standing rule, and how many are."""
+"""The first place reserved for standing rules (from 0), and the number of places."""
 
 
 class Arranged(NamedTuple):
-    """The numbers of the candidates, best first; those that stand further forward than their score, for being rules;
-    and what each one that is shown stands for besides itself."""
+    """`order` are the numbers of candidates, best first. `forward` are rules moved ahead of their score. `copies` are
+    the folded numbers of each shown one."""
 
     order: list[int]
     forward: list[int]
@@ -26,7 +26,7 @@ class Arranged(NamedTuple):
 
 
 def arranged(asked: Asked, pool: Pool, worth: Floats) -> Arranged:
-    """The newer row first among equals."""
+    """Return the order. Among equal scores the newer row comes first."""
     order, copies = _folded(pool, by_worth(pool, worth))
     if not asked.heeds_rules:
         return Arranged(order, [], copies)
@@ -42,7 +42,7 @@ def by_worth(pool: Pool, worth: Floats) -> list[int]:
 
 
 def spread(pool: Pool, worth: Floats) -> Floats:
-    """For an overview: how many better turns of people each has before it in its session."""
+    """Return for each candidate of an overview how many better turns of people its session has before it."""
     seen: Counter[Hashable] = Counter()
     counted = np.zeros(len(pool))
     for number in by_worth(pool, worth):
@@ -68,7 +68,7 @@ def _folded(pool: Pool, order: list[int]) -> tuple[list[int], dict[int, list[int
 
 
 def _with_rules(pool: Pool, order: list[int]) -> tuple[list[int], list[int]]:
-    """The rules nearest to the question stand on the kept places, unless they stand before them anyway."""
+    """Move the rules nearest to the query to the reserved places, unless they rank higher already."""
     first = set(order[:KEPT_FROM])
     rules = [number for number in order if not np.isnan(pool.rule[number])]
     nearest = sorted(rules, key=lambda number: -pool.rule[number])[:KEPT]

@@ -1,4 +1,4 @@
-"""From what the arms noted of rows to the pool: the columns of all candidates, over every source."""
+"""Builds the pool from the findings of the arms: the columns of all candidates, over every source."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ UNSEEN, ASKING = Glance(None, False, False, 0, 0), Glance(None, True, False, 0, 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of one source's candidates what else is known: `used` in their order, all else by row, `overturned` by id."""
+    """The rest of the evidence on one source's candidates. `used` is in their order, `overturned` by id, the others by
+    row."""
 
     used: Sequence[Usage]
     written: Mapping[int, Written]
     copies: Mapping[int, Hashable]
     overturned: Mapping[str, Overturned]
     stated: Mapping[str, Stated]
-    """By id the time of a fact that it states."""
+    """By id, the time of the fact that it states."""
 
 
 def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], reading: Reading) -> Pool:
@@ -98,7 +99,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
 
 
 def _reply(part: Part, row: int) -> Key | None:
-    """What follows a question and is none, as far as it was looked at."""
+    """Return the turn after a question, unless that is a question too, or was not read."""
     after = part.after.get(row)
     if after is None or not part.glances.get(row, UNSEEN).asks or part.glances.get(after, ASKING).asks:
         return None
@@ -118,13 +119,13 @@ def _occasions(parts: Sequence[Part]) -> list[Hashable]:
 
 
 def _beside(parts: Sequence[Part], lines: dict[Key, int]) -> dict[int, Lines]:
-    """By distance the line of each neighbour; those that are no candidates get lines behind all others."""
+    """Return by distance the line of each neighbour. Those that are no candidates get lines after all others."""
     found: dict[int, Lines] = {}
     for step in (-1, 1):
         ways = [part.before if step < 0 else part.after for part in parts]
         each = list(lines)[: sum(len(part.met.rows) for part in parts)]
         for distance in range(1, LENDING + 1):
-            # Nobody stands beside nobody.
+            # A missing neighbour has no neighbours.
             each = [(which, ways[which].get(row, NOBODY)) for which, row in each]
             places = [NOBODY if key[1] == NOBODY else lines.setdefault(key, len(lines)) for key in each]
             found[step * distance] = np.array(places, dtype=np.intp)
@@ -141,7 +142,7 @@ class _Held(NamedTuple):
 
 
 def _held(parts: Sequence[Part], lines: Mapping[Key, int], reading: Reading) -> _Held:
-    """What every source told of its rows, on their lines; behind them all one that holds nothing."""
+    """Return the counts of every source on their lines, with a last line of zeros."""
     terms, rows = len(reading.considered), len(lines) + 1
     lengths, distinct, pairs, quoted = np.zeros((4, rows))
     found = _Held(np.zeros((terms, rows)), lengths, distinct, pairs, quoted, [])
@@ -162,7 +163,7 @@ def _held(parts: Sequence[Part], lines: Mapping[Key, int], reading: Reading) -> 
 
 
 def _of_candidates(parts: Sequence[Parts], terms: int, candidates: int) -> Parts:
-    """Those of every source that are of candidates, and not of what lends words to them."""
+    """Return the parts of candidates, without those of neighbours that lend terms."""
     lines = np.concatenate([np.empty(0, dtype=np.intp), *(of.lines for of in parts)])
     counts = np.concatenate([np.zeros((terms, 0)), *(of.counts for of in parts)], axis=1)
     lengths = np.concatenate([np.empty(0), *(of.lengths for of in parts)])
@@ -171,7 +172,7 @@ def _of_candidates(parts: Sequence[Parts], terms: int, candidates: int) -> Parts
 
 
 def _fits(each: Sequence[tuple[Part, int]], rules: str, passages: Sequence[float | None]) -> Floats:
-    """How near each is that is one of these; NaN for the others."""
+    """Return the similarity of each rule or wish; NaN for other rows."""
     return _known(
         [
             part.alike.get("rule", {}).get(row, passage or 0.0) if row in getattr(part, rules) else None
@@ -193,7 +194,7 @@ def _tied(each: Sequence[tuple[Part, int]], lines: Mapping[Key, int]) -> dict[in
 def _overturns(
     keys: Sequence[Key], ids: Sequence[str], overturned: Sequence[Overturned | None]
 ) -> dict[int, list[int]]:
-    """By line the lines of the candidates that it overturns, within one source."""
+    """Return by line the lines of the candidates that it overturns, within one source."""
     found: dict[int, list[int]] = {}
     if any(overturned):
         lines = {(which, id): number for number, ((which, _), id) in enumerate(zip(keys, ids, strict=True))}

@@ -1,7 +1,7 @@
-"""How recall reads a question: its terms and their order, the times it names, and what kind of answer it wants.
+"""How recall reads a query: its terms and their order, the times it names, and the kind of answer it wants.
 
-Exists so that everything that is decided by the question alone is decided once, before any store is asked. Which terms
-weigh what, and whose names are authors of the bank, is known only with the bank.
+This uses the query alone and runs once, before any store is asked. The weights of terms, and which names are authors,
+depend on the bank and do not belong here.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from pieria.store.parts import Run
 OVERVIEWS = frozenset({"order", "summary"})
 OF_FACTS = frozenset({"when", "where", "who", "count", "yes-no"})
 FULLY, PARTLY = 1.0, 0.5
-"""How far a request asks for something to be done, and how far a question does that is neither request nor of facts."""
+"""How far a request asks for an action; and how far a query does that is neither a request nor about facts."""
 _NAMES, _WORDS, _LONGEST_NAME = 20, 60, 3
-"""Names that are looked for, words of the beginning that may be some, and words that one may have."""
+"""Names to look for, words of the beginning to search for them, and words in one name."""
 _EDGES = re.compile(r"^\W+|(?<!\W)(?:\W*['’][sS])?\W*$")
-"""Tried only behind a letter: at each mark of a long run it would read the rest of the run."""
+"""Anchored behind a letter: otherwise it would rescan a long run of marks at every mark."""
 _READ = 4_000
-"""Characters at the beginning in which a question shows of what kind it is."""
+"""Characters of the beginning that decide the kind of query."""
 _OF_WHAT_WAS = re.compile(
     r"""\b(?: (?:did|had|was|were|have|has) \s (?:i|we|you|my|our)
       | (?:i|we|you) \s (?:said|told|asked|mentioned|discussed|talked|agreed|decided|chose|planned|used|shared)
@@ -54,58 +54,57 @@ _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
-    """`text` is the question as it was asked; `considered` and `beyond` are the terms as `asking` has them, `order` all
-    of them as they follow each other, and `pairs` the neighbours at its beginning of which at least one tells
-    something."""
+    """A parsed query. `considered` and `beyond` are terms for the look-up and terms over the limit. `order` are all
+    terms in sequence. `pairs` are adjacent terms near its beginning, without pairs of stop words."""
 
     text: str
     about: str
-    """The same without words that only ask to be told of it: what is looked for and embedded."""
+    """The text without words that only ask to hear about a topic. It is searched for and embedded."""
     considered: list[str]
     beyond: list[str]
     order: list[str]
     pairs: frozenset[Run]
     quoted: tuple[Run, ...]
-    """The terms of each passage in quotes that has several."""
+    """The terms of each quoted passage with more than one term."""
     now: int
     zone: tzinfo
-    """That of whoever asks."""
+    """The time zone of the asker."""
     spans: tuple[Span, ...]
     named: tuple[frozenset[str], ...]
-    """The terms of each thing that is named by rules of spelling."""
+    """The terms of each name, recognized by spelling."""
     labels: tuple[str, ...]
     fact_keys: tuple[str, ...]
-    """Whatever in it may be a name, as labels and as facts compare them."""
+    """Anything that may be a name, in the form that labels use and in the form that facts use."""
     wants_done: float
     is_overview: bool
     is_when: bool
     may_heed_rules: bool
-    """Rules bind whoever asks for something or in the first person, but not what is asked of what was."""
+    """Rules apply to requests and to queries in the first person, but not to queries about the past."""
     looks_back: bool = False
-    """It asks for what was, and is no longer."""
+    """It asks for something that no longer holds."""
     expects: Expected | None = None
-    """What an answer has to hold."""
+    """The kind of value that an answer must hold."""
     is_past: bool = False
-    """It is worded in the past."""
+    """It is worded in the past tense."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs of terms of which it matters whether they stand in a text."""
+        """Return all runs of terms to search for in the texts."""
         return tuple(dict.fromkeys([*self.pairs, *self.quoted]))
 
 
 def asks_of_before(question: str) -> bool:
-    """Return whether a question asks for what was, and may be no longer."""
+    """Return whether a query asks for something that may no longer hold."""
     return _OF_BEFORE.search(question[:_READ]) is not None
 
 
 def looked_for(text: str) -> list[str]:
-    """The terms that a question may be looked up by, for whoever reads nothing else of it."""
+    """Return the terms to look a query up by, without reading it further."""
     return _considered(query_terms(text), _quoted(text[:_READ]))[0]
 
 
 def reading(text: str, now: datetime, zone: tzinfo = UTC) -> Reading:
-    """`zone` says whose days are meant by "yesterday"."""
+    """Read a query. `zone` decides the days of "yesterday"."""
     beginning = text[:_READ]
     kinds = asks(beginning)
     is_overview = bool(kinds & OVERVIEWS)
@@ -142,13 +141,13 @@ def reading(text: str, now: datetime, zone: tzinfo = UTC) -> Reading:
 
 
 def _considered(words: Sequence[QueryTerm], quoted: Sequence[Run]) -> tuple[list[str], list[str]]:
-    # Whoever quotes what has idle words alone looks for these.
+    # Stop words count if a quoted passage consists of stop words alone.
     idle = {term for passage in quoted if STOP_WORDS.issuperset(passage) for term in passage}
     return considered_terms([word._replace(stop=word.stop and word.term not in idle) for word in words])
 
 
 def without_names(text: str, names: frozenset[str]) -> str | None:
-    """The question without the words that consist of these terms; None where it has none of them, or nothing else."""
+    """Return the query without the words made of these terms; None if it has none, or nothing else."""
     words = text[:_READ].split()
     kept = [word for word in words if not (held := frozenset(terms(_EDGES.sub("", word)))) or not held <= names]
     if len(kept) == len(words) or STOP_WORDS.issuperset(terms(" ".join(kept))):
@@ -157,7 +156,7 @@ def without_names(text: str, names: frozenset[str]) -> str | None:
 
 
 def without_named(read: Reading) -> list[str]:
-    """The question without all that it names, if it names anything: likely what it asks of whoever is named."""
+    """Return the query without all names, if it has any: likely what it asks about them."""
     apart = without_names(read.about, frozenset().union(*read.named) - STOP_WORDS)
     return [] if apart is None else [apart]
 
@@ -171,7 +170,7 @@ def _quoted(text: str) -> tuple[Run, ...]:
 
 
 def _phrases(text: str) -> list[str]:
-    """Words that stand together, up to as many as a name has, but for those of common words alone."""
+    """Return runs of words up to the length of a name, without those that begin or end with a stop word."""
     words = [_EDGES.sub("", word) for word in text.split()[:_WORDS]]
     telling = [any(term not in STOP_WORDS for term in terms(word)) for word in words]
     return [
@@ -183,7 +182,7 @@ def _phrases(text: str) -> list[str]:
 
 
 def _spans(text: str, now: datetime, zone: tzinfo) -> list[Span]:
-    """The times that the question names, relative ones as seen now."""
+    """Return the times that the query names, relative ones counted from `now`."""
     return [
         Span(
             None if word.since is None else micros(word.since),

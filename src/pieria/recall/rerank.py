@@ -20,11 +20,11 @@ from pieria.recall.walk import Reranked, Walk
 from pieria.record.memory import Memory
 
 FIRST = 30
-"""So many candidates are reranked at most."""
+"""The most candidates to rerank."""
 BY_MODEL = 2 / 3
-"""What the model's score counts for; the rest is the candidate's own."""
+"""Weight of the model's score; the rest is the candidate's own."""
 LONGEST, OPENING, TITLE, QUERY = 2_000, 600, 200, 2_000
-"""Characters of a document at most, of the opening and the title of a long one, and of the question."""
+"""Characters of a document, of the opening and the title of a long one, and of the query."""
 POLICIES = ("hybrid", "similarity")
 NAME = "rerank"
 BY_WORDS = "by_meaning is false"
@@ -33,7 +33,7 @@ OVERVIEW = "an overview is spread over sessions"
 
 
 class Reranks(NamedTuple):
-    """A reranker: `scores` of a question and its documents, None for one without. It raises `PieriaError`."""
+    """A reranker. `scores` maps a query and documents to scores, None for a missing one. It raises `PieriaError`."""
 
     model: str
     scores: Callable[[str, Sequence[str]], Sequence[float | None]]
@@ -42,7 +42,7 @@ class Reranks(NamedTuple):
 def rerank(page: Page, reranks: Reranks, load: Callable[[Sequence[Scored]], Mapping[Key, Memory]]) -> dict[str, Any]:
     """Reorder the first candidates that the page lists. Return the plan's entry `reranked`.
 
-    Where a reason speaks against it, or the reranker fails, the order stays and the plan's `left_out` has the reason.
+    If a reason forbids it, or the reranker fails, the order stays and the plan's `left_out` has the reason.
     """
     assert page.gathered is not None
     moving = _moving(page)
@@ -68,21 +68,21 @@ def rerank(page: Page, reranks: Reranks, load: Callable[[Sequence[Scored]], Mapp
 
 
 def placed(scored: Scored, walk: Walk) -> Scored:
-    """Return the candidate with what its place after reranking is worth."""
+    """Return the candidate with the worth of its place after reranking."""
     place = _place_of(scored, walk)
     return scored if place is None else replace(scored, worth=place.worth)
 
 
 def with_score(hit: Hit, scored: Scored, walk: Walk) -> Hit:
-    """Return the hit with what the reranker said of it among its reasons."""
+    """Return the hit with the reranker's score among its reasons."""
     place = _place_of(scored, walk)
     return hit if place is None or place.score is None else replace(hit, why={**hit.why, NAME: place.score})
 
 
 def combined(worths: Sequence[float], scores: Sequence[float | None]) -> list[int]:
-    """Return the new order, as indices. Those without a score come last, in their old order.
+    """Return the new order, as indices. Items without a score come last, in their old order.
 
-    Own worth and score are each brought to 0 to 1 among the candidates that have a score, and then weighed.
+    Worth and score are each scaled to 0 to 1 over the candidates with a score, then weighed.
     """
     rated = [(index, score) for index, score in enumerate(scores) if score is not None]
     own = _spanned([worths[index] for index, _ in rated])
@@ -118,7 +118,7 @@ def _reason_against(page: Page) -> str | None:
 
 
 def _move(page: Page, moving: Sequence[int], worths: Sequence[float], scores: Sequence[float | None]) -> None:
-    """Give each candidate its new place and what that place is worth, so that scores fall as before."""
+    """Give each candidate its new place and that place's worth, so that scores keep falling."""
     listed = list(page.walk.listed)
     codes = [listed[place] for place in moving]
     reranked = []
@@ -129,7 +129,7 @@ def _move(page: Page, moving: Sequence[int], worths: Sequence[float], scores: Se
 
 
 def _document(memory: Memory, scored: Scored, page: Page) -> str:
-    """Return title and text; of a long text the opening and the passage that answers best."""
+    """Return title and text; of a long text the opening and the best passage."""
     title = f"{memory.title}\n" if memory.title else ""
     if len(title) + len(memory.text) <= LONGEST:
         return title + memory.text
@@ -144,7 +144,7 @@ def _document(memory: Memory, scored: Scored, page: Page) -> str:
 
 
 def _spanned(values: Sequence[float]) -> list[float]:
-    """Return the values as shares of the way from the least to the greatest; 0 where all are the same."""
+    """Return the values scaled from their range to 0 to 1; 0 if all are equal."""
     low, high = min(values), max(values)
     span = high / 2 - low / 2
     return [(value / 2 - low / 2) / span if span else 0.0 for value in values]

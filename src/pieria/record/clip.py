@@ -1,4 +1,4 @@
-"""Texts made fit for a line: without what only a screen understands, and cut at a word with a mark that says so."""
+"""Make text fit one line: remove control sequences, and cut at a word with an ellipsis."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ MARK = "…"
 _UNSEEN = (
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
 )
-"""Colours and other commands to a screen, and control characters but for the line's end and the tab."""
+"""Terminal sequences and control characters, except newline and tab."""
 
 
 def plain(text: str) -> str:
-    """The text as it would be read."""
+    """Return the text as a reader would see it."""
     return text if text.isprintable() else re.sub(_UNSEEN, "", text.replace("\r\n", "\n"))
 
 
 def clipped(text: str, length: int) -> str:
-    """On one line, with so many characters at most."""
+    """Return the text on one line of at most `length` characters."""
     flat = " ".join(text[: 8 * length].split())
     if len(flat) <= length and len(text) <= 8 * length:
         return flat

@@ -1,4 +1,4 @@
-"""Which words of a memory are indexed, and under which labels it is found: the same for every store."""
+"""Which terms and labels of a memory are indexed. Every store uses the same ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pieria.record.trust import PERSON
 
 STANDING = "standing"
 UNSURE = "unsure"
-"""The label of a prompt whose rules all wait for a person."""
+"""The label of a prompt whose rules all need a person's confirmation."""
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
-"""Kinds that hold what was said; all others were drawn from it, or lead to it."""
+"""Kinds that hold original statements. All other kinds are derived from them or point to them."""
 
 
 def indexed_terms(
@@ -26,7 +26,7 @@ def indexed_terms(
     entities: Sequence[str] = (),
     files: Sequence[str] = (),
 ) -> list[str]:
-    """The text's terms, then those of everything else that was said about it, where the text does not say it itself."""
+    """Return the text's terms, then the terms of other fields that the text lacks."""
     found = terms(text)
     if title:
         found += terms(title)
@@ -42,7 +42,9 @@ def indexed_terms(
 def labels(
     tags: Sequence[str], entities: Sequence[str], files: Sequence[str], standing: Sequence[str] = ()
 ) -> list[Mark]:
-    """Tags and entities are compared without regard to case, files as they are spelt; `standing` are kinds of rules."""
+    """Return the labels of a memory. Tags and entities are case-insensitive, files are not; `standing` are kinds of
+    rules.
+    """
     if not (tags or entities or files or standing):
         return []
     return [
@@ -56,7 +58,7 @@ def labels(
 def stated(text: str, kind: str | None, via: str | None) -> tuple[str, ...]:
     """Return the kinds of standing rules that a text states.
 
-    The model reads a person's text alone: no other is told as a rule. Readers ask for the ways in whose rules count
+    The model reads only a person's text. Readers must filter by the ways in whose rules count
     (`record.trust.RULING`).
     """
     if kind not in SAID_KINDS:

@@ -1,8 +1,8 @@
-"""JSON that comes from elsewhere, read without ever going deep.
+"""Parse JSON from outside without deep recursion.
 
-The parser calls itself for each level. A text of nothing but brackets takes it to the interpreter's limit, where more
-fails than the reading: whatever is put away at that moment, whoever it belongs to, finds no room to run either. So
-depth is measured before the parser starts. What we wrote ourselves needs none of this.
+The parser recurses once per level. A text of nothing but brackets takes it to the interpreter's recursion limit,
+where unrelated code such as finalisers fails too. So the depth is measured before the parser starts. JSON that Pieria
+wrote itself needs no such check.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any, NoReturn
 
 DEEPEST = 200
-"""Lists and objects within one another; what a memory keeps may have 50."""
+"""Most levels of nesting. The JSON of a memory may have 50."""
 
 _OTHERS = bytes(set(range(256)).difference(b'"[]{}'))
 _STRING = re.compile(rb'"[^"]*"?')
@@ -22,11 +22,11 @@ _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
 class TooDeepError(ValueError):
-    """A text whose lists and objects lie deeper within one another than `DEEPEST`."""
+    """A text with more than `DEEPEST` levels of nesting."""
 
 
 def parsed(text: str | bytes | bytearray, *, strict: bool = False) -> Any:
-    """What `json.loads` makes of it, or `ValueError`. Where it is `strict`, NaN and the infinities are no numbers."""
+    """Return the result of `json.loads`, or raise `ValueError`. `strict` rejects NaN and the infinities."""
     if not isinstance(text, str):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
     if len(text) > DEEPEST and _may_be_deep(text) and _depth(text) > DEEPEST:
@@ -35,7 +35,7 @@ def parsed(text: str | bytes | bytearray, *, strict: bool = False) -> Any:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Looks from bracket to bracket: to count them all takes five times as long, and few texts have many."""
+    """Return whether there are enough brackets. Counting stops early: a full count takes five times as long."""
     seen = 0
     for bracket in "[{":
         at = text.find(bracket)
@@ -48,11 +48,11 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """How deep the parser would go, as far as the text is JSON: it stops where that ends."""
+    """Return the nesting depth of a JSON text. The parser goes no deeper: it stops at the first error."""
     written = text.encode("utf-8", "surrogatepass")
-    # Only then does each quote begin or end a string.
+    # Without escapes, each quote begins or ends a string.
     written = written.replace(rb"\\", b"").replace(rb"\"", b"")
-    # Most strings are an empty pair of quotes by now, and a pair is taken out the quickest by its spelling.
+    # Most strings are an empty pair of quotes by now. `replace` removes those fastest.
     shape = _STRING.sub(b"", written.translate(None, _OTHERS).replace(b'""', b""))
     return max(accumulate(array("b", shape.translate(_STEPS))), default=0)
 

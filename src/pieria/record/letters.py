@@ -1,7 +1,7 @@
-"""Lettering: a text in which patterns can be looked for, with every character where it was.
+"""Normalise a text for pattern matching, keeping every character at its index.
 
-Exists so that what reads texts by rules meets one case and one kind of apostrophe, hyphen and space, and can say where
-in the original it found something. What makes two words the same word is the analyser's business.
+Rules then see one case and one kind of apostrophe, hyphen and space, and a match gives positions in the original.
+Deciding which words are equal belongs in the analyser.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pieria.record.analyser.characters import IDEOGRAPHS, SYLLABLES
 
 _ONE_FOR_ONE = str.maketrans(
     {
-        # The only letter that lower case makes two of.
+        # The only letter that `lower` turns into two.
         "İ": "I",
         **dict.fromkeys("‘’ʻʼ′＇", "'"),
         **dict.fromkeys("‐‑‒–—−", "-"),
@@ -21,11 +21,11 @@ _ONE_FOR_ONE = str.maketrans(
 )
 
 UNSPACED = "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in (*IDEOGRAPHS, *SYLLABLES))
-"""The scripts without spaces between words, for a set of characters in a pattern."""
+"""Scripts without spaces between words, as the inside of a regular expression's character class."""
 
 
 def lowered(text: str) -> str:
-    """The text in lower case, as long as it was."""
+    """Return the text in lower case with the same length."""
     return text.translate(_ONE_FOR_ONE).lower()
 
 
@@ -33,6 +33,6 @@ _SET_OR_SPACE = re.compile(r"\[[^\]]*\]| \?| ")
 
 
 def spaced(pattern: str) -> str:
-    """The pattern with a space meaning white space of any kind, a few signs of it, but not in sets of characters."""
+    """Return the pattern with each space matching a few white space characters, except inside character classes."""
     meant = {" ": r"\s{1,3}", " ?": r"\s{0,3}"}
     return _SET_OR_SPACE.sub(lambda found: meant.get(found[0], found[0]), pattern)

@@ -1,4 +1,4 @@
-"""From a checked draft to rows, and from rows back to a memory."""
+"""Convert a checked draft to rows, and rows to a memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def written_list(values: Sequence[str]) -> str | None:
 
 
 def first_write(draft: Draft, id: str, now: int, default_place: str) -> Write:
-    """The first version of a memory."""
+    """Return the write of a memory's first version."""
     new = draft.new
     content = content_of(draft, id, 1)
     via = new.via or AGENT
@@ -58,7 +58,7 @@ def first_write(draft: Draft, id: str, now: int, default_place: str) -> Write:
 
 
 def type_of(body: str | None) -> str | None:
-    """What the body says the memory is, within its kind."""
+    """Return the subtype that the body gives within the memory's kind."""
     found = json.loads(body).get("type") if body else None
     return found if isinstance(found, str) else None
 
@@ -93,9 +93,9 @@ def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> 
 
 
 def _believed(state: State, draft: Draft) -> State:
-    """Return the state of a person's text with the trust of its weakest part: what they pasted is hearsay.
+    """Return the state with lower trust if a person's text contains pasted parts.
 
-    So is what they may have pasted.
+    Pasted text is hearsay, and so is text that may be pasted.
     """
     if state.via != PERSON or state.trust <= TRUST[HEARSAY]:
         return state
@@ -105,7 +105,7 @@ def _believed(state: State, draft: Draft) -> State:
 
 
 def terms_of(content: Content) -> list[str]:
-    """What is indexed of a version, from its row alone: how the text index is built again."""
+    """Return the terms to index for a version, from its content row alone. Used to rebuild the text index."""
     return indexed_terms(
         content.title,
         content.text,
@@ -129,13 +129,13 @@ def _labels(tags: str | None, entities: str | None, files: str | None, flags: st
     return Labels(names_of(tags), names_of(entities), names_of(files), names_of(flags))
 
 
-# Most memories are judged and stand alike, and values that cannot change may be shared.
+# Most memories have equal judgements and standings, and immutable values can be shared.
 _judgement = lru_cache(1024)(Judgement)
 _standing = lru_cache(1024)(Standing)
 
 
 def memory_of(content: Sequence[Any], state: Sequence[Any], known_from: int, known_until: int = FOREVER) -> Memory:
-    """A memory from the values of a `Content` and a `State`, whose row is the content's."""
+    """Return the memory of a `Content` and a `State` that belongs to the content."""
     _, _, title, text, body, tags, entities, files, flags, context, meta = content
     (
         row, id, version, kind, _, place, scope, session, sequence, channel, author, author_type, source, at,

@@ -1,9 +1,8 @@
-"""Standing rules: sentences that state a lasting instruction or preference, or what should be known about a person.
+"""Find standing rules: sentences with a lasting instruction, a preference, or a fact about a person.
 
-Exists so that "always answer in metric units" is found when something is to be done, though no word of the request is
-in it. Careful rather than complete: what is asked, told, quoted, or code does not count, and only what is said in the
-first or second person does. How people put it is a table in `standing_forms`. What a person says in other ways is
-judged by `rule_model`.
+Recall adds them when something is to be done, because a request shares no word with "always answer in metric units".
+Questions, reports, quotations and code do not count, and a rule speaks in the first or second person. Phrases
+belong in `standing_forms`; `rule_model` judges other wordings of a person.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["KINDS", "Rule", "own_sentences", "said_as", "standing"]
 
 
 class Rule(NamedTuple):
-    """What the sentence `text[start:end]` lays down, and the terms of what it is about."""
+    """What the sentence `text[start:end]` lays down, with the terms of its topic."""
 
     kind: str
     start: int
@@ -35,13 +34,13 @@ class Rule(NamedTuple):
 
 
 _TAG = re.compile(r"(?:\bok|\bokay|\balright|, right)\?\Z")
-"""What ends an instruction as if it were a question."""
+"""A tag that ends an instruction like a question."""
 _LONGEST = 1_000
-"""Characters of a sentence: a longer one is no instruction but a text."""
+"""Most characters of a sentence that can be an instruction."""
 _JUDGED = 300
-"""Sentences of a text that the model reads. A text of more is a document, and counts by its plain forms alone."""
+"""Most sentences for the model. A longer text is a document, and only the phrases of `standing_forms` count."""
 _PROMPTED = ("turn", "observation")
-"""Kinds that hold what somebody said amid work. All others were stored on purpose."""
+"""Kinds with words said during work. All other kinds were stored on purpose."""
 _APART = re.compile(
     r"""
     (?<![^\n]) [ \t]{0,3} (?: ``` (?: (?!```) [\s\S] )*+ (?: ``` )? | ~~~ (?: (?!~~~) [\s\S] )*+ (?: ~~~ )? )
@@ -56,13 +55,13 @@ _APART = re.compile(
 _HEAD = r"\s*+ (?: ([^\W\d_]++) | (?= [-*•+\d] ) )"
 _FIRST = re.compile(_HEAD, re.VERBOSE)
 _NEXT = re.compile(rf"""[.!?…。！？｡\n\r\u2028\u2029] ["'”’»)\]*_」』）】]*+ {_HEAD}""", re.VERBOSE)
-"""Wherever a sentence may begin, and some places more, with its first word or before a bullet or a number."""
+"""Every position where a sentence may begin, and some more, with the first word or before a bullet or number."""
 _SPEAKER = re.compile(
     r"(?<![^\n])(?:\[[^\]\n]{1,40}\]\s{0,3})?[*_]{0,2}([^\W\d][\w .'-]{0,40})[*_]{0,2}:[*_]{0,2}[ \t]|\n[ \t]*+\n"
 )
 _NAME_WORDS = 3
 _NO_NAME = frozenset(["rule", "rules", "for", "in", "from", "all", "every", "my", "our", "this", "thing", "things"])
-"""What a speaker's name has at most, and what it does not hold."""
+"""Most words of a speaker's name, and words that it never contains."""
 _OWN = frozenset({"user", "human", "me"})
 _TIMELY = "i if when asap back later maybe at on in once after before crazy tomorrow today tonight"
 _NO_NAMES = TIMES | frozenset(_TIMELY.split())
@@ -72,7 +71,7 @@ _IDLE = frozenset(
         " rule sure make"
     )
 )
-"""What says that a statement lasts, and nothing of what it is about."""
+"""Terms that make a statement lasting but are not its topic."""
 _ANNOUNCING = frozenset(
     """note|quick note|please note|ps|p.s|fyi|btw|important|update|reminder|heads up|to be clear|for future reference
     rule|rules|my rule|my rules|house rule|house rules|ground rule|ground rules|standing rule|standing rules
@@ -80,7 +79,7 @@ _ANNOUNCING = frozenset(
     preference|preferences|remember|please remember|keep in mind|one thing|another thing|one more thing
     my rule is|my rules are|our rule is|our rules are""".replace("\n    ", "|").split("|")
 )
-"""What is put before a colon and is no speaker."""
+"""Words before a colon that are not a speaker."""
 
 
 def said_as(kind: str) -> str:
@@ -89,9 +88,9 @@ def said_as(kind: str) -> str:
 
 
 def standing(text: str, said: str | None = None) -> list[Rule]:
-    """Return the standing rules of a text in their order.
+    """Return the standing rules of a text in order.
 
-    With `said`, which is `PROMPT` or `NOTE`, the text is a person's, and what no plain form tells goes to the model.
+    Give `said`, `PROMPT` or `NOTE`, only for a person's text. The model then judges sentences that match no phrase.
     """
     low = text.lower() if text.isascii() else lowered(text)
     if said is None and not _begins(low):
@@ -114,14 +113,14 @@ def standing(text: str, said: str | None = None) -> list[Rule]:
         for rule in found
         if not is_within(rule.start, apart) and not is_within(rule.start, others)
         for place in [Sentence(rule.start, rule.end)]
-        # Somebody else's words in the middle of a sentence would be told along with it.
+        # If a sentence contains pasted words, the model must not judge it: they would become part of the rule.
         for again in [_laid_down(text, shown, shown_low, place, None if overlaps(*place, brought) else by_model)]
         if again
     ]
 
 
 def _laid_down(text: str, shown: str, low: str, sentence: Sentence, said: str | None) -> Rule | None:
-    """Return what a sentence lays down. `shown` is the text without what is quoted or pasted."""
+    """Return the rule in a sentence, or None. `shown` is the text without quoted or pasted parts."""
     rule = _stated(text, low, sentence)
     if rule is not None or said is None:
         return rule
@@ -131,9 +130,9 @@ def _laid_down(text: str, shown: str, low: str, sentence: Sentence, said: str | 
 
 
 def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentence]:
-    """Those that whoever writes says himself: no code, nothing quoted, nobody's turn in a dialogue, nothing endless.
+    """Return the sentences that are the writer's own: no code, quotations, turns of others, or overlong sentences.
 
-    `announcing` are words before a colon, in lower case, that are no speaker either.
+    `announcing` are further words, in lower case, that are not a speaker before a colon.
     """
     return list(_own(text, text.lower() if text.isascii() else lowered(text), frozenset(), announcing))
 
@@ -149,12 +148,12 @@ def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset())
 
 
 def _apart(low: str, brought: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return where a text is quoted or code, short quotations too, or brought from elsewhere."""
+    """Return the spans that are quoted, code, or pasted. Short quotations count too."""
     return merged([*(found.span() for found in _APART.finditer(low)), *brought])
 
 
 def _without(text: str, apart: list[tuple[int, int]]) -> str:
-    """Return the text with a word that means nothing in place of what is quoted, pasted or code."""
+    """Return the text with quoted, pasted and code spans filled with a meaningless letter."""
     kept, at = [], 0
     for start, end in apart:
         kept += [text[at:start], "x" * (end - start)]
@@ -163,13 +162,13 @@ def _without(text: str, apart: list[tuple[int, int]]) -> str:
 
 
 def _is_name(low: str, start: int) -> bool:
-    """Whether a turn is one of somebody: “Maya: …”, and not “a rule for all deploys: …”."""
+    """Return whether a turn begins with a speaker's name: “Maya: …”, but not “a rule for all deploys: …”."""
     name = low[max(start - 1, 0) : start + 60].partition(":")[0].split()
     return len(name) <= _NAME_WORDS and _NO_NAME.isdisjoint(name)
 
 
 def _begins(low: str) -> bool:
-    """Whether anything begins like a rule: told soon, of hardly any text it is true."""
+    """Return whether any sentence may begin like a rule. A cheap test that rules out most texts."""
     begins, lead = forms().match, LEAD.match
     first = _FIRST.match(low)
     for found in chain([first] if first else [], _NEXT.finditer(low)):
@@ -184,11 +183,12 @@ def _begins(low: str) -> bool:
 
 
 def _others(low: str, own: Set[str], announcing: Set[str]) -> list[tuple[int, int]]:
-    """Where others than those of these names have their turn in a conversation, up to a blank line or the next turn."""
+    """Return the turns of speakers not in `own`. A turn ends at a blank line or at the next turn."""
     marks = [(found.start(), (found[1] or "").strip(" ")) for found in _SPEAKER.finditer(low)]
     marks = [(start, name) for start, name in marks if name not in _ANNOUNCING and name not in announcing]
     turns = pairwise([*marks, (len(low), "")])
-    # The first sentence of a turn begins with the name, and so like no rule but “my rules are simple: …”.
+    # Skip the first character: the first sentence of a turn begins with the name, so it matches no rule, except “my
+    # rules are simple: …”.
     return [(start + 1, end) for (start, name), (end, _) in turns if name and name not in own]
 
 
@@ -198,7 +198,7 @@ def _is_question(low: str, start: int, end: int) -> bool:
 
 
 def _stated(text: str, low: str, sentence: Sentence) -> Rule | None:
-    """What a sentence lays down by how it begins."""
+    """Return the rule that the beginning of a sentence states, or None."""
     start, end = sentence
     if _is_question(low, start, end):
         return None
@@ -215,7 +215,7 @@ def _stated(text: str, low: str, sentence: Sentence) -> Rule | None:
 
 
 def _is_called_by_name(text: str, start: int, end: int) -> bool:
-    """Call me Maya; not: call me Monday, call me later."""
+    """Return whether a name follows: “call me Maya”, but not “call me Monday” or “call me later”."""
     name = re.match(r"[\"'“‘]?([^\W\d_][\w.'-]*)", text[start:end])
     if not name:
         return False

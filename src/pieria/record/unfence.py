@@ -1,7 +1,6 @@
-"""Taking out of a text what we told: whoever captures it must not remember that as if it were new.
+"""Remove Pieria's own output from a text, so that capture does not store it as new.
 
-Loaded by hooks of agents, like ``privacy``: it imports what it needs where it needs it. How a fence is made is told in
-``fencing``.
+Agent hooks load this module, like ``privacy``: import inside functions. Making a fence belongs in ``fence``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _CLOSING = r"([0-9a-f]{12,64})>>>"
 
 
 def unfenced(text: str) -> str:
-    """The text without fences, what they hold, and the line that leads to one of ours."""
+    """Return the text without fences, their content, and the heading before a fence of Pieria."""
     left = ""
     resumed = 0
     for start, end in _fences(text):
@@ -30,7 +29,7 @@ def unfenced(text: str) -> str:
 
 
 def _fences(text: str) -> Iterator[tuple[int, int]]:
-    """One after the other. In one pass, since a text may be made of openings that nothing closes."""
+    """Yield the fences in order. One pass, because a text may consist of openings that are never closed."""
     import re
 
     ends: dict[str, list[int]] = {}

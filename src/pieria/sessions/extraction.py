@@ -1,7 +1,7 @@
-"""How knowledge is drawn from the steps of a session: trajectory by trajectory, several at once.
+"""Extraction of knowledge from the steps of a session: one job per trajectory, several at once.
 
-What is drawn is committed with the word that it was, so nothing is drawn twice. What could not be drawn stays with the
-steps that nothing was drawn from, and is tried again with them.
+Each job commits its knowledge together with the indices of its steps, so no step is extracted twice. Steps of a failed
+job stay unextracted and are tried again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TRIES = 2
-"""How often a trajectory is tried at boundaries; after that, when no step comes for a while, and when it is closed."""
+"""Failures after which a trajectory is no longer tried at boundaries. A flush or a close still tries it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Steps of one trajectory that knowledge is drawn from. One that `is_flushed` was not over yet."""
+    """Steps of one trajectory to extract knowledge from. With `is_flushed` the trajectory was not over yet."""
 
     trajectory: Trajectory
     is_flushed: bool
@@ -45,6 +45,8 @@ class Part:
 
 
 class Drawing:
+    """Starts the extractions of one session, commits their results and tracks their failures."""
+
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.start_anew()
@@ -62,42 +64,45 @@ class Drawing:
 
     @property
     def fault(self) -> PieriaError | None:
-        """Why knowledge could not be drawn, the last time."""
+        """The first error of the current extraction round, or None."""
         return self._faults[0] if self._faults else None
 
     def reach(self) -> tuple[int, int]:
-        """Of how many steps knowledge is drawn, and how many there are."""
+        """Return how many steps knowledge was extracted from, and the number of steps in memory."""
         return len(self._machine.kept.committed), len(self._machine.steps)
 
     def left(self) -> list[Step]:
-        """Those that nothing is or was drawn from. The lock is held."""
+        """Return the steps that no extraction has taken or is working on. The lock must be held."""
         machine = self._machine
         taken = set(machine.kept.committed).union(*(part.indices for part in self._under_way))
         return [step for step in machine.steps if step.index not in taken]
 
     def begin(self) -> None:
-        """An episode is over: its last step is graded, and then knowledge is drawn from all that is left of it. The
-        lock is held."""
+        """Start the final extraction of a closed episode: grade its last step, then extract the steps that are left.
+
+        The lock must be held.
+        """
         self._faults, self._node_ids = [], []
         self._machine.refresh()
         self._is_preparing = True
         self._machine.at.crew.extractions.submit(self._prepare)
 
     def start_past(self) -> None:
-        """With the trajectories that are over, those included that failed before, but not again and again: a model
-        that goes on failing would be paid at every boundary. The lock is held."""
+        """Extract the finished trajectories, except those that failed `TRIES` times. The lock must be held.
+
+        The limit exists because each retry costs a model call.
+        """
         episode = self._machine.episode
         assert episode is not None
         aside = {id for id, failures in self._failures.items() if failures >= TRIES} | {episode.current_trajectory_id}
         self._start([step for step in self.left() if step.trajectory_id not in aside])
 
     def flush(self) -> None:
-        """With all that is left, though steps may follow. The lock is held."""
+        """Extract all remaining steps, although their trajectory may go on. The lock must be held."""
         self._machine.refresh()
         self._start(self.left(), is_flushed=True)
 
     def _start(self, steps: Sequence[Step], *, is_flushed: bool = False) -> None:
-        """The lock is held."""
         for _, together in groupby(steps, key=lambda step: step.trajectory_id):
             part = Part(Trajectory.of(list(together)), is_flushed)
             self._under_way.add(part)
@@ -143,12 +148,12 @@ class Drawing:
                     self._commit(part, settled(drawn, at.backend, at.mind, at.embedder, at.config))
             else:
                 self._hold(part, drawn.changeset)
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - told to whoever listens, and in the log
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - reported as an event and in the log
             self._failed(part, problem)
         self._settle()
 
     def _hold(self, part: Part, changeset: Changeset) -> None:
-        """For whoever commits or discards it."""
+        """Keep the changeset in the log until the caller commits or discards it."""
         machine = self._machine
         with machine.changed:
             machine.check()
@@ -159,7 +164,7 @@ class Drawing:
             self._under_way.discard(part)
 
     def _commit(self, part: Part, drawn: Structured) -> None:
-        """With the rewards that came meanwhile."""
+        """Commit the knowledge with the rewards that arrived during extraction."""
         machine = self._machine
         with machine.changed:
             machine.check()
@@ -172,7 +177,7 @@ class Drawing:
             self._tell_committed(part, known, drawn.trace)
 
     def _needless(self, committed: Collection[int]) -> set[int]:
-        """The steps that are in the graph as they are to stay, and that neither the next step nor a context needs."""
+        """Return the committed steps that the log can drop: graded, and too old for the context or the next step."""
         over = self._machine.steps[:-RECENT]
         return {step.index for step in over if step.index in committed and step.reward is not None}
 
@@ -209,7 +214,7 @@ class Drawing:
                 machine.timeouts.restart_flush()
 
     def _settle(self) -> None:
-        """Something is done, and perhaps it was the last of it."""
+        """Wake waiting threads after an extraction, and finish the episode if that extraction was the last one."""
         machine = self._machine
         with machine.changed:
             machine.changed.notify_all()
@@ -218,7 +223,7 @@ class Drawing:
         machine.queue.drain()
 
     def _conclude(self) -> None:
-        """The lock is held."""
+        """Move the session to its next state after the last extraction. The lock must be held."""
         machine = self._machine
         if not self._faults:
             try:
@@ -232,7 +237,7 @@ class Drawing:
             machine.timeouts.expired()
 
     def reward_late(self, step: Step) -> None:
-        """A step whose node was written before it could be graded. The lock is held."""
+        """Write the reward of a step whose node is already in the graph. The lock must be held."""
         machine = self._machine
         assert machine.episode is not None
         node = step_of(machine.at.backend, machine.episode.id, step)

@@ -1,4 +1,4 @@
-"""Timers: what is to be done unless something else comes first. One thread for all, and none where none is armed."""
+"""Timers that call a function after a period. One thread serves all timers, and runs only while one is armed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class _Armed(NamedTuple):
 
 
 class Timers:
-    """A timer rings once, in the thread of this, and is to do no more there than to set work going.
+    """Each timer calls its function once, in the timer thread. The function may only start work elsewhere.
 
-    Processes do not share timers: after a fork the child has none armed.
+    Processes do not share timers: after a fork the child has none.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Timers:
         self._thread: threading.Thread | None = None
 
     def arm(self, key: Hashable, milliseconds: float, ring: Callable[[], object]) -> None:
-        """In place of the one that is armed under this key."""
+        """Arm a timer, replacing the one with this key."""
         with self._changed:
             self._armed[key] = _Armed(time.monotonic() + milliseconds / 1000, ring)
             self._changed.notify()
@@ -62,7 +62,7 @@ class Timers:
                 log.exception("a session's timer rang in vain")
 
     def _next(self) -> Callable[[], object] | None:
-        """What rings first, when its time has come. None ends the thread: nothing is armed."""
+        """Wait for the next due timer and return its function, or None when no timer is armed."""
         with self._changed:
             while self._armed:
                 key = min(self._armed, key=lambda key: self._armed[key].due)

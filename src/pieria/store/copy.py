@@ -1,7 +1,7 @@
-"""A whole bank from one store to another, as it stands: every version, time and number, and what is still to be done.
+"""Copies a whole bank from one store to another: all versions, times, row numbers and pending work.
 
-Unlike an export this is for stores alone: it needs nothing but their protocol, and nobody can tell the copy by what it
-answers. It is taken from one moment of the source, while others write there, and is there whole or not at all.
+Unlike an export it needs only the protocol of stores, and the copy gives the same answers as the source. It reads one
+snapshot of the source while others write there. The copy appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pieria.store.seal import Seal
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> dict[str, int]:
-    """Returns how many lines each table has. Raises `ConflictError` where the target holds anything yet."""
+    """Return the number of rows of each table. Raise `ConflictError` if the target is not empty."""
     with source.reading() as reader, target.writing() as writer:
         return writer.fill(reader, progress)
 
@@ -24,7 +24,7 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> dict
 def copy_to_file(
     source: Store, path: Path, progress: Progress | None = None, seal: Seal | None = None
 ) -> dict[str, int]:
-    """As a file of the embedded store, which can be opened where it is; it appears only when it is whole."""
+    """Copy into a file of the embedded store, ready to open. The file appears only when it is complete."""
     from pieria.store.sqlite import SQLiteStore
     from pieria.store.sqlite.file import LOGS, as_backup
     from pieria.store.sqlite.turn import ENDING
@@ -46,7 +46,7 @@ def copy_to_file(
 def copy_from_file(
     file: Path, target: Store, progress: Progress | None = None, seal: Seal | None = None
 ) -> dict[str, int]:
-    """What `copy_to_file` made, or the backup of an embedded bank, however old; the file stays as it is."""
+    """Copy from a file of `copy_to_file`, or from any backup of an embedded bank. The file is not changed."""
     from pieria.store.sqlite import SQLiteStore
     from pieria.store.sqlite.restore import restore_file
 

@@ -1,7 +1,7 @@
-"""The first reading of an export: is it whole, is every line sound, and does every history hold together?
+"""The first pass over an export: checks that it is complete, each line is valid, and each history is consistent.
 
-Nothing is written and no bank is read. What cannot be used is reported line by line, and with it goes everything under
-the same id: half a history would be a false one.
+It writes nothing and reads no bank. Problems are reported by line. A bad line excludes everything under its id: half a
+history would be a false one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
 
 LISTED = 100
-"""Problems that are kept in full; of the others only the number is."""
+"""Problems kept in full; the others are only counted."""
 REPORT_EVERY = 500
 
 
 @dataclass(slots=True)
 class Checked:
-    """What the first reading found, for the second one and for the report."""
+    """The result of the first pass, for the second pass and for the report."""
 
     header: Header
     problems: list[Problem] = field(default_factory=list)
@@ -37,13 +37,13 @@ class Checked:
     counts: Counter[str] = field(default_factory=Counter)
     sha256: str = ""
     left: dict[str, set[str]] = field(default_factory=lambda: {"memory": set(), "link": set(), "fact": set()})
-    """Ids of which something is wrong, by what they are ids of."""
+    """Ids to leave out, by kind: memory, link or fact."""
     bad_lines: set[int] = field(default_factory=set)
     purged: set[str] = field(default_factory=set)
     alive: set[str] = field(default_factory=set)
-    """Purged ids that came back later, because somebody insisted."""
+    """Purged ids that were written again later, by force."""
     begins: int = 1
-    """When the first change was made, and the last; of a file without any, as good as always."""
+    """The times of the first and the last change. The default fits a file without changes."""
     ends: int = 0
 
     def add(self, problem: Problem) -> None:
@@ -53,7 +53,7 @@ class Checked:
 
 
 class _Awaited(NamedTuple):
-    """A closed stretch whose successor must follow: since when, from which line, and the versions there are so far."""
+    """A closed interval that needs a successor: its start, its line, and the versions so far."""
 
     known_from: int
     line: int
@@ -64,7 +64,7 @@ _OF = {"content": "memory", "state": "memory", "usage": "memory", "link": "link"
 
 
 def check(source: Source, rules: Rules, progress: Callable[[int], None]) -> Checked:
-    """Reads the whole file. Raises only for what leaves nothing to choose: no export, a newer format, cut off."""
+    """Read the whole file. Raise only if nothing can be imported: no export, a newer format, or a truncated file."""
     found = Checked(header_of(source))
     checker = _Checker(found, rules)
     digest = hashlib.sha256()
@@ -106,9 +106,9 @@ class _Checker:
         self._content: Line | None = None
         self._awaited: dict[str, dict[str, _Awaited]] = {"memory": {}, "link": {}, "fact": {}}
         self._seen: dict[str, set[str]] = {"memory": set(), "link": set(), "fact": set()}
-        """Ids that the present change has written."""
+        """Ids that the current change has written."""
         self._complete: set[int] = set()
-        """Hashes of the memory ids whose last state has been seen: a tenth of the ids' own size."""
+        """Hashes of the memory ids whose last state was read: a tenth of the size of the ids."""
 
     def take(self, line: Line) -> None:
         self._found.counts[line.what] += 1
@@ -123,7 +123,7 @@ class _Checker:
             _TAKERS[line.what](self, line)
 
     def _belongs(self, content: Line, line: Line) -> bool:
-        """That a content is followed at once by the state which brought it in."""
+        """Return whether the line is the state of this content, which must follow at once."""
         same = line.what == "state" and line.row.id == content.row.id
         if same and line.row.version != content.row.version:
             expected = f"{content.row.version}, that of the content above"
@@ -162,7 +162,7 @@ class _Checker:
             self._found.add(Problem.with_value(number, "counts", written, counts))
 
     def _wrong(self, line: Line, parameter: str, expected: str, received: str) -> None:
-        """Reports a line that is sound by itself but not where it stands; what it belongs to is left out."""
+        """Report a valid line in the wrong position, and leave out its id."""
         self._found.add(Problem(line.number, parameter, expected, received))
         self._found.bad_lines.add(line.number)
         if line.what in _OF:
@@ -214,14 +214,14 @@ class _Checker:
             self._awaited["memory"][state.id] = _Awaited(line.known_until, line.number, versions)
 
     def _read_content(self, line: Line, state: State) -> None:
-        """What can be said of a content only with its kind, and by the bank that is to keep it."""
+        """Check a content by the rules that need its kind, and by the rules of the receiving bank."""
         content: Content = line.row
         if content.body is not None and state.kind in draft.BODIES:
             self._keepable(line, lambda row: draft.body(json.loads(row.body), state.kind))
         self._keepable(line, self._rules.content)
 
     def _keepable(self, line: Line, rule: Callable[[Any], object]) -> None:
-        """By the rules of the bank that is to keep it; else it is reported, and what it belongs to is left out."""
+        """Check a row by the rules of the receiving bank. If it fails, report it and leave out its id."""
         try:
             rule(line.row)
         except (InputError, PrivacyError) as problem:
@@ -231,7 +231,7 @@ class _Checker:
                 self._found.left[_OF[line.what]].add(line.row.id)
 
     def _tie(self, line: Line) -> None:
-        """A link or a fact."""
+        """Check a link or a fact."""
         self._follows(line.what, line)
         if line.row.id in self._found.left[line.what]:
             return
@@ -240,7 +240,7 @@ class _Checker:
         self._keepable(line, self._rules.link if line.what == "link" else self._rules.fact)
 
     def _follows(self, what: str, line: Line) -> _Awaited | None:
-        """That a stretch begins with its change, once, and where the one before it ended."""
+        """Check that an interval begins with its change, once per change, and where the interval before it ended."""
         id = line.row.id
         before = self._awaited[what].pop(id, None)
         if id in self._found.left[what]:
@@ -261,7 +261,7 @@ class _Checker:
         self._found.purged.add(line.row)
 
     def _nothing_more(self, line: Line) -> None:
-        """Usage stands for itself."""
+        """Accept usage, which needs no other line."""
 
     def _record(self, line: Line) -> None:
         self._keepable(line, self._rules.record)

@@ -1,6 +1,6 @@
-"""A bank as the lines of an export: its journal, and after each entry what that change wrote.
+"""A bank as the lines of an export: its journal, with the rows of each change after it.
 
-Reads one moment and holds one change at a time. Where the lines go is the caller's business.
+It reads one snapshot and holds one change at a time. The caller decides where the lines go.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Ahead(Generic[T]):
-    """An iterator whose next item can be looked at. `next` is None at the end."""
+    """An iterator with a look at the next item. `next` is None at the end."""
 
     def __init__(self, items: Iterator[T]) -> None:
         self._items = items
@@ -40,7 +40,7 @@ class Ahead(Generic[T]):
 
 
 class Export:
-    """The lines of one export. `counts` and `done` grow as they are taken."""
+    """The lines of one export. `counts` and `done` grow as lines are taken."""
 
     def __init__(self, reader: Reader, bank: str, exported_at: str) -> None:
         self._reader = reader
@@ -53,7 +53,7 @@ class Export:
 
     @property
     def done(self) -> int:
-        """Of `total`: versions and changes written so far."""
+        """Return how many of `total` are written: versions and changes."""
         return self.counts["content"] + self.counts["change"]
 
     def header(self) -> bytes:
@@ -70,7 +70,7 @@ class Export:
         )
 
     def body(self) -> Iterator[bytes]:
-        """Every line between header and end. Raises `CorruptError` where a row belongs to no change."""
+        """Yield every line between header and end. Raise `CorruptError` if a row belongs to no change."""
         purged = Ahead(iter(sorted(self._reader.dump("purged"), key=lambda row: (row["at"], row["id"]))))
         contents = Ahead(self._reader.dump("content"))
         states, links, facts = (Ahead(self._reader.dump(table)) for table in ("state", "link", "fact"))
@@ -116,7 +116,7 @@ class Export:
                 yield self._line("usage", _usage_row(id, usage))
 
     def _usage_of_nothing(self) -> Iterator[bytes]:
-        """Usage counted for what is no memory of this bank: it has no change to stand with."""
+        """Yield usage of ids that are no memory of this bank, and so have no change."""
         if not self._has_usage:
             return
         batch: list[Row] = []

@@ -1,4 +1,4 @@
-"""One import, from the checked file to changesets: which of the two ways it takes, and what the file holds besides."""
+"""One import, from the checked file to changesets: chooses between replay and join."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ON_ERROR = ("stop", "skip")
 
 
 AHEAD = 24 * 60 * 60 * 1_000_000
-"""How far the clock of another machine may be before ours."""
+"""Microseconds that the other machine's clock may be ahead of ours."""
 
 
 def is_replayed(reader: Reader, checked: Checked, now: int) -> bool:
-    """Nothing has ever happened here, so that the bank can become the one that was exported. Unless that lies in times
-    that are to come, or before all times that a bank counts: no write of its own could come after or stand beside it.
+    """Return whether to replay the export: the bank must be empty. The changes must not lie in the future or before the
+    earliest known time, because later writes need later times.
     """
     return reader.head().seq == 0 and checked.begins > 0 and checked.ends <= now + AHEAD
 
@@ -40,7 +40,7 @@ def planned(
     now: int,
     progress: Callable[[int], None],
 ) -> Iterator[Changeset]:
-    """What to write, a changeset at a time. Each must be applied before the next is asked for."""
+    """Yield changesets. The caller must apply each before it asks for the next."""
     for what, ids in checked.left.items():
         if ids:
             tally.leave({"memory": "memories"}.get(what, f"{what}s"), BROKEN, len(ids))

@@ -1,7 +1,7 @@
-"""Into a bank that holds something: what is new comes in as known from now, what is here already meets the mode.
+"""Import into a bank that has content: new rows are known from now, existing ones follow the mode.
 
-Memories are planned here, with batches and the bank's own records; links and facts in `tying`. What the bank held
-before is told from what this import wrote by known time: whatever an import writes is known later than its beginning.
+Memories are planned here, with batches and the bank's own records; links and facts in `links`. Known time separates
+earlier rows from those of this import: everything the import writes has a later one.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from pieria.transfer.tally import DECIDES, HERE, PURGED, REMOVED, Tally
 
 MODES = ("skip", "merge", "replace")
 BATCH = 1_000
-"""Rows a change, so that no single one grows with the file."""
+"""Rows per changeset, so that no changeset grows with the file."""
 BATCH_BYTES = 8 << 20
 
 
 class _Coming:
-    """A memory that is in both, while its history in the file passes by."""
+    """A memory that both sides have, while its history in the file is read."""
 
     def __init__(self) -> None:
         self.contents: dict[int, int] = {}
-        """Where in the file each version's line is."""
+        """The file offset of each version's line."""
         self.version = 0
         self.since = 0
 
@@ -53,7 +53,7 @@ class _Coming:
 
 
 class Join:
-    """One import into a bank. `changesets` must each be applied before the next is asked for."""
+    """One import into a bank. The caller must apply each of `changesets` before it asks for the next."""
 
     def __init__(
         self, reader: Reader, source: Source, checked: Checked, rules: Rules, tally: Tally, *, mode: str, force: bool
@@ -72,7 +72,7 @@ class Join:
         self._batch_ids: set[str] = set()
         self._batch_bytes = 0
         self._new: set[str] = set()
-        """Memories that the batch brings in: the bank does not hold them yet."""
+        """Memories that the batch adds: the bank does not hold them yet."""
         self._purged: list[str] = []
         self._records: list[Record] = []
 
@@ -90,7 +90,7 @@ class Join:
         return len(self._batch_ids) >= BATCH or self._batch_bytes >= BATCH_BYTES
 
     def _flush(self) -> Iterator[Changeset]:
-        """What is planned so far. Everything of a batch belongs to different ids."""
+        """Yield the current batch and begin another. No id occurs twice in a batch."""
         batch, self._batch = self._batch, Changeset("import")
         self._batch_ids = set()
         self._batch_bytes = 0
@@ -99,7 +99,8 @@ class Join:
             yield batch
 
     def _rest(self) -> Iterator[Changeset]:
-        """Apart from the memories, so that these can be undone: what follows keeps no versions."""
+        """Yield records and purged ids apart from the memories, so that `undo` works on those: records have no
+        versions."""
         records = list(self._narrowed())
         rest = Changeset("import", records=self._new_records(records), purged=self._newly_purged())
         if not rest.empty:
@@ -157,7 +158,7 @@ class Join:
         self._records += group.records
 
     def _is_own(self, line: Line, held: dict[str, Stored], purged: set[str]) -> bool:
-        """The memory is not this bank's, but one this import brings."""
+        """Return whether this import adds the memory, and the bank did not have it before."""
         if line.row.id in self._ties.doubled:
             return False
         before = held.get(line.row.id)
@@ -191,7 +192,7 @@ class Join:
         self._tally.versions += 1
 
     def _meet(self, line: Line, content: Line | None, ours: Stored) -> None:
-        """A state of a memory that was here before. Only the last one counts, with what led to it."""
+        """Plan a state of a memory that was here before. Only its last state counts, with the version behind it."""
         id = ours.state.id
         if self._mode == "skip" or ours.state.ended:
             if line.last:
@@ -218,7 +219,7 @@ class Join:
         row = content_of(content or self._line_at(coming.contents[coming.version]))
         state, theirs = self._rules.state(state_of(line)), self._rules.content(row)
         if _wording(theirs) == _wording(here.content):
-            # The file brings no new words, so what is here is believed as before.
+            # The file has no new wording, so keep the trust of the memory here.
             state = state._replace(via=ours.state.via, trust=ours.state.trust)
         there = Side(state, line.known_from, theirs, coming.since)
         next_version = max(memory.version for memory in history) + 1
@@ -229,7 +230,7 @@ class Join:
         return line_of(raw, object_of(raw))
 
     def _newly_purged(self) -> list[str]:
-        """Ids to remember as purged. What this bank holds was not purged by it, whoever else did."""
+        """Return ids to record as purged, without those that this bank holds."""
         asked = [id for id in dict.fromkeys(self._purged) if id not in self._checked.alive]
         held, known = self._reader.states(asked), self._reader.purged(asked)
         for id in asked:
@@ -263,7 +264,7 @@ class Join:
 
 
 def _wording(content: Content) -> tuple[Any, ...]:
-    """What a text says to an agent, and which of it repeats a tool."""
+    """Return all that a text says to an agent, and which part repeats a tool's output."""
     repeats = repeats_of(mapping_of(content.meta))
     return content.title, content.text, content.body, content.context, repeats
 
@@ -285,7 +286,7 @@ def _content_of_memory(memory: Memory) -> Content:
 
 
 def _in_force_since(history: list[Memory]) -> int:
-    """When the present version became the one in force, for the last time."""
+    """Return when the current version came into force for the last time."""
     since = history[-1]
     for memory in reversed(history):
         if memory.version != since.version:

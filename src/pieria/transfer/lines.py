@@ -1,4 +1,4 @@
-"""From the lines of an export to rows, one by one. What lines mean beside each other is judged in `checking`."""
+"""From the lines of an export to rows, one by one. Checks across lines belong to `check`."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Line(NamedTuple):
 
     @property
     def last(self) -> bool:
-        """Nothing in the file comes after it under this id."""
+        """Return whether it is the last line of its id in the file."""
         return self.known_until == FOREVER
 
 
 class BadLineError(Exception):
-    """A line that cannot be used, and what it belongs to as far as that can be read."""
+    """An invalid line, with its kind and id as far as they can be read."""
 
     def __init__(self, problems: list[Problem], what: str = "", id: str = "") -> None:
         super().__init__(*problems)
@@ -57,7 +57,7 @@ class BadLineError(Exception):
 
 
 def header_of(source: Source) -> Header:
-    """The first line. A file that does not begin with it is no export, and the error says what it looks like."""
+    """Return the header. Raise `TransferError` if the file is no export, with a guess at what it is."""
     first = next(source.lines(), None)
     found: Any = None
     if first is not None and len(first.content) < 1 << 20:
@@ -91,7 +91,7 @@ def _count(value: object) -> int:
 
 
 def object_of(raw: RawLine) -> dict[str, Any]:
-    """The JSON object of a line."""
+    """Return the JSON object of a line. Raise `BadLineError` if it is none."""
     try:
         found = parsed(raw.content.decode(), strict=True)
     except UnicodeDecodeError:
@@ -107,7 +107,7 @@ def object_of(raw: RawLine) -> dict[str, Any]:
 
 
 def line_of(raw: RawLine, found: dict[str, Any]) -> Line:
-    """The row of a line that is neither header nor end, or `BadLineError` with everything that is wrong with it."""
+    """Return the row of a line other than header and end. Raise `BadLineError` with all its problems."""
     what = found.get("line")
     id = found.get("id")
     if not isinstance(what, str) or what not in FIELDS:
@@ -123,7 +123,7 @@ def line_of(raw: RawLine, found: dict[str, Any]) -> Line:
 
 
 def _wrong_order(found: dict[str, Any], what: str, values: list[Any]) -> Iterator[InputError]:
-    """Intervals that end before they begin."""
+    """Yield an error for each interval that ends before it begins."""
     if what not in VERSIONED:
         return
     named = dict(zip((field.name for field in FIELDS[what]), values, strict=True))
@@ -154,7 +154,7 @@ def _link(raw: RawLine, values: list[Any]) -> Line:
 
 
 def _fact(raw: RawLine, values: list[Any]) -> Line:
-    """The keys by which it is found are left open here: they are made from its names."""
+    """Return a fact without its keys, which `Rules.fact` derives from the names."""
     id, subject, predicate, object, *values, known_from, known_until = values
     row = FactRow(id, subject, "", predicate, "", object, "", *values)
     return Line(raw.number, raw.offset, "fact", row, known_from, _end(known_until))

@@ -1,4 +1,4 @@
-"""Links and facts on their way into a bank that holds something: none twice, none that names what is not there."""
+"""Links and facts of an import into a bank that has content: no duplicates, and no missing memories."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Ties:
         self._facts: dict[str, tuple[int, FactRow]] | None = None
         self._twins: set[tuple[Any, ...]] = set()
         self.doubled: set[str] = set()
-        """Facts of the file that this bank states under another id. What states them is not taken from the file: of one
-        that turns out to be another fact later, the bank writes it anew."""
+        """Facts of the file that this bank has under another id. Their statements are not imported: if such a fact
+        changes later in the file, the bank writes a statement of its own."""
         self._followed: set[str] = set()
-        """Ids that this import has begun to bring in, and of which more is to come."""
+        """Ids that this import has begun to add, with more lines to come."""
 
     def take(self, group: Group, batch: Changeset, new: set[str]) -> None:
-        """Adds what is to be written to the batch; `new` are memories that it brings in."""
+        """Add the rows to the batch; `new` are memories that the batch adds."""
         there = self._memories_there(group, new) | self.doubled
         links = self._links_here(group)
         for line in group.links:
@@ -51,13 +51,13 @@ class Ties:
             self._decide(line, fact, self._facts_here().get(fact.id), there, self._is_stated, batch.facts)
 
     def _purged_facts(self, group: Group) -> set[str]:
-        """Those that were purged here. One that this import brought back already goes on."""
+        """Return the ids purged here. Ids that this import has already restored continue."""
         if self._force or not group.facts:
             return set()
         return self._reader.purged([line.row.id for line in group.facts])
 
     def note_doubled(self, group: Group) -> None:
-        """Add to `doubled` what begins in this group. To be asked before the group's memories are taken."""
+        """Add the facts that begin in this group to `doubled`. Call it before the group's memories are taken."""
         alone = [line.row for line in group.facts if line.row.memory == line.row.id]
         begun = [row for row in alone if row.id not in self._followed and row.id not in self._facts_here()]
         self.doubled.update(row.id for row in begun if self._is_stated(self._rules.fact(row)))
@@ -92,7 +92,7 @@ class Ties:
                 self._followed.add(row.id)
 
     def _meet(self, line: Line, row: Row, ours: tuple[int, Row], taken: list[Any]) -> None:
-        """One that was here before under the same id. What ended here stays ended."""
+        """Plan a row that was here before under the same id. What ended here stays ended."""
         what = f"{line.what}s"
         known_from, mine = ours
         if not line.last:
@@ -112,7 +112,7 @@ class Ties:
         return new.union(self._reader.states(sorted(named - new))) if named else set()
 
     def _links_here(self, group: Group) -> dict[str, tuple[int, Row]]:
-        """As they were before this import began."""
+        """Return the versions of these links from before this import."""
         if not group.links:
             return {}
         held = self._reader.links(ids=[line.row.id for line in group.links], every_version=True)
@@ -123,7 +123,7 @@ class Ties:
         }
 
     def _is_tied(self, row: LinkRow) -> bool:
-        """The same two ends were tied by the same relation before, under another id."""
+        """Return whether the bank already has this link under another id."""
         source, target = End(row.source_is, row.source), End(row.target_is, row.target)
         wanted = {(source, target), (target, source)} if row.relation in SYMMETRIC else {(source, target)}
         return any(
@@ -132,7 +132,7 @@ class Ties:
         )
 
     def _facts_here(self) -> dict[str, tuple[int, FactRow]]:
-        """The bank's own facts by id, read once: what a memory hides from readers is held all the same."""
+        """Return the bank's own facts by id, read once. It includes facts that are hidden with their memory."""
         if self._facts is None:
             self._facts = {}
             for row in self._reader.dump("fact"):
@@ -144,7 +144,7 @@ class Ties:
         return self._facts
 
     def _is_stated(self, row: FactRow) -> bool:
-        """The same words of the same time and memory are here under another id."""
+        """Return whether the bank has the same triple, time and memory under another id."""
         return _said(row) in self._twins
 
 

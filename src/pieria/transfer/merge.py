@@ -1,4 +1,4 @@
-"""A memory that is in both, the file and the bank: which of the two holds in what. Pure; decides by time alone."""
+"""Merges a memory that both the file and the bank have. Pure functions; they decide by time alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pieria.transfer.fields import written_json
 
 
 class Side(NamedTuple):
-    """A memory as one of the two has it: its last state, the content of that, and since when each has been in force."""
+    """One side's memory: its last state and content, and since when each has been in force."""
 
     state: State
     known_from: int
@@ -22,14 +22,14 @@ class Side(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The state to open, None where all is as it should be; with content where that is to be a new version."""
+    """The state to write, or None for no change; `content` if it is a new version."""
 
     state: State | None
     content: Content | None = None
 
 
 def merged(ours: Side, theirs: Side, next_version: int) -> Outcome:
-    """The later content with the labels and lists of both, and the later state. On a tie it is ours."""
+    """Return the later content with the labels and lists of both, and the later state. On a tie ours wins."""
     newer, older = (theirs, ours) if theirs.since > ours.since else (ours, theirs)
     content = newer.content._replace(
         body=_with_lists(newer.content.body, older.content.body),
@@ -42,7 +42,7 @@ def merged(ours: Side, theirs: Side, next_version: int) -> Outcome:
 
 
 def replaced(ours: Side, theirs: Side, next_version: int) -> Outcome:
-    """What the file says, as the next version of ours."""
+    """Return the file's state and content as the next version of ours."""
     return _outcome(ours, theirs.state, theirs.content, next_version)
 
 
@@ -56,12 +56,14 @@ def _outcome(ours: Side, state: State, content: Content, next_version: int) -> O
 
 
 def _same(one: Content, other: Content) -> bool:
-    """Flags are what a write path noticed, not what was said: they make no new version."""
+    """Return whether the contents are equal apart from flags: flags come from the write path and make no new
+    version."""
     return one._replace(version=0, flags=None) == other._replace(version=0, flags=None)
 
 
 def _with_lists(newer: str | None, older: str | None) -> str | None:
-    """The newer body with what else stands in lists of texts in the older one, such as an observation's facts."""
+    """Return the newer body, with further items from lists of texts in the older one, such as an observation's
+    facts."""
     body: dict[str, Any] = json.loads(newer or "{}")
     before: dict[str, Any] = json.loads(older or "{}")
     more = {name: held for name, held in before.items() if _are_texts(held) and _are_texts(body.get(name, []))}
@@ -74,7 +76,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _united(ours: str | None, theirs: str | None, key: Callable[[str], str] = compared) -> str | None:
-    """Ours first; of labels that compare equal, the spelling that came first."""
+    """Return ours first. Of labels that compare equal, keep the first spelling."""
     united: dict[str, str] = {}
     for name in (*names_of(ours), *names_of(theirs)):
         united.setdefault(key(name), name)

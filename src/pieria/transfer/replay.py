@@ -1,4 +1,4 @@
-"""Into an empty bank: every change of the export again, with its number and time, so that the past is equal too."""
+"""Import into an empty bank: repeats every change of the export with its number and time, so that its past is equal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pieria.transfer.tally import Tally
 
 
 def replayed(reader: Reader, groups: Iterable[Group], rules: Rules, tally: Tally) -> Iterator[Changeset]:
-    """One changeset a change. Each must be applied before the next is asked for, which looks up what it wrote."""
+    """Yield one changeset per change. The caller must apply each before it asks for the next, which reads its rows."""
     for group in groups:
         yield Changeset(
             group.change.what,
@@ -47,7 +47,7 @@ def _writes(reader: Reader, group: Group, rules: Rules, tally: Tally) -> list[Wr
 
 
 def rows_of(reader: Reader, states: list[State]) -> dict[str, int]:
-    """The row that each state's content has in this bank. The content present is looked at first: mostly it is that."""
+    """Return the row of each state's content in this bank. Try the current content first: it usually is the one."""
     held = reader.states([state.id for state in states]) if states else {}
     return {
         state.id: held[state.id].state.row
@@ -58,7 +58,7 @@ def rows_of(reader: Reader, states: list[State]) -> dict[str, int]:
 
 
 def written(state: State, content: Content, *, fresh: bool = False) -> Write:
-    """With the words and labels under which this bank finds it."""
+    """Return the write with this bank's search terms and labels."""
     tags, entities, files = names_of(content.tags), names_of(content.entities), names_of(content.files)
     found = terms_of(content)
     standing = stated(content.text, state.kind, state.via)

@@ -1,7 +1,6 @@
-"""What says nearly the same, or bears nearly the same labels: groups that may be merged, and pairs that are duplicates.
+"""Memories with similar text or labels: clusters that may be merged, and pairs of duplicates.
 
-Of the likenesses of all to all one block is at hand at a time, so that ten thousand copies of one text cost no more
-than as many different ones.
+The similarity matrix is computed one block at a time. Many equal texts cost no more memory than different ones.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("similarity", "tags", "entities")
 READ = 2_000
-"""Characters of a text whose words are compared."""
+"""Characters of a text whose terms are compared."""
 BEND = 2.75
-"""Where six words of ten are shared two texts are as near as vectors are at 0.83: one measure serves for both."""
+"""Maps term overlap to the scale of vectors: six shared terms of ten give 0.83. One threshold serves both."""
 BLOCK = 256
 DIGITS = 6
-"""Below them the arithmetic of two machines may differ, and an order must not."""
+"""Arithmetic differs between machines in further digits, and the order must not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Memories that lie together, oldest first. `cohesion` is how alike any two of them are on the average."""
+    """Similar memories, oldest first. `cohesion` is the mean similarity of two members."""
 
     memories: tuple[Memory, ...]
     cohesion: float
@@ -69,7 +68,7 @@ class Pair:
 
 
 def cluster_id(members: Iterable[str]) -> str:
-    """Of the same members it is the same wherever and whenever it is asked for."""
+    """Return the id. It depends only on the members."""
     said = "\n".join(sorted(members))
     return f"cluster-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
 
@@ -77,7 +76,7 @@ def cluster_id(members: Iterable[str]) -> str:
 def clustered(
     memories: Sequence[Memory], vectors: Mapping[int, Vector], by: str, least: float, most: int
 ) -> list[Cluster]:
-    """The largest first. A memory is in one cluster at most, and those too many for one make another."""
+    """Return the clusters, largest first. A memory is in one cluster at most; those over `most` form another one."""
     found = []
     for apart in _apart(memories):
         likeness = Likeness(apart, vectors, by)
@@ -90,7 +89,7 @@ def clustered(
 def duplicates(
     memories: Sequence[Memory], vectors: Mapping[int, Vector], least: float, most: int
 ) -> tuple[list[Pair], int]:
-    """The most alike first, and how many there are in all."""
+    """Return the most similar pairs first, at most `most`, and the number of all pairs."""
     ordered = _in_time(memories)
     likeness = Likeness(ordered, vectors, STRATEGIES[0])
     found, whole = likeness.pairs(least, most)
@@ -102,7 +101,8 @@ def cohesion(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> float
 
 
 def _apart(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
-    """By who sees them: what one reader is shown must not lead to what another's session keeps to itself."""
+    """Yield the memories of each audience: a merged memory must not show a reader what another session keeps
+    private."""
     audiences: dict[Any, list[Memory]] = {}
     for memory in _in_time(memories):
         audiences.setdefault(audience_of(memory), []).append(memory)
@@ -114,7 +114,7 @@ def _in_time(memories: Iterable[Memory]) -> list[Memory]:
 
 
 class Likeness:
-    """How alike memories are, 0 to 1: by vectors where both have one, by words where one has none, or by labels."""
+    """Similarity of memories, 0 to 1: by vectors if both have one, else by terms, or by labels."""
 
     def __init__(self, memories: Sequence[Memory], vectors: Mapping[int, Vector], by: str) -> None:
         import numpy as np
@@ -131,7 +131,7 @@ class Likeness:
                 self._matrix[place] = vector
 
     def groups(self, least: float, most: int) -> Iterator[list[int]]:
-        """Each memory that is in none yet, with those nearest to it that are in none either."""
+        """Yield groups: each memory not in a group yet, with the nearest others not in a group."""
         import numpy as np
 
         free = np.ones(len(self._memories), bool)
@@ -150,7 +150,7 @@ class Likeness:
                     yield members.tolist()
 
     def pairs(self, least: float, most: int) -> tuple[list[tuple[int, int, float]], int]:
-        """The most alike, and how many are so alike."""
+        """Return the most similar pairs, and the number of all pairs above `least`."""
         import numpy as np
 
         best = np.empty((0, 3))
@@ -173,7 +173,7 @@ class Likeness:
         return sum(shares) / len(shares) if shares else 1.0
 
     def _block(self, places: Places) -> Vector:
-        """What each of these has in common with every memory."""
+        """Return the similarity of each of these memories to every memory."""
         import numpy as np
 
         products = self._products(places)
@@ -185,7 +185,7 @@ class Likeness:
         return found
 
     def _row(self, place: int, products: Vector) -> Vector:
-        """By vectors as far as there are any, and by words beyond."""
+        """Return similarities by vector where both have one, and by terms elsewhere."""
         import numpy as np
 
         if self._bare[place]:
@@ -207,14 +207,14 @@ class Likeness:
 
 
 def _pairs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Each two of them: the number of the one among them, and the other's place."""
+    """Yield pairs of (index in `places`, place of the other memory)."""
     for number in range(len(places)):
         for other in places[number + 1 :]:
             yield number, other
 
 
 class _Words:
-    """What share of the words of two texts both have; of labels the same."""
+    """The share of terms, or labels, that two memories have in common."""
 
     def __init__(self, said: Sequence[frozenset[str]]) -> None:
         import numpy as np

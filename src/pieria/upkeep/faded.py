@@ -1,6 +1,6 @@
-"""What has faded: what is hardly retained any more, of the kinds that may be forgotten at all.
+"""Memories that have faded, of the kinds that may be forgotten.
 
-Never what is pinned, settled or important, and never what others were drawn from: a summary must keep its sources.
+Pinned, settled and important memories are never among them, nor sources of others: a summary must keep its sources.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pieria.store.parts import Aged
 from pieria.store.protocol import Reader
 
 DIMMED = 2.0
-"""A memory is put away below so many times what it is collected below."""
+"""A memory is archived below this multiple of the threshold for collection."""
 AT_ONCE = 5_000
 
 
 class Worn(NamedTuple):
-    """A memory with what its fading goes by."""
+    """A memory with the inputs of its retention score."""
 
     memory: Memory
     wear: Wear
@@ -68,7 +68,7 @@ def forgettable(now: int, kinds: Sequence[str], statuses: Sequence[str]) -> Filt
 
 
 def scored(reader: Reader, fading: Fading, asked: Filter) -> Iterator[tuple[float, Aged]]:
-    """What may be forgotten of what is asked for, each with its score; no text is read."""
+    """Yield the memories that may be forgotten, each with its retention score. No text is read."""
     after = 0
     while part := reader.aged(asked, after, AT_ONCE):
         fades = [one for one in part if one.importance < IMPORTANT]
@@ -88,7 +88,7 @@ def faded(
     statuses: Sequence[str],
     limit: int | None,
 ) -> tuple[list[Faded], int]:
-    """The least retained first, no more of them than the limit, and how many there are beyond that."""
+    """Return the faded memories, least retained first and at most `limit`, and the number beyond the limit."""
     asked = forgettable(now, kinds, statuses)
     maybe = sorted((score, one.row, one.id) for score, one in scored(reader, fading, asked) if score < threshold)
     parts = (maybe[start : start + AT_ONCE] for start in range(0, len(maybe), AT_ONCE))
@@ -108,7 +108,7 @@ def removed(reader: Reader, chosen: Sequence[Faded], verb: str) -> Changeset:
 
 
 def _changed(reader: Reader, chosen: Sequence[Faded], verb: str, change: Mapping[str, Any]) -> Changeset:
-    """Of those that are still as they were looked at."""
+    """Change the chosen memories, except those that were changed since they were read."""
     held = reader.states([one.memory.id for one in chosen])
     writes = []
     for one in chosen:

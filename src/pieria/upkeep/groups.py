@@ -1,6 +1,6 @@
-"""What lies together: the turns of a conversation as they follow each other, notes of one subject, all of one audience.
+"""Groups to summarize: stretches of a conversation in sequence, and notes on one subject.
 
-A group never mixes what different readers may see, or its summary would tell the one of the other.
+A group never mixes audiences: its summary would leak from one to the other.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 LEAST, MOST = 3, 16
-"""Members of a group: fewer are read as quickly as their summary, more are several subjects."""
+"""Members of a group. Fewer are as quick to read as a summary; more are several subjects."""
 PAUSE = 3 * HOUR
-"""A conversation that rested so long goes on with something else."""
+"""A conversation continues on another subject after a pause this long."""
 ALIKE, SHARED = 0.5, 0.3
-"""How near the vectors of notes are that speak of one thing and, where there are none, what share of their words."""
+"""Least similarity of notes on one subject: by vectors, else by weighted share of terms."""
 SPAN = 30 * DAY
 GROWING = 500
-"""The latest groups that a note may still join: each is compared with, and they may be many."""
+"""The newest groups that a note may still join. Each note is compared with all of them."""
 READ = 2_000
 
 Audience = tuple[str, str | None, str | None]
@@ -43,7 +43,7 @@ class _Open:
     members: list[Memory]
     words: set[str] = field(default_factory=set)
     weight: float = 0.0
-    """Of its words."""
+    """The total weight of `words`."""
     whole: Vector | None = None
     """The sum of the members' vectors."""
     vectors: int = 0
@@ -56,7 +56,7 @@ class _Note(NamedTuple):
 
 
 def grouped(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Groups of enough members, each in the order of time; what finds no company is in none."""
+    """Return groups of at least `LEAST` members, each in time order. Other memories are left out."""
     found: list[list[Memory]] = []
     for apart in _apart(memories):
         talks: dict[str, list[Memory]] = {}
@@ -80,13 +80,13 @@ def _apart(memories: Iterable[Memory]) -> Iterable[list[Memory]]:
 
 
 def audience_of(memory: Memory) -> Audience:
-    """What two memories share that the same readers see."""
+    """Return a key that memories share if the same readers see them."""
     private = memory.scope == "session"
     return memory.scope, memory.session if private else None, memory.channel if private else None
 
 
 def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
-    """A conversation cut where it rested or grows too long; what is left of a stretch joins the one before it."""
+    """Cut a conversation at pauses and at `MOST` members. A short rest joins the stretch before it."""
     stretches: list[list[Memory]] = []
     for memory in talk:
         last = stretches[-1] if stretches else []
@@ -105,7 +105,7 @@ def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
 
 
 def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Each note with the group that it is nearest to, or with none yet."""
+    """Assign each note to its nearest group, or to a new one."""
     said = [_words(memory) for memory in notes]
     weights = _weights(said)
     groups: list[_Open] = []
@@ -130,7 +130,7 @@ def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[li
 
 
 def _near(group: _Open, note: _Note, weights: Mapping[str, float]) -> float:
-    """1 and more: near enough."""
+    """Return the similarity as a multiple of the threshold: 1 or more is near enough."""
     if note.vector is not None and group.whole is not None:
         return float(note.vector @ group.whole) / group.vectors / ALIKE
     shared = note.words & group.words
@@ -138,7 +138,7 @@ def _near(group: _Open, note: _Note, weights: Mapping[str, float]) -> float:
 
 
 def _weights(said: Sequence[Collection[str]]) -> dict[str, float]:
-    """What nearly every note says tells no subject."""
+    """Return the weight of each term: one in nearly every note tells no subject."""
     notes = Counter(word for words in said for word in words)
     return {word: log1p(len(said) / number) for word, number in notes.items()}
 

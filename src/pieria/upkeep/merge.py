@@ -1,7 +1,7 @@
-"""One memory for several that say the same: it leads to them, takes over what is tied to them, and they are put away.
+"""One memory in place of several that say the same. It links to them and takes over their links; they are archived.
 
-A mind only words it. Worth, labels, times, uses and lineage are worked out here, and one change writes it all, so that
-`undo` takes back all of it.
+A mind only words it. Importance, labels, times, usage and lineage are computed here. One changeset writes everything,
+so that one `undo` reverts everything.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ VERB = "merge"
 RELATION = "related"
 LINEAGE = (DRAWN_FROM, REVISES)
 STRONGER, MOST_STRONGER, STRONGEST = 0.1, 0.5, 2.0
-"""What each member of a group adds to its strength, what all add together, and what no memory goes beyond."""
+"""Strength added per member, the most that all members add, and the limit for any memory."""
 JOINED = "; "
 
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """What would be written of some memories, oldest first."""
+    """The planned merge. `sources` are oldest first."""
 
     new: NewMemory
     sources: tuple[Memory, ...]
@@ -47,7 +47,7 @@ class Merging:
 
 
 def checked(memories: Sequence[Memory], fades: Collection[str]) -> None:
-    """Raises `ConflictError` where one must stay as it is, or others see it than see the rest."""
+    """Raise `ConflictError` if a memory must not be merged, or if their audiences differ."""
     for memory in memories:
         why = _kept_for(memory, fades)
         if why is not None:
@@ -66,7 +66,7 @@ def _kept_for(memory: Memory, fades: Collection[str]) -> str | None:
 
 
 def merging(memories: Sequence[Memory], text: str, cohesion: float) -> Merging:
-    """In the order of time; where they differ the latest counts, and what is listed is listed together."""
+    """Return the merged memory. Where single values differ the latest wins; lists are joined."""
     last = memories[-1]
     stronger = min(MOST_STRONGER, STRONGER * cohesion * len(memories))
     confidences = [memory.confidence for memory in memories if memory.confidence is not None]
@@ -98,7 +98,7 @@ def merging(memories: Sequence[Memory], text: str, cohesion: float) -> Merging:
 def changes(
     reader: Reader, made: Merging, draft: Draft, id: str, filter: Filter, now: int, default_place: str
 ) -> Changeset:
-    """Raises `ConflictError` where a source is not as it was looked at."""
+    """Return the changeset. Raise `ConflictError` if a source was changed since it was read."""
     ids = [memory.id for memory in made.sources]
     held = reader.states(ids)
     changed = tuple(memory.id for memory in made.sources if _differs(memory, held.get(memory.id)))
@@ -122,7 +122,7 @@ def changes(
 
 
 def ties(reader: Reader, ids: Sequence[str], weight: float) -> Changeset:
-    """Each two of them related, where they are not yet."""
+    """Return links between every two of them that are not linked yet."""
     ends = [End("memory", id) for id in ids]
     there = {frozenset((link.source, link.target)) for link in reader.links(ends, RELATION)}
     rows = [
@@ -141,7 +141,8 @@ def _differs(memory: Memory, held: Stored | None) -> bool:
 
 
 def _taken_over(reader: Reader, ids: Sequence[str], merged: str) -> Iterator[LinkRow]:
-    """The ties that lead from them to others or back, each once; whatever came of what stays as it was."""
+    """Yield copies of the links between members and others, each once, now ending at the merged memory. Lineage links
+    stay with the members."""
     members = {End("memory", id) for id in ids}
     end = End("memory", merged)
     seen = set()
@@ -158,7 +159,7 @@ def _taken_over(reader: Reader, ids: Sequence[str], merged: str) -> Iterator[Lin
 
 
 def facts_taken(reader: Reader, ids: Sequence[str], into: str, filter: Filter) -> Iterator[FactRow]:
-    """What they state and it does not, each thing once: what was put away is not asked any more."""
+    """Yield the facts that only the sources state, each once: queries skip facts of archived memories."""
     seen = {_said(fact_row(fact)) for fact in reader.facts(FactQuery(memory=into), filter)}
     for id in ids:
         for fact in reader.facts(FactQuery(memory=id), filter):
@@ -193,7 +194,7 @@ def _uses(held: Iterable[Usage], id: str) -> list[Use]:
 
 
 def _shared(values: Iterable[str | None]) -> str | None:
-    """What all of them say."""
+    """Return the value that all share, else None."""
     said = set(values)
     return said.pop() if len(said) == 1 else None
 
@@ -203,7 +204,7 @@ def _together(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _labels(lists: Iterable[Sequence[str]]) -> list[str]:
-    """Each once, however its letters are cased, as it was spelt first."""
+    """Return each label once, ignoring case, in its first spelling."""
     spelt: dict[str, str] = {}
     for label in (label for labels in lists for label in labels):
         spelt.setdefault(label.casefold(), label)
@@ -211,7 +212,7 @@ def _labels(lists: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _joined(texts: Iterable[str | None], limit: int | None) -> str | None:
-    """All of them, or where that is too long, the latest that fit: the others are still told by the sources."""
+    """Return all texts joined; if that is too long, the latest that fit. The sources keep the others."""
     said = list(dict.fromkeys(text for text in texts if text))
     while limit is not None and len(said) > 1 and len(JOINED.join(said)) > limit:
         said = said[1:]

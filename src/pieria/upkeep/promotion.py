@@ -1,4 +1,4 @@
-"""What has proven itself: important from the start, used again and again, or said again on other days."""
+"""Memories that have proven themselves: important from the start, used often, or repeated on other days."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 REPEATED, DAYS = 3, 2
-"""So often said, on so many days, a thing is stable."""
+"""A statement repeated this often, on this many days, is stable."""
 SAME = 0.92
-"""How near two texts are that say the same."""
+"""Least similarity of two texts that say the same."""
 FRESH_DAYS = 1.0
-"""Until a memory is so old, it scores high for being new."""
+"""A younger memory scores high only because it is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Promotion:
 
 
 def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[Promotion]:
-    """Of what a sleep goes over: what should never fade. Of what was said repeatedly the latest wording.
+    """Return memories that should never fade. Of repeated statements it is the latest wording.
 
-    `before` is what earlier sleeps went over: a thing may have been said then for the first time.
+    `before` are memories of earlier sleeps: a statement may have been made there first.
     """
     found = [Promotion(memory, "important") for memory in memories if memory.importance >= IMPORTANT]
     known = {promotion.memory.id for promotion in found}
@@ -72,9 +72,9 @@ def worth_promoting(reader: Reader, memories: Sequence[Memory], fading: Fading, 
 
 
 def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
-    """Why it is worth to be kept for good; None where it is not, or not yet.
+    """Return why the memory deserves promotion; None if it does not, or not yet.
 
-    What is new scores high whatever it is, and what nobody ever used has proven nothing: neither is promoted for it.
+    A high score alone does not count: new memories score high, and unused ones have proven nothing.
     """
     score, uses = one.score(fading, now), one.wear.used.accesses
     said = min(one.wear.at, one.wear.written)
@@ -86,7 +86,7 @@ def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
 
 
 def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: Any) -> Changeset:
-    """`status="promoted"`, or `tier="settled"`; of those that still stand."""
+    """Return the changeset for `status="promoted"` or `tier="settled"`, without memories that have ended."""
     held = reader.states([promotion.memory.id for promotion in chosen])
     states = [stored.state for promotion in chosen if (stored := held.get(promotion.memory.id)) is not None]
     writes = [Write(changed) for state in states if not state.ended and (changed := state._replace(**change)) != state]
@@ -94,7 +94,7 @@ def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: An
 
 
 def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
-    """Texts that say the same to the same readers, where that was on several days and again in one of the new rows."""
+    """Yield groups with the same meaning and audience, said on several days, with at least one of the new rows."""
     by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
         by_words.setdefault((audience_of(memory), tuple(terms(memory.text))), []).append(memory)
@@ -110,9 +110,9 @@ def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, V
 
 
 def _joined(groups: Sequence[list[Memory]], new: Set[int], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Groups of the same words, joined where their first members mean the same: each with the first that is so near.
+    """Join groups of equal terms whose first members are similar, each with the first similar group.
 
-    What is not new was compared with its like by an earlier sleep.
+    Groups without a new row were compared by an earlier sleep.
     """
     import numpy as np
 

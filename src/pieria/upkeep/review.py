@@ -1,4 +1,4 @@
-"""What is due for a review, how a memory fades on from here, and how it is strengthened. Plans, and writes none."""
+"""What is due for review, the forgetting curve of a memory, and its reinforcement. It plans changes and writes none."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from pieria.upkeep.selection import AT_ONCE
 
 STRONGEST = 2.0
 FOREIGN = 0.3
-"""A context that shares less of the tags than this is another field."""
+"""A context that shares less of the tags is another field."""
 POINTS = 120
 SHORTEST_DAYS = 7
-"""A curve is drawn over a week at least."""
+"""A curve covers at least this many days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """How much is left of a memory, and of what that comes."""
+    """How much is retained of a memory, and why."""
 
     memory: Memory
     score: float
@@ -35,7 +35,7 @@ class Retained:
     last_used: int
     used: Usage
     lasting: float
-    """How many times as long as usual it lasts."""
+    """Factor on the usual half-life."""
 
     @property
     def retention(self) -> float:
@@ -58,9 +58,9 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How a memory fades on from its last use, if nobody uses it. Instants are microseconds; None is never.
+    """How a memory fades from its last use, without further use. Instants are microseconds; None means never.
 
-    `promotion` says why it is worth to be kept for good. `collected` is None for what upkeep may not forget, too.
+    `promotion` is the reason to promote it. `collected` is also None if upkeep may not forget the memory.
     """
 
     now: Retained
@@ -71,7 +71,7 @@ class Curve:
     collected: int | None
     promotion: str | None
     points: tuple[tuple[int, float], ...]
-    """The moment, and the score then."""
+    """(moment, score)"""
 
     def as_dict(self) -> dict[str, Any]:
         fading = self.fading
@@ -100,7 +100,7 @@ def retained(one: Worn, fading: Fading, now: int) -> Retained:
 
 
 def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str], k: int) -> list[Retained]:
-    """What may be forgotten, and will be before long: the most urgent first, and of these the weakest."""
+    """Return memories that will soon be forgotten: the most urgent first, and among equals the weakest."""
     asked = forgettable(now, kinds, ("active",))
     urgent = sorted(
         (-urgency, score, one.row, one.id)
@@ -145,12 +145,12 @@ def curve(one: Worn, fading: Fading, now: int, *, may_go: bool) -> Curve:
 
 
 def is_foreign(tags: Set[str], context: Set[str]) -> bool:
-    """Whether a memory was of use in another field than its own. Without tags on either side nobody knows."""
+    """Return whether a memory was used in another field than its own. Without tags on either side it is unknown."""
     return bool(tags and context) and len(tags & context) / len(tags | context) < FOREIGN
 
 
 def strengthened(held: Stored, by: float) -> Write | None:
-    """None where it is as strong as can be."""
+    """Return the write; None if the memory has the greatest strength already."""
     strength = round(min(STRONGEST, held.state.strength + by), 6)
     return None if strength <= held.state.strength else Write(held.state._replace(strength=strength, reason=None))
 

@@ -1,4 +1,4 @@
-"""Which memories are due: what nobody has gone over yet, once it is old enough or there is too much of it."""
+"""The memories that a sleep goes over: those not gone over yet, once they are old enough or too many."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from pieria.record.time import micros
 from pieria.store.protocol import Reader
 
 SAID = ("note", "observation", "turn")
-"""Kinds that a sleep goes over: what was said or noticed. Drawers and diaries are kept as they were filed."""
+"""Kinds that a sleep goes over: what was said or noticed. Drawers and diaries stay as filed."""
 RESTS_HOURS = 24
-"""What was written within so many hours is still being worked with."""
+"""Memories younger than this are still in use."""
 PRESSURE = 500
-"""Of more than so many the oldest are due whatever their age."""
+"""Above this number the oldest are due regardless of age."""
 REMEMBERED_DAYS, REMEMBERED = 60, 5_000
-"""What of earlier sleeps is looked at, to find what is said again."""
+"""Days and number of earlier memories to search for repeated statements."""
 AT_ONCE = 500
 
 
 Place = tuple[int, int]
-"""Of a memory in the order of time: its time, and its row."""
+"""A position in time order: (time, row)."""
 
 
 class Due(NamedTuple):
-    """The oldest first; `left` are due as well, and were beyond the limit. `place` is where the next sleep goes on."""
+    """The memories to go over, oldest first. `left` are also due, but over the limit. The next sleep starts at
+    `place`."""
 
     memories: list[Memory]
     left: int
@@ -36,21 +37,21 @@ class Due(NamedTuple):
 
 
 def fresh(now: int) -> Filter:
-    """What no sleep has gone over yet, whoever may see it."""
+    """Return the filter for memories that no sleep has gone over, for any reader."""
     return Filter(now=now, viewer=Viewer(everything=True), kinds=SAID, tiers=("working",), status=("active",))
 
 
 def said_before(reader: Reader, now: int) -> list[Memory]:
-    """What sleeps have gone over in the last weeks, and did not settle."""
+    """Return memories that sleeps of recent weeks went over and did not settle."""
     asked = fresh(now).having(tiers=("kept",), since=now - REMEMBERED_DAYS * DAY)
     return list(islice(chain.from_iterable(selected(reader, asked)), REMEMBERED))
 
 
 def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | None) -> Due:
-    """Of what holds now: what is old enough; with `force` all of it.
+    """Return the memories that hold now and are old enough; with `force` all that hold now.
 
-    What finds no company is due for ever. So that it does not stand in the way of the rest, more than the limit is gone
-    over in turns: each sleep goes on where the last one ended, and at the end begins again.
+    A memory without a group stays due. It must not block the rest, so each sleep continues where the last one stopped,
+    and starts over at the end.
     """
     asked = fresh(now)
     whole = sum(reader.count(asked).values())
@@ -70,7 +71,7 @@ def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | Non
 def selected(
     reader: Reader, asked: Filter, after: Place | None = None, order: str = "oldest"
 ) -> Iterator[list[Memory]]:
-    """All that the filter lets through behind that place, in the order of time or back, a part at a time."""
+    """Yield all memories of the filter after that place, in parts and in the given order."""
     while part := reader.select(asked, order, AT_ONCE, after):
         yield part
         after = (micros(part[-1].at), part[-1].row)

@@ -1,4 +1,4 @@
-"""Summaries grow shorter with age: a month on, and half a year on. The longer wording stays as an earlier version."""
+"""Summaries get shorter with age: after a month, and after half a year. The longer text stays as an earlier version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.upkeep.selection import selected
 from pieria.upkeep.sleep import BY, SUMMARY, WORDS, said
 
 AGES_DAYS = (0, 30, 180)
-"""From which age on a summary has the length of that level."""
+"""The age, in days, at which a summary gets the length of each level."""
 
 
 class Shortened(NamedTuple):
@@ -25,7 +25,7 @@ class Shortened(NamedTuple):
 
 
 def due_levels(reader: Reader, now: int, limit: int) -> list[tuple[Memory, int]]:
-    """Summaries of sleeps that are longer than they should be at their age; one level at a time."""
+    """Return summaries of sleeps that are too long for their age, with the next level."""
     asked = Filter(
         now=now,
         viewer=Viewer(everything=True),
@@ -40,7 +40,7 @@ def due_levels(reader: Reader, now: int, limit: int) -> list[tuple[Memory, int]]
 
 
 def _due_level(memory: Memory, now: int) -> int:
-    """The next level, or 0 where that is not due. A summary made late of what is old keeps its length for a while."""
+    """Return the next level, or 0 if it is not due. A late summary of old memories keeps its length for a while."""
     level = int(memory.body.get("level", 0)) + 1
     if level >= len(WORDS) or len(memory.text.split()) <= WORDS[level]:
         return 0

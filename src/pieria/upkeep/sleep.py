@@ -1,7 +1,7 @@
-"""What a sleep writes of a group: one summary that leads to its sources, and that they were gone over.
+"""What a sleep writes for a group: one summary linked to its sources, and the tier of the sources.
 
-Nothing of the sources changes but their tier. Dates, audience, worth and lineage are worked out here; a mind only words
-the summary.
+Nothing else of the sources changes. Dates, audience, importance and lineage are computed here; a mind only words the
+summary.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pieria.store.protocol import Reader
 SUMMARY = "summary"
 BY = "sleep"
 WORDS = (80, 40, 20)
-"""Of a summary at first, after a month, and after half a year."""
+"""Words of a new summary, after a month, and after half a year."""
 LABELS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What would be written of a group."""
+    """The planned summary of a group."""
 
     id: str
     text: str
@@ -56,7 +56,7 @@ class Summary:
 
 
 def free_id(reader: Reader, group: Sequence[Memory]) -> str | None:
-    """The id of a group's summary; None where there is one. One that was taken back leaves its id behind."""
+    """Return the id of a group's summary; None if it has one. A removed summary leaves its id in use."""
     for number in count():
         id = _id_of(group, number)
         held = reader.states([id]).get(id)
@@ -79,7 +79,8 @@ def said(memory: Memory) -> Said:
 def changes(
     reader: Reader, summary: Summary, draft: Draft, settled: Collection[str], now: int, place: str
 ) -> Changeset | None:
-    """None where a source is no longer as it was: it is gone over another time. `settled` are ids of such sources."""
+    """Return the changeset; None if a source was changed, so that a later sleep retries. `settled` are ids of
+    sources."""
     held = reader.states([memory.id for memory in summary.sources])
     if any(_changed(memory, held.get(memory.id)) for memory in summary.sources) or reader.states([summary.id]):
         return None
@@ -124,6 +125,6 @@ def _changed(memory: Memory, held: Stored | None) -> bool:
 
 
 def _id_of(group: Sequence[Memory], number: int) -> str:
-    """Of the very versions that it is drawn from, so that a group is gone over once, by whichever process."""
+    """Return an id derived from the source versions, so that all processes agree and a group is summarized once."""
     versions = "\n".join([*sorted(memory.reference for memory in group), *([str(number)] if number else [])])
     return f"sum-{hashlib.sha256(versions.encode()).hexdigest()[:20]}"

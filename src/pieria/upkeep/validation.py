@@ -1,4 +1,4 @@
-"""Whether what hangs together still does: links, and what was drawn from other memories."""
+"""Finds broken references: links to missing memories, and memories whose sources are all gone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BASELESS = "all that it was drawn from was removed"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`id` is of a link where it is dangling, and of a memory where that is baseless."""
+    """`id` names a link if it is dangling, and a memory if it is baseless."""
 
     kind: str
     id: str
@@ -45,7 +45,7 @@ def problems(reader: Reader) -> list[Problem]:
 
 
 def repairs(reader: Reader, found: Sequence[Problem]) -> Changeset:
-    """Unties what leads nowhere, and puts away what has nothing left to stand on."""
+    """End dangling links, and archive memories without any source left."""
     dangling = [problem.id for problem in found if problem.kind == "dangling link"]
     baseless = [problem.id for problem in found if problem.kind == "baseless"]
     changeset = Changeset("repair")

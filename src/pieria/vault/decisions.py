@@ -1,4 +1,4 @@
-"""What becomes of a note and its memory, once it is known what became of either since they said the same."""
+"""What to do with a note and its memory, given the changes of each since the last sync."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 AS_IT_WAS, REWRITE, EDITED, CONFLICT = "unchanged", "rewritten", "edited", "conflict"
 _LISTS = ("tags", "entities")
-"""Of these, what either side added or took away goes together."""
+"""Fields that merge: additions and removals of both sides are combined."""
 
 Kept = Mapping[str, Any]
 
 
 def decided(said: Kept, base: Kept, held: Kept, held_base: Kept) -> str:
-    """What the note says now and said when it was compared last; what it would say of the memory now, and then."""
+    """Return the decision. `said` and `base` are the note now and at the last sync; `held` and `held_base` are the
+    memory now and then, as a note would state it."""
     by_hand = {name for name in said if said[name] != base[name]}
     by_bank = {name for name in held if held[name] != held_base[name]}
     if not by_hand:

@@ -1,4 +1,4 @@
-"""Names of files that every system takes, and every other program opens."""
+"""File names that every system accepts and every other program opens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\
 
 
 def note_name(title: str, id: str) -> str:
-    """What a note is called, without its ending: its title, as far as files may bear it."""
+    """Return the name of a note without its ending: its title, as far as file names allow."""
     spelt = unicodedata.normalize("NFC", title).encode("utf-8", "replace").decode()
     spelt = " ".join(_FORBIDDEN.sub(" ", spelt).split())
     spelt = "".join(char for char in spelt if unicodedata.category(char) not in ("Cf", "Co", "Cn", "Cs"))
@@ -28,7 +28,7 @@ def note_name(title: str, id: str) -> str:
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:
-    """With its ending; with a number, where a file is called so. `taken` are names as `same_name` spells them."""
+    """Return the file name, with a number if it is taken. `taken` are names spelt by `same_name`."""
     number, name = 1, f"{wanted}{ENDING}"
     while same_name(name) in taken:
         number += 1
@@ -37,12 +37,12 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 
 def same_name(name: str) -> str:
-    """The same for all names that some file system takes for one."""
+    """Return a key that is equal for names that some file system treats as one."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def checked_folder(value: str, parameter: str = "vault_folder") -> str:
-    """A folder inside the vault, as a path from there."""
+    """Return the folder as a path inside the vault. Raise `InputError` for any other path."""
     path = PurePosixPath(value.strip().replace("\\", "/"))
     parts = path.parts
     expected = "a folder inside the vault, such as Pieria or notes/agents"
@@ -56,7 +56,7 @@ def checked_folder(value: str, parameter: str = "vault_folder") -> str:
 
 
 def _cut(spelt: str) -> str:
-    """At a word, where there is one that is near enough."""
+    """Cut to the limits, at a space if one is near enough."""
     kept = spelt[:LONGEST]
     while len(kept.encode()) > MOST_BYTES:
         kept = kept[:-1]

@@ -1,6 +1,6 @@
-"""Notes that somebody wrote by hand, on their way into a bank: what each says, whatever stands in it.
+"""Handwritten notes on their way into a bank: parses any note.
 
-What is wrong with a note is told, and as much of it as can be read is taken in all the same.
+Problems are reported, and the readable part is imported all the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pieria.record.time import instant
 from pieria.vault import front, markdown
 
 WING, GENERAL = "vault", "general"
-"""Where notes are kept: a room for each folder at the top of the vault."""
+"""The place of notes: a room for each folder at the top of the vault."""
 NOT_TEXT, EMPTY = "it is not text", "empty"
 _DATES = ("date", "created", "created_at", "date created", "creation date")
 _OWN = ("title", "tags", "tag", *_DATES)
@@ -31,7 +31,7 @@ _FEW = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of a note: memories, more than one where it is longer than one may be; what it leads to."""
+    """The result of parsing a note: memories, several if it is too long for one; and its links."""
 
     items: tuple[NewMemory, ...] = ()
     links: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Taken:
 
 
 def decoded(written: bytes) -> tuple[str | None, str | None]:
-    """The text with line feeds alone, and what is wrong with it; no text where it is none."""
+    """Return the text with plain line feeds, and any problem. The text is None if the file is no text."""
     coding = "utf-16" if written.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     problem = None
     if coding == "utf-8-sig" and b"\0" in written:
@@ -57,8 +57,8 @@ def decoded(written: bytes) -> tuple[str | None, str | None]:
 
 
 def taken(path: str, text: str, digest: str, changed: float, mark: str, ids: Sequence[str] = ()) -> Taken:
-    """`digest` is of the file's bytes and goes into `meta` under `mark`; `changed` is when the file was changed. `ids`
-    are those that its memories have already.
+    """Parse a note. `digest` is of the file's bytes and goes into `meta` under `mark`. `changed` is the file's time of
+    change. `ids` are the ids of memories it already has.
     """
     parts = front.split(text)
     values, problem = _values(parts)
@@ -97,7 +97,7 @@ def taken(path: str, text: str, digest: str, changed: float, mark: str, ids: Seq
 
 
 def note_id(path: str, part: object = 1) -> str:
-    """The id of a note's memory follows from where the note lay when it was first seen."""
+    """Return the id of a note's memory, derived from the path where the note was first seen."""
     return derived_id("note_", path, *([str(part)] if part != 1 else []))
 
 
@@ -111,7 +111,7 @@ def _values(parts: front.Split) -> tuple[dict[str, front.Value], str | None]:
 
 
 def _labels(tags: list[str]) -> tuple[tuple[str, ...], int]:
-    """Those that a bank can keep, each once, and how many it cannot."""
+    """Return the tags that a bank can store, each once, and the number of others."""
     kept: dict[str, str] = {}
     odd = 0
     for tag in tags:
@@ -147,7 +147,7 @@ def _written_at(values: Mapping[str, front.Value], changed: float) -> Any:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text, in pieces that a memory may hold, cut between paragraphs, lines or words where there are any."""
+    """Yield the text in pieces small enough for a memory, cut at paragraphs, lines or words if possible."""
     while len(text.encode()) > _PART:
         most = len(text.encode()[:_PART].decode("utf-8", "ignore"))
         cut = next((at for ends in ("\n\n", "\n", " ") if (at := text.rfind(ends, most // 2, most)) > 0), most)

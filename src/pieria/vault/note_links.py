@@ -1,4 +1,4 @@
-"""Where links between notes lead: names and paths, as people write them, to the memories of the notes."""
+"""Resolves links between notes, written as names or paths, to the memories of the notes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 RELATION = "links_to"
-"""What ties a note's memory to those of the notes that its text leads to."""
+"""The relation from a note's memory to those of the notes it links to."""
 
 
 class Names:
-    """The notes there are, with the id of each one's memory."""
+    """The existing notes, with the id of each one's memory."""
 
     def __init__(self, ids: Mapping[str, str]) -> None:
-        """`ids` by path."""
+        """Index the ids, given by path."""
         self._ids = {_spelt(path): id for path, id in ids.items()}
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self._ids, key=lambda path: (path.count("/"), path)):
             self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
 
     def found(self, target: str, origin: str) -> str | None:
-        """The id of what a link in the note at `origin` leads to: the nearest of that name, as editors take it."""
+        """Return the id for a link in the note at `origin`: the nearest note of that name, as editors choose it."""
         spelt = _spelt(target)
         folder = _spelt(posixpath.dirname(origin))
         if target.startswith(("./", "../")):
@@ -41,7 +41,7 @@ class Names:
 
 
 def wanted(notes: Iterable[tuple[str, str, Iterable[str]]], names: Names) -> set[tuple[str, str]]:
-    """Pairs of memories that are to be tied, of notes with their ids, paths and links."""
+    """Return pairs of memories to link. `notes` holds (id, path, links)."""
     return {
         (id, found)
         for id, path, links in notes
@@ -51,6 +51,6 @@ def wanted(notes: Iterable[tuple[str, str, Iterable[str]]], names: Names) -> set
 
 
 def _spelt(path: str) -> str:
-    """The same for all spellings that an editor takes for one note."""
+    """Return a key that is equal for all spellings of one note."""
     plain = unicodedata.normalize("NFC", path).casefold()
     return plain[:-3] if plain.endswith(".md") else plain

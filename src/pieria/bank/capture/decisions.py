@@ -1,4 +1,4 @@
-"""`bank.upkeep`: what sessions taught is shown, accepted or declined; and what the present ones would teach."""
+"""The part of `bank.upkeep` about lessons: show, accept and decline proposals, and preview new ones."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _STATE = {"proposed": PROPOSED, "declined": DECLINED}
 
 
 class Deciding:
-    """The part of `bank.upkeep` that is about lessons."""
+    """The verbs on lessons."""
 
     _core: Bank
 
     def propose(self, session: str | None = None, *, dry_run: bool = False) -> Learnt:
-        """Draws what is to be learnt from what was captured and is still raw, of all sessions or of one.
+        """Distill the raw events of all sessions or of one, and return the lessons.
 
-        That is done by itself with `distil`; here it is done at once, and with `dry_run` only shown.
+        Distilling also happens in the background; this does it at once. With `dry_run` the lessons are only shown.
         """
         check.flag(dry_run, "dry_run")
         if session is not None:
@@ -58,7 +58,7 @@ class Deciding:
         return Learnt(True, len(states), tuple(would), problem)
 
     def proposals(self, state: Names = PROPOSED, *, type: Names | None = None, limit: int = AT_ONCE) -> Proposals:
-        """What sessions taught, the surest first: what waits for a decision, unless other states are named."""
+        """Return lessons, highest confidence first; by default those that wait for a decision."""
         states = check.choices(state, "state", STATES)
         types = TYPES if type is None else check.choices(type, "type", TYPES)
         check.whole(limit, "limit", 1, MOST)
@@ -72,11 +72,11 @@ class Deciding:
         return Proposals(tuple(found[:limit]), max(0, len(found) - limit))
 
     def accept(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
-        """Makes proposals memories like any other, and ends rules that say the opposite. `undo` takes it back."""
+        """Make proposals normal memories, and end rules that contradict them. `undo` reverts it."""
         return self._decide(ids, ACCEPTED, reason)
 
     def decline(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
-        """Puts proposals aside, or takes back what was accepted. They wait again only where they are seen anew."""
+        """Decline proposals, or revoke accepted ones. They wait again only if they are seen again."""
         return self._decide(ids, DECLINED, reason)
 
     def _decide(self, ids: str | Iterable[str], state: str, reason: str | None) -> Decided:
@@ -104,7 +104,7 @@ class Deciding:
 def decide(
     core: Bank, reader: Reader, lessons: Lessons, ids: Iterable[str], state: str, who: str, reason: str | None
 ) -> list[str]:
-    """Accept or decline these lessons. Return the ids of rules that no longer hold."""
+    """Accept or decline these lessons. Return the ids of rules that are no longer valid."""
     superseded: list[str] = []
     for id in ids:
         held = _found(core, reader, lessons, id, state)
@@ -118,12 +118,12 @@ def decide(
 
 
 def proposal_of(reader: Reader, memory: Memory) -> Proposal:
-    """Return the proposal that a lesson is."""
+    """Return the proposal of a lesson."""
     return _proposal(reader, memory, ())
 
 
 def waiting(reader: Reader, now: int) -> int:
-    """How many proposals wait for a decision and are worth a look."""
+    """Return the number of proposals that wait for a decision with enough confidence."""
     return sum((one.confidence or 0) >= WORTH_A_LOOK for one in lessons_of(reader, now, ("proposed",)))
 
 
@@ -158,7 +158,7 @@ def _proposal(reader: Reader, memory: Memory, rules: Sequence[Memory]) -> Propos
 
 
 def _would_be(core: Bank, held: Held) -> Proposal:
-    """What a dry run shows of a lesson that is not written, or not as it would be."""
+    """Return a lesson as a dry run shows it, unwritten changes included."""
     state = SUPERSEDED if held.is_superseded else _STATE.get(held.status, ACCEPTED)
     memory = held.as_memory(core.name)
     return _told(memory, held.body, state, tuple(held.sources), ())

@@ -1,7 +1,8 @@
-"""What happened while an agent worked comes in, and what is worth keeping of it is distilled.
+"""Take in captured events, and distill finished sessions into observations.
 
-What was said becomes turns at once, unless a log had told it. All else is kept raw, capped, until its session is
-distilled; then observations take its place, in one transaction. The same event may be told any number of times.
+Prompts and replies become turns at once, unless a log already supplied them. Other events are kept raw and capped until
+their session is distilled; then observations replace them in one transaction. The same event may arrive any number of
+times.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from pieria.record.repetition import Runs
 
 AT_ONCE = 500
-"""Events a transaction."""
+"""Events per transaction."""
 SILENCE = 600
-"""Seconds after the last event until a session counts as resting."""
+"""Seconds after the last event until a session counts as idle."""
 JOB = "distil"
 FIX = "bugfix"
-"""The type of an observation of what failed and was mended."""
+"""The type of an observation of a failure that was fixed."""
 WHAT = "distil"
 SECOND = 1_000_000
 SPEAKER = {"prompt": ("user", "human"), "reply": ("assistant", "agent")}
@@ -55,8 +56,10 @@ SPEAKER = {"prompt": ("user", "human"), "reply": ("assistant", "agent")}
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """How many events were new, and how many of these are turns now; what was known already, what was Pieria's own or
-    said nothing, and whose turn was purged."""
+    """Counts of events: new ones, turns made of them, repeated ones, ignored ones, and turns that were purged before.
+
+    Ignored events are Pieria's own or empty.
+    """
 
     kept: int = 0
     turns: int = 0
@@ -74,10 +77,9 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class DistilledSessions:
-    """What came of so many sessions: the observations that are new or were met again, and the events used up for them.
+    """The result of distilling: sessions, consumed events, and ids of observations that are new or were met again.
 
-    `lessons` are ids of proposals that came of them, were borne out or shaken. `problem` says why rules noticed what a
-    model should have.
+    `lessons` are the ids of lessons that are new or changed. `problem` says why rules judged instead of a model.
     """
 
     sessions: int = 0
@@ -146,7 +148,7 @@ def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
 
 
 def _screened(bank: Observing, event: Event) -> Event:
-    """Nobody reads what a tool puts out before it is kept: so it is cut and redacted, however the bank is set."""
+    """Redact the event and cap its text, even if the bank only flags secrets: no person checks tool output first."""
     text, length, digest = _clean(event.text), event.length, event.digest
     if event.what in SPOKEN:
         text, length, digest = capped(text, check.TEXT_LIMIT // 4)
@@ -154,7 +156,7 @@ def _screened(bank: Observing, event: Event) -> Event:
 
 
 def _unknown(bank: Observing, reader: Reader, events: Sequence[Event]) -> tuple[list[Event], int]:
-    """Those that were not told before, each once."""
+    """Return the new events, each once, and the number of repeated ones."""
     fresh: dict[str, Event] = {}
     used: dict[str, set[str]] = {}
     for event in events:
@@ -169,7 +171,7 @@ def _unknown(bank: Observing, reader: Reader, events: Sequence[Event]) -> tuple[
 
 
 def _mined(bank: Observing, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
-    """Those whose words had come from a log before: each of the turns there stands for one event."""
+    """Yield events whose words a log already supplied. Each mined turn accounts for one event."""
     taken: dict[str, set[str]] = {}
     for event in events:
         if event.what not in SPOKEN or not event.text.strip():
@@ -186,7 +188,7 @@ def _mined(bank: Observing, reader: Reader, events: Sequence[Event]) -> Iterator
 
 
 def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Heard) -> tuple[int, int]:
-    """Keeps what was said, each as a turn. Returns how many, and how many are not to come back."""
+    """Keep prompts and replies as turns. Return the number of new turns and of purged ones."""
     said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
     purged = writer.purged(list(said))
     known = writer.states(list(said))
@@ -212,7 +214,7 @@ def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Hear
 
 
 class Heard:
-    """What tools put out in the sessions at hand: nobody's own words."""
+    """The output of tools in the sessions of one batch."""
 
     def __init__(self, reader: Reader, fresh: Sequence[Record]) -> None:
         self._reader = reader
@@ -220,7 +222,7 @@ class Heard:
         self._runs: dict[str, Runs] = {}
 
     def repeated(self, event: Event) -> list[Span]:
-        """Return the spans of what was said that repeat a tool's output of the same session."""
+        """Return the spans of a turn that repeat a tool's output of the same session."""
         key = session_key(event.host, event.session)
         if key not in self._runs:
             self._runs[key] = pieces.heard_runs(self._reader, key, self._fresh)
@@ -228,7 +230,7 @@ class Heard:
 
 
 def _way_of(bank: Observing, event: Event, heard: Heard) -> tuple[str, list[Span]]:
-    """Return how a turn came in, and which parts of it repeat what tools put out."""
+    """Return how a turn came in, and its spans that repeat a tool's output."""
     repeats = heard.repeated(event)
     if event.what == "prompt":
         return bank.via, repeats
@@ -242,7 +244,7 @@ def _last_place(bank: Observing, reader: Reader, session: str) -> int:
 
 
 def _states(bank: Observing, reader: Reader, events: Sequence[Event]) -> list[State]:
-    """Of each session of which something came in, as it is with that."""
+    """Return the state of each session after these events."""
     found: dict[tuple[str, str], State] = {}
     for event in events:
         whose = (event.host, event.session)
@@ -253,7 +255,7 @@ def _states(bank: Observing, reader: Reader, events: Sequence[Event]) -> list[St
 
 
 def _job(bank: Observing, state: State) -> NewJob:
-    """At once where enough has come together; otherwise once the session rests."""
+    """Return the job that distills a session: now if enough events have come in, otherwise when the session is idle."""
     due = None if state.is_due else moment(bank._now() + SILENCE * SECOND)
     payload = {"host": state.host, "session": state.session, "seen": state.new}
     return new_job(JOB, payload, key=session_key(state.host, state.session), due=due)
@@ -266,13 +268,13 @@ def _own_scope(bank: Observing) -> str:
 def as_job(bank: Observing, host: str, session: str) -> Plan:
     with bank._reading() as reader:
         state = pieces.state_of(reader, host, session)
-    # A clock that was set back tells nothing of how long ago it was.
+    # If the clock was set back, the age of the last event is unknown.
     resting = abs(bank._now() - state.touched) >= SILENCE * SECOND
     return _distilling(bank, host, session, [], whole=state.closing or resting)
 
 
 def _distilling(bank: Observing, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
-    """Reads and judges now, and gives what plans the writing: nothing where others were at it meanwhile."""
+    """Distill now, and return the plan that writes the result. It writes nothing if another process was faster."""
     from pieria.learning.distilling.observations import distilled
 
     piece = piece_of(bank, host, session)
@@ -281,7 +283,7 @@ def _distilling(bank: Observing, host: str, session: str, outcome: list[Distille
         heard = pieces.heard_runs(reader, piece.key)
     made = distilled(taken.events, bank.mind, told=taken.waiting, scope=_own_scope(bank), heard=heard)
     drafts = [bank._screening.draft(checked(each.new)) for each in made.observations]
-    # A model that has just failed is not waited for again.
+    # Do not wait again for a model that has just failed.
     lessons = learned_of(bank, taken, made.problem)
     return partial(_distilled, bank, host, session, taken, made, drafts, lessons, outcome)
 
@@ -336,7 +338,7 @@ def _distilled(
 def _keep_observation(
     bank: Observing, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
 ) -> str | None:
-    """Writes it, or counts it where there is one that says the same; None where that was taken away."""
+    """Write an observation, or count it if an equal one exists. Return None if the equal one was removed."""
     for number in range(1_000):
         id = made.id(key, number)
         if id in written or writer.purged([id]):
@@ -366,7 +368,7 @@ def _write_observation(
 
 
 def _count_again(bank: Observing, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
-    """The same once more: its text stands, and it says how often and when last."""
+    """Count an observation again: keep its text, update its count and time."""
     held = writer.states([before.id])[before.id]
     at = held.state.at if made.new.at is None else max(held.state.at, micros(made.new.at))  # type: ignore[arg-type]
     times = int(before.body.get("times", 1)) + made.times
@@ -379,7 +381,7 @@ def _count_again(bank: Observing, writer: Writer, changeset: Changeset, before: 
 
 
 def _tie(bank: Observing, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
-    """To the turns whose words are in it, as far as they are there."""
+    """Link an observation to the existing turns whose words it contains."""
     there = writer.states(list(made.sources))
     for source in made.sources:
         if source in there and source not in tied:
@@ -387,7 +389,7 @@ def _tie(bank: Observing, writer: Writer, changeset: Changeset, id: str, made: O
 
 
 def _said(bank: Observing, reader: Reader, piece: Piece) -> dict[str, str]:
-    """The words of turns by the ids of their events, as they are kept now."""
+    """Return the current text of turns, by the ids of their events."""
     mined = pieces.mined(reader, piece.key)
     turns = {id: turn_id(id) for id in pieces.said_in(piece.events)}
     by_turn = {mined.get(turn, turn): id for id, turn in turns.items()}
@@ -398,7 +400,7 @@ def _said(bank: Observing, reader: Reader, piece: Piece) -> dict[str, str]:
 
 
 def _of_memories(made: Distilled, mined: Mapping[str, str]) -> list[Observation]:
-    """Drawn from the memories that stand for turns, where they are others."""
+    """Replace captured turns by the mined turns with the same words."""
     return [replace(each, sources=tuple(mined.get(turn, turn) for turn in each.sources)) for each in made.observations]
 
 
@@ -417,7 +419,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _cleaned_under(name: str, value: Any) -> Any:
-    """A secret may show only together with the name it stands under."""
+    """Redact a value together with its key, because some secrets are recognized only by the key."""
     if not isinstance(value, str):
         return _cleaned(value)
     kept = _clean(f"{name}: {value}")

@@ -1,10 +1,9 @@
-"""`bank.hooks`: what programs that save by themselves go by, and what they last saved.
+"""`bank.hooks`: the settings of programs that save automatically, and their checkpoints.
 
-Records of the bank, so that a hook and an agent's tools, which are different processes, speak of the same thing:
-
-- collection `hooks`, keys `silent_save` and `desktop_toast`: true or false; one that is not there is as by default;
-- collection `checkpoints`, a key for each session (empty where there is none): `{"messages": 12, "at": "…Z"}`, written
-  once what it tells of is on the disk. The next one takes its place; to read it changes nothing.
+The bank keeps these records, so that hooks and an agent's tools in other processes agree:
+- collection `hooks`, keys `silent_save` and `desktop_toast`: true or false; a missing key means the default;
+- collection `checkpoints`, one key for each session (empty without one): `{"messages": 12, "at": "…Z"}`, written once
+  the messages are on disk. The next one replaces it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ SETTINGS, CHECKPOINTS = "hooks", "checkpoints"
 
 @dataclass(frozen=True, slots=True)
 class HookSettings:
-    """`silent_save`: save without a word to the agent; otherwise it is told to. `desktop_toast`: show a notice."""
+    """`silent_save`: save without telling the agent. `desktop_toast`: show a notice."""
 
     silent_save: bool = True
     desktop_toast: bool = False
@@ -33,7 +32,7 @@ class HookSettings:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """So many messages of a session were saved at this time (ISO 8601)."""
+    """The number of messages of a session saved at a time (ISO 8601)."""
 
     session: str | None
     messages: int
@@ -49,7 +48,7 @@ class Hooks:
             return HookSettings(**reader.records(SETTINGS))
 
     def set(self, *, silent_save: bool | None = None, desktop_toast: bool | None = None) -> HookSettings:
-        """Changes what is given, and returns what holds now."""
+        """Change the given settings, and return all of them."""
         given = {"silent_save": silent_save, "desktop_toast": desktop_toast}
         wanted = {name: check.flag(value, name) for name, value in given.items() if value is not None}
         if not wanted:
@@ -60,16 +59,16 @@ class Hooks:
         return self.settings()
 
     def checkpoint(self, messages: int) -> Checkpoint:
-        """Says that so many messages of this bank's session are saved now."""
+        """Record that this many messages of the bank's session are saved now."""
         check.whole(messages, "messages")
         session, now = self._core.viewer.session, iso(self._core.clock())
         record = Record(CHECKPOINTS, session or "", {"messages": messages, "at": now})
-        # Whose session it is, is its own business.
+        # Do not name the session in the journal: it is private.
         self._core._apply(lambda _: Changeset("hooks checkpoint", records=[record], ids=(CHECKPOINTS,)))
         return Checkpoint(session, messages, now)
 
     def last(self) -> Checkpoint | None:
-        """The latest checkpoint, of whichever session."""
+        """Return the latest checkpoint of any session."""
         with self._core._reading() as reader:
             held = reader.records(CHECKPOINTS)
         found = [Checkpoint(key or None, value["messages"], value["at"]) for key, value in held.items()]

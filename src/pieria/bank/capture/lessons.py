@@ -1,8 +1,8 @@
-"""Lessons in a bank: how what sessions taught becomes proposals, what bears them out, and what they supersede.
+"""Keep lessons: turn findings of sessions into proposals, count evidence, and end lessons that a newer one contradicts.
 
-A lesson is a memory from the beginning: of kind `note` for a rule and `procedural` for a procedure, with the tag
-`lesson`. Its status says whether it was accepted: `proposed` and `declined` are seen by nobody who does not ask for
-them. What it rests on stands in its body, and it leads to the turns whose words are in it.
+A lesson is a memory with the tag `lesson`, of kind `note` for a rule and `procedural` for a procedure. Its status says
+whether it was accepted; `proposed` and `declined` lessons are visible only on request. Its evidence is in its body, and
+links lead to the turns that it quotes.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     from pieria.learning.lessons.finder import Found, Learned
 
 MOST = 2_000
-"""Lessons that a new one is compared with, the newest."""
+"""A new lesson is compared with this many of the newest lessons."""
 EVIDENCE = 10
-"""Sessions whose evidence a lesson tells, the latest; all of them count."""
+"""A lesson lists the evidence of its latest sessions, up to this number. All sessions count."""
 ENOUGH = 50
-"""Sessions after which one more tells nothing new."""
+"""Sessions after which further evidence is ignored."""
 BY_CONFIDENCE = "confidence"
-"""Who decided, where nobody did."""
+"""The decider, if a lesson was accepted automatically."""
 CORRECTS = "corrects"
 PEOPLE = 2
-"""Sessions in which a person has to have said it before it is accepted without a hand."""
+"""A person must have said a rule in this many sessions before it is accepted automatically."""
 NOT_ACCEPTED = ""
-"""Takes an acceptance by hand away."""
+"""Clears a manual acceptance."""
 
 
 @dataclass(slots=True)
 class Held:
-    """A lesson under way: as it stands in the bank, if it does, and as it is to be."""
+    """A lesson in a transaction: its state in the bank, if any, and its new state."""
 
     id: str
     type: str
@@ -57,17 +57,17 @@ class Held:
     status: str
     confidence: float
     before: tuple[Memory, Stored] | None
-    """As it stands in the bank, where it does."""
+    """Its state in the bank; None for a new lesson."""
     valid_until: int | None = None
     superseded_by: str | None = None
     reason: str | None = None
     draft: Draft | None = None
-    """Of one that is new."""
+    """Only for a new lesson."""
     sources: dict[str, None] = field(default_factory=dict)
     about: str | None = None
     touched: bool = False
     via: str | None = None
-    """How it is believed from now on, where that changes."""
+    """The new `via`; None if unchanged."""
 
     @property
     def is_superseded(self) -> bool:
@@ -78,7 +78,7 @@ class Held:
         return weighing.meant(self.text)
 
     def as_memory(self, bank: str) -> Memory:
-        """As it would be read."""
+        """Return the memory that a read would show after the write."""
         standing = Standing(self.status, reason=self.reason, superseded_by=self.superseded_by)
         if self.before is not None:
             memory = self.before[0]
@@ -110,7 +110,7 @@ class Held:
 
 
 def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, limit: int = MOST) -> list[Memory]:
-    """The newest first; of every standing unless some are named."""
+    """Return the newest lessons first, of every status unless some are given."""
     asked = Filter(
         now=now,
         viewer=Viewer(everything=True),
@@ -124,7 +124,7 @@ def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, li
 
 
 class Lessons:
-    """Those of a bank in one transaction, with what is new taken into account. It reads; `changes` is what to write."""
+    """The lessons of a bank in one transaction, new ones included. `changes` adds the rows to write."""
 
     def __init__(self, bank: Observing, reader: Reader) -> None:
         self._bank, self._reader = bank, reader
@@ -133,7 +133,7 @@ class Lessons:
         self.held = {memory.id: _held(memory, states[memory.id]) for memory in memories}
 
     def take(self, found: Found, sources: Iterable[str], about: str | None) -> None:
-        """One that a session bore out: a new one, or one more session for one that is there."""
+        """Add a finding: create a lesson, or count one more session for an existing one."""
         held = self._same(found) or self._older(found)
         if held is None:
             held = self._new(found)
@@ -146,7 +146,7 @@ class Lessons:
         self._settle(held)
 
     def shake(self, vain: Vain) -> None:
-        """A way out was tried once more and did not help."""
+        """Count a failure for procedures that were tried again without success."""
         session = vain.event.session
         for held in self.held.values():
             signs = held.body.get("signs", ())
@@ -167,7 +167,7 @@ class Lessons:
                 held.body.pop("decided", None)
 
     def accept(self, held: Held, who: str, reason: str | None = None, *, by_hand: bool = True) -> list[str]:
-        """Returns the ids of rules that no longer hold."""
+        """Accept a lesson, and return the ids of rules that it ends."""
         held.status, held.reason, held.touched = "active", reason, True
         held.via = ACCEPTED if by_hand else None
         held.superseded_by = held.valid_until = None
@@ -176,13 +176,13 @@ class Lessons:
             return []
         gone = self.contradicted(held, however_late=by_hand)
         for each in gone:
-            # Whoever told of it may be ahead of the clock, and it ends all the same.
+            # The new rule's time may be ahead of the clock; the old rule ends now at the latest.
             each.valid_until = min(max(held.at, each.at), self._bank._now())
             each.superseded_by, each.reason, each.touched = held.id, "a later correction says otherwise", True
         return [each.id for each in gone]
 
     def decline(self, held: Held, who: str, reason: str | None = None) -> None:
-        """Rules that it had ended hold again."""
+        """Decline a lesson. Rules that it had ended are valid again."""
         for each in self.held.values():
             if each.superseded_by == held.id:
                 each.superseded_by = each.valid_until = None
@@ -191,7 +191,7 @@ class Lessons:
         held.body = {**held.body, "decided": {"by": who, "at": iso(self._bank.clock())}}
 
     def contradicted(self, held: Held, *, however_late: bool = False) -> list[Held]:
-        """The rules that say the opposite, hold still, and were not said after it."""
+        """Return the valid rules that contradict this one and are not newer than it."""
         about = held.meant
         return [
             each
@@ -205,7 +205,7 @@ class Lessons:
         ]
 
     def changes(self, writer: Reader, changeset: Changeset) -> list[str]:
-        """What was touched, as rows. Returns the ids."""
+        """Add the changed lessons to the changeset, and return their ids."""
         ids = []
         for held in self.held.values():
             if held.touched:
@@ -228,7 +228,7 @@ class Lessons:
         return None
 
     def _older(self, found: Found) -> Held | None:
-        """The same procedure among those that are not compared any more."""
+        """Return the same procedure among lessons older than the newest `MOST`."""
         id = derived_id("lesson", found.type, *found.signs)
         stored = self._reader.states([id]).get(id)
         if stored is None or stored.state.ended or id in self.held:
@@ -240,7 +240,7 @@ class Lessons:
         return self.held[id]
 
     def _new(self, found: Found) -> Held | None:
-        """None where there was one, and it was removed."""
+        """Return a new lesson, or None if the same lesson was removed before."""
         for number in range(1_000):
             id = derived_id("lesson", found.type, *found.signs, *([str(number)] if number else []))
             if self._reader.purged([id]):
@@ -249,7 +249,7 @@ class Lessons:
             if there is not None and there.state.ended:
                 return None
             if there is not None or id in self.held:
-                # In other words now, or somebody's own.
+                # The id holds a reworded lesson, or a memory of the user.
                 continue
             body = {
                 **found.new.body,
@@ -273,7 +273,7 @@ class Lessons:
         return None
 
     def _seen_again(self, held: Held, found: Found) -> bool:
-        """False where this is no new evidence."""
+        """Count a session, and return False if it is no new evidence."""
         body, evidence = held.body, dict(found.evidence)
         if evidence["session"] in body["sessions"]:
             return False
@@ -282,7 +282,7 @@ class Lessons:
         again = held.valid_until is not None and micros(found.new.at) > held.valid_until  # type: ignore[arg-type]
         held.body = {
             **body,
-            # What is seen anew after it had ended begins anew.
+            # A lesson that had ended starts counting again.
             "seen": 1 if again else body["seen"] + 1,
             "base": found.base if again else max(body["base"], found.base),
             "sessions": [*body["sessions"], evidence["session"]][-ENOUGH:],
@@ -301,7 +301,7 @@ class Lessons:
         return True
 
     def _settle(self, held: Held) -> None:
-        """Accepted by default only where it is sure enough, does no harm, and nobody had declined it."""
+        """Accept a lesson automatically if its confidence suffices, it does no harm and no person declined it."""
         if held.status != "proposed" or not self._is_enough(held) or self._is_outdated(held):
             return
         if self._decided_by(held) in (None, BY_CONFIDENCE):
@@ -313,7 +313,7 @@ class Lessons:
             )
 
     def _is_outdated(self, held: Held) -> bool:
-        """Whether a rule that is told says the opposite, and was said after it: sessions may come in late."""
+        """Return whether an active rule contradicts it and is newer, because sessions may arrive late."""
         opposed = self.contradicted(held, however_late=True) if held.type == RULE else []
         return any(each.at > held.at and each.status != "proposed" for each in opposed)
 
@@ -350,7 +350,7 @@ class Lessons:
         draft = bank._redrafted(bank._content_draft(self._reader, stored), {"body": _kept_body(held)})
         state: State = _believed(stored.state._replace(**changes), held.via)
         number = self._reader.newest_version(held.id) + 1
-        # Nobody says anything new: how far it is trusted stays.
+        # The words do not change, so the trust stays.
         return with_index(state._replace(version=number), content_of(draft, held.id, number), draft, fresh=False)
 
     def _ties(self, reader: Reader, held: Held) -> list[LinkRow]:
@@ -374,7 +374,11 @@ def keep_lessons(
     observed: Mapping[str, Sequence[str]],
     mined: Mapping[str, str],
 ) -> list[str]:
-    """`observed` are the ids of observations by the turn that they are about; `mined` stand for turns."""
+    """Write the lessons of one distillation, and return their ids.
+
+    `observed` maps a turn to the ids of its observations; `mined` maps a captured turn to the mined turn with the same
+    words.
+    """
     if not learned.found and not learned.vain:
         return []
     lessons = Lessons(bank, writer)
@@ -395,7 +399,7 @@ def take_in(
         turns = [mined.get(turn, turn) for turn in found.sources]
         there = reader.states(turns)
         if found.type == RULE and not all(turn in there and not there[turn].state.ended for turn in turns):
-            # Nobody's words are there any more.
+            # The turns that said the rule were removed.
             continue
         sources = [turn for turn in turns if turn in there and not there[turn].state.ended]
         said = [way_of(there[turn].state.trust) if found.type == RULE else there[turn].state.via for turn in sources]
@@ -407,7 +411,7 @@ def take_in(
 
 
 def _is_lesson(memory: Memory) -> bool:
-    """What somebody else tagged as a lesson, or changed beyond recognition, rests on nothing."""
+    """Return whether the body has the fields of a lesson: users may tag or edit any memory."""
     body = memory.body
     lists = all(isinstance(body.get(name), list) for name in ("signs", "sessions", "failed_in", "evidence"))
     counts = all(type(body.get(name)) is int for name in ("seen", "failed"))
@@ -440,5 +444,5 @@ def _believed(state: State, via: str | None) -> State:
 
 
 def _kept_body(held: Held) -> dict[str, Any]:
-    """With what a procedure is worth where procedures are looked for."""
+    """Return the body to store. For a procedure, add the score that recall uses to rank procedures."""
     return {**held.body, "return_score": held.confidence} if held.type == PROCEDURE else dict(held.body)

@@ -1,6 +1,6 @@
-"""Observing: what happened while an agent worked comes in, and what is worth keeping of it is distilled.
+"""The verbs that observe: take in captured events, and distill them.
 
-How is in `distilling`, loaded with the first event or session.
+`capture.distill` implements them, and is loaded with the first event or session.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 class Observing(Remembering, Correcting):
     def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
-        """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
+        """Take in events. When this returns they are on the disk; repeated events change nothing.
 
-        What is marked private is cut and secrets are taken out, whatever else is set for the bank. A job distils the
-        session at its end, when its context is compacted, when much has come together, or after ten minutes of silence.
+        Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
+        its end or when its context is compacted. It also runs after many events, or after ten idle minutes.
         """
         from pieria.bank.capture.distill import observed
 
         return observed(self, events)
 
     def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
-        """Distils what is still raw, of all sessions or of one, with what is still being worked on."""
+        """Distill the raw events of all sessions or of one, unfinished tasks included."""
         from pieria.bank.capture.distill import distilled_sessions
 
         return distilled_sessions(self, session, progress)
 
     def _distil_as_job(self, host: str, session: str) -> Plan:
-        """For a worker: what is to be written of a session, by now."""
+        """Return the plan that writes what a session has so far, for a worker."""
         from pieria.bank.capture.distill import as_job
 
         return as_job(self, host, session)

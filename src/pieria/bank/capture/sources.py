@@ -1,12 +1,10 @@
-"""`bank.sources`: what is kept from places outside that are looked at again and again, such as files.
+"""Import memories from sources outside the bank that are read repeatedly, such as files.
 
-Records of the bank, so that whoever looks next, in whichever process, knows what was there the last time:
-
-- collection `mined`, a key for each source: a mark, whatever its reader needs to know it again;
-- in the `meta` of each memory, under `mined`, the digest of what its source said. It stays when somebody corrects the
-  memory, so that a correction is not taken for a change of the source.
-
-What a source is, how it is read and when it is gone is the business of whoever reads it.
+The bank keeps these records, so that the next reader in any process can compare:
+- collection `mined`, one key for each source: a mark with what its reader needs to recognize the source;
+- in the `meta` of each memory, under `mined`, the digest of the source text. An edit of the memory keeps the digest, so
+  an edit is not mistaken for a change of the source.
+Readers of sources decide what a source is, how to read it and when it is gone.
 """
 
 from __future__ import annotations
@@ -41,30 +39,30 @@ if TYPE_CHECKING:
 
 COLLECTION = "mined"
 DIGEST = "mined"
-"""Under which name a memory's `meta` holds the digest of what its source said."""
+"""The key in a memory's `meta` that holds the digest of the source text."""
 GONE = "its source file is gone"
 LEFT = "its source is left out now"
 CHANGED = "its source says something else now"
 OURS = (GONE, LEFT, CHANGED)
-"""The reasons that are given here. What ended for one of them comes back with its source."""
+"""The reasons set by this module. A memory that ended for one of them comes back with its source."""
 
 NEW, UPDATED, UNCHANGED, BACK = "new", "changed", "unchanged", "back"
 PURGED, REMOVED, TOLD = "purged", "removed", "told"
 Outcome = str | Faulty
-"""What became of an item: one of the words above, or why it was refused.
+"""The result for an item: one of the words above, or the reason for refusing it.
 
-`told` is what was kept before under another id: the same words, by the same kind of speaker, in the same session.
+`told` means that the same session already has the same words by the same kind of speaker under another id.
 """
 PAGE = 1_000
 SESSIONS_AT_HAND = 16
 _CUT = "[secret: "
-"""What stands in the place of a secret begins like this."""
+"""How the replacement of a secret begins."""
 
 Mark = Mapping[str, Any]
 
 
 class Taken(NamedTuple):
-    """What became of each item, and which of the ids that were said to be gone ended with that."""
+    """The result for each item, and the ids in `gone` that this call ended."""
 
     outcomes: list[Outcome]
     ended: list[str]
@@ -75,12 +73,12 @@ class Sources:
         self._bank = bank
 
     def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """The marks of all sources whose names begin like this."""
+        """Return the marks of all sources whose names begin with `prefix`."""
         with self._bank._reading() as reader:
             return reader.records(COLLECTION, prefix)
 
     def ids(self, source: str) -> list[str]:
-        """Everything that came from a source and was not removed, whether it still holds or not."""
+        """Return the ids of all memories from a source that were not removed, expired ones included."""
         wanted = check.name(source, "source")
         with self._bank._reading() as reader:
             return [placed.id for placed in reader.placed(for_lists(anything(self._bank, source=wanted)))]
@@ -93,11 +91,11 @@ class Sources:
         via: str | None = None,
         follows: Sequence[str] = ("text", "meta"),
     ) -> Intake:
-        """Takes in what sources say, many of them one after the other. `via` says how that came in, where
-        not as the bank was opened.
+        """Return an `Intake` that reads many sources one after the other.
 
-        What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
-        names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
+        `via` says how the text came in; the default is the bank's `via`. Purged memories, and memories that a user
+        removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
+        overwritten when the source changes; the bank owns the others.
         """
         check.flag(force, "force")
         check.flag(dry_run, "dry_run")
@@ -109,7 +107,7 @@ class Sources:
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be written, and what is to be said of each item."""
+    """The writes of one call, and the outcome of each item."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
@@ -123,7 +121,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the bank knows of the ids at hand."""
+    """What the bank holds for the ids of one call."""
 
     held: Mapping[str, Stored]
     purged: set[str]
@@ -131,7 +129,7 @@ class _Known:
 
 
 class Intake:
-    """One reading of sources: remembers across them what was seen. For one thread."""
+    """One run over sources. It remembers across calls what it has seen. Use it from one thread."""
 
     def __init__(self, bank: Bank, force: bool, dry_run: bool, via: str | None, follows: Sequence[str]) -> None:
         self._bank = bank
@@ -150,11 +148,11 @@ class Intake:
         hide: bool = True,
         marks: Mapping[str, Mark | None] | None = None,
     ) -> Taken:
-        """Keeps what is new, brings up to date what has changed, and says what became of each item.
+        """Add new items, update changed ones, and return the outcome of each.
 
-        Every item has an id that follows from its source. `gone` are ids that their source has no more, each with the
-        reason: with `hide` they hold no longer, otherwise the reason alone is noted. `marks` are set when all that is
-        done, with it in one transaction where nothing has changed; a mark of None is taken away.
+        Every item needs an id derived from its source. `gone` maps ids that their source no longer has to the reason.
+        With `hide` these memories expire; otherwise only the reason is recorded. `marks` are set after the writes: in
+        the same transaction if no memory changed. A mark of None is deleted.
         """
         drafts = [self._drafted(item) for item in items]
         ended = dict(gone or {})
@@ -179,7 +177,7 @@ class Intake:
         return plan.taken
 
     def unknown(self, ids: Iterable[str]) -> set[str]:
-        """Those of the ids that are not here, so that nobody need find out much about the others."""
+        """Return the ids that the bank does not hold, so that the caller can skip the others."""
         asked = set(ids)
         with self._bank._reading() as reader:
             return asked - reader.states(asked).keys()
@@ -222,7 +220,7 @@ class Intake:
         return plan
 
     def _ahead(self, drafts: Sequence[Draft | Faulty]) -> dict[str, Write]:
-        """The writes of what is not here yet, made before there is a transaction: to index takes long."""
+        """Build the writes of new items before the transaction begins, because indexing is slow."""
         new = {str(draft.new.id): draft for draft in drafts if isinstance(draft, Draft)}
         with self._bank._reading() as reader:
             held = reader.states(new)
@@ -252,7 +250,7 @@ class Intake:
         return NEW
 
     def _again(self, plan: _Plan, state: State, draft: Draft, digests: Mapping[int, str | None]) -> Outcome:
-        """What is here already: as it was, back again, or with another text."""
+        """Return the outcome for an item that the bank holds: unchanged, back, or updated."""
         if state.ended == "revised":
             return UNCHANGED
         ended_by_us = state.reason in OURS
@@ -279,11 +277,14 @@ class Intake:
             named = [name for name in self._follows if name != "source"]
             self._bank.update(id, reason=CHANGED, via=self._via, **{name: getattr(draft.new, name) for name in named})
         except ConflictError:
-            # Somebody took it away just now, and that counts.
+            # Another writer removed it meanwhile, and the removal wins.
             return
 
     def _was_told(self, reader: Reader, draft: Draft) -> bool:
-        """Whether a turn was captured while it was said; each that was stands for one of the same words."""
+        """Return whether this turn was captured live.
+
+        Each captured turn accounts for one mined turn with the same words.
+        """
         session = draft.new.session
         if draft.new.kind != "turn" or session is None:
             return False
@@ -298,7 +299,7 @@ class Intake:
         return True
 
     def _captured(self, reader: Reader, session: str) -> Counter[tuple[str | None, str]]:
-        # What somebody removed or revised since was said all the same, and is not to come back by its log.
+        # Include removed and revised turns: the log must not bring them back.
         asked = anything(self._bank, session=session, kinds="turn").having(
             status=None, endings=ENDINGS, quarantined=True
         )
@@ -306,7 +307,7 @@ class Intake:
         return Counter((one.author_type, _spoken(one.text)) for one in held if DIGEST not in one.meta)
 
     def _may_name(self, name: str) -> bool:
-        """Whether a source's name may be written down. Where not, what came from it was refused for the same reason."""
+        """Return whether the bank accepts the source's name. If not, its items were refused for the same reason."""
         try:
             self._bank._screening.name(check.name(name, "source"), "source")
         except FAULTY:
@@ -315,17 +316,19 @@ class Intake:
 
 
 def _spoken(text: str) -> str:
-    """By which the same words are known: who captures them takes secrets out, whatever the bank does with them."""
+    """Return the normalized text for comparing words. Capture always redacts secrets, so redact here too."""
     return redact(text)[0].strip()
 
 
 def mined_turns(bank: Core, reader: Reader, session: str, author_type: str, text: str) -> Iterator[str]:
-    """The ids of turns that came from a log with these words, in this session, by this kind of speaker; those that were
-    removed or corrected since as well."""
+    """Yield the ids of turns mined from a log with these words, this session and this kind of speaker.
+
+    Turns that were removed or revised since are included.
+    """
     asked = anything(bank, session=session, kinds="turn", author_type=author_type)
     asked = asked.having(status=None, endings=ENDINGS)
     spelt = dict.fromkeys((text, text.strip()))
-    # Where a secret was taken out before it came here, the log may still hold it.
+    # If a secret was redacted before capture, the log may still hold it.
     held = _all(reader, asked) if _CUT in text else chain(*(reader.twins(one, terms(one), asked) for one in spelt))
     return (one.id for one in held if DIGEST in one.meta and _spoken(one.text) == _spoken(text))
 
@@ -338,18 +341,18 @@ def _all(reader: Reader, asked: Filter) -> Iterator[Memory]:
 
 
 def anything(bank: Core, **asked: Any) -> Filter:
-    """Whatever was not removed, whoever may see it."""
+    """Return a filter for all memories that were not removed, visible or not."""
     return bank._filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 
 
 def _changeset(writes: list[Write], records: list[Record]) -> Changeset:
-    """The journal tells the memories; a mark alone is told by the collection, since there may be very many."""
+    """Return a changeset that names its memories in the journal. A change of marks alone names only the collection."""
     ids = tuple(dict.fromkeys(write.state.id for write in writes))
     return Changeset("mine", writes=writes, records=records, ids=ids or (COLLECTION,))
 
 
 def _ended(state: State, reason: str, now: int, hide: bool) -> list[Write]:
-    """It stays on record, with the reason; nothing, where it ended before."""
+    """Return the write that ends a memory with the reason, or nothing if it ended before."""
     if state.ended or state.reason == reason:
         return []
     if not hide:

@@ -1,4 +1,4 @@
-"""Forgetting everything that came from one place: a file, a run that was taken in, a session."""
+"""The verb `forget`: removes everything from one source or session."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pieria.record.memory import STATEMENT
 from pieria.store.protocol import Reader, Writer
 
 SHARED = ("tag", "intent")
-"""What only leads to others comes in with whoever names it first, and goes with the last that bears it."""
+"""Kinds that only route to other nodes: shared by all that name them, they go with the last one."""
 NAMES = (*SHARED, "subgoal")
 
 
@@ -42,13 +42,12 @@ class Forgetting(Removing):
         dry_run: bool = False,
         as_told: str | None = None,
     ) -> Forgotten:
-        """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
-        What is in quarantine goes with it.
+        """Remove all memories from a source or session, and those derived from nothing else, in one change.
 
-        `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
-        `digest` of what was told, nothing goes where anything of it was added, changed or taken away since. Raises
-        `NotFoundError` where there is nothing from there.
+        Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
+        everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
+        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
+        source or session has none.
         """
         check.flag(purge, "purge")
         check.flag(dry_run, "dry_run")
@@ -105,7 +104,7 @@ class Forgetting(Removing):
         return replace(there, digest=erased.receipt.digest), erased
 
     def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
-        """What came from there, as far as it is seen here, and what goes with it."""
+        """Return the visible memories and facts from there, and what goes with them."""
         placed = [
             one.id
             for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))
@@ -123,7 +122,10 @@ class Forgetting(Removing):
 
 
 def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:
-    """The facts that name the source, each with its memory. None is of a session but by its memory."""
+    """Yield the facts that name the source, each with its memory.
+
+    A fact belongs to a session only through its memory.
+    """
     if where.keys() == {"source"}:
         for fact in reader.facts(
             FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME, quarantined=True)
@@ -132,7 +134,7 @@ def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterato
 
 
 def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Removing) -> Iterator[FactRow]:
-    """Those of them that still stand."""
+    """Yield the rows that remove those of the facts that are still valid."""
     for fact in (
         reader.facts(FactQuery(ids=ids), bank._filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
     ):
@@ -146,7 +148,7 @@ def _ended(reader: Reader, ids: Iterable[str], reason: str | None) -> Iterator[W
 
 
 def _left_with_nothing(reader: Reader, ids: Iterable[str]) -> list[str]:
-    """What was drawn from these alone, from step to step, and what then names nothing that stands."""
+    """Return what was derived from these memories alone, step by step, and names that nothing else uses."""
     given = set(ids)
     gone, fringe = set(given), given
     while fringe:
@@ -163,13 +165,13 @@ def _left_with_nothing(reader: Reader, ids: Iterable[str]) -> list[str]:
 
 
 def _drawn(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
-    """Each tie of these to what they were drawn from, or to what was drawn from them: the drawn one, its source."""
+    """Return the derivation links of these memories, as pairs (derived id, source id)."""
     links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
     return [(link.source.name, link.target.name) for link in links if link.source.what == link.target.what == "memory"]
 
 
 def _named(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
-    """Each tie of these to what they name or are named by, both ways round."""
+    """Return the naming links of these memories, as pairs in both directions."""
     links = reader.links([End("memory", id) for id in ids]) if ids else []
     pairs = [(link.source.name, link.target.name) for link in links if link.relation in NAMING]
     return pairs + [(other, one) for one, other in pairs]

@@ -1,6 +1,6 @@
-"""The verbs about quarantine: put a lineage out of sight, list what is, and let it out.
+"""The verbs about quarantine: hide a lineage, list quarantines, and lift one.
 
-A quarantine is records of the bank and nothing else. No state, version, usage or link is touched, so that lifting it
+A quarantine consists only of records of the bank. It changes no state, version, usage or link, so that lifting it
 restores exactly what was there.
 """
 
@@ -32,7 +32,7 @@ from pieria.record.trust import PERSON, RULING, WAYS
 from pieria.store.protocol import Reader, Writer
 
 LEADING = ("tag", "intent")
-"""Kinds that only lead to others. They come in with the first that names them, and go with the last."""
+"""Kinds that only route to other nodes: they come with the first node that names them, and go with the last."""
 LISTED = 1_000
 AT_ONCE = 2_000
 
@@ -63,12 +63,11 @@ class Quarantines(Core):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Quarantine:
-        """Take what these select, and all that was drawn from it, out of everything that reads, as one change.
+        """Hide the memories that match every selector, and everything derived from them, in one change.
 
-        What is selected must match every selector; memories named by `ids` are taken besides. While the quarantine
-        lasts, what is written from there joins it, whoever writes it. `lift` ends it and brings back exactly what was
-        there. Raise `NotFoundError` where nothing is selected, and `AccessError` where an agent would hide a rule of a
-        person.
+        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
+        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
+        `AccessError` if an agent would hide a person's rule.
         """
         problems = Problems()
         names = {"source": source, "session": session, "author": author, "channel": channel}
@@ -106,7 +105,7 @@ class Quarantines(Core):
         return planned[0]
 
     def quarantines(self) -> tuple[Quarantine, ...]:
-        """Return every quarantine that lasts, the oldest first, with what it holds by now."""
+        """Return every quarantine in force, oldest first, with what it holds now."""
         with self._reading() as reader:
             about = reader.records(QUARANTINES)
             members = _members(reader)
@@ -116,9 +115,9 @@ class Quarantines(Core):
             )
 
     def lift(self, number: int) -> Lifted:
-        """End a quarantine: everything that it holds is read again as before. Its number is that of its change.
+        """End a quarantine: all that it holds is readable again. `number` is that of its change.
 
-        Raise `NotFoundError` where there is none of this number.
+        Raise `NotFoundError` if there is no such quarantine.
         """
         check.whole(number, "number", 1)
         lifted: list[Lifted] = []
@@ -132,7 +131,7 @@ class Quarantines(Core):
         return lifted[0]
 
     def _selected(self, reader: Reader, selectors: Selectors) -> Members:
-        """What the selectors name with all of its lineage, whoever may see it."""
+        """Return what the selectors name with its whole lineage, visible or not."""
         self._check_known(reader, selectors.ids, quarantined=True)
         begun = dict.fromkeys(selectors.ids)
         if selectors.names:
@@ -177,24 +176,24 @@ class Quarantines(Core):
 
 
 def _apart(members: Members) -> list[str]:
-    """The memories, without those that only state one of the facts."""
+    """Return the memories without the statements of these facts."""
     facts = frozenset(members.facts)
     return [id for id in members.memories if id not in facts]
 
 
 def notes_with(reader: Reader, ids: Collection[str]) -> list[str]:
-    """The paths of the vault's notes that say what these memories say."""
+    """Return the paths of vault notes of these memories."""
     wanted = set(ids)
     return sorted({path for id, path in paths_in(reader).items() if id in wanted})
 
 
 def is_quarantine(reader: Reader, number: int) -> bool:
-    """Whether a quarantine of this number lasts."""
+    """Return whether a quarantine with this number is in force."""
     return bool(reader.records(QUARANTINES, keys=[str(number)]))
 
 
 def lifting(reader: Reader, number: int, verb: str) -> tuple[Changeset, Lifted]:
-    """The change that ends a quarantine, and what it comes to. Raise `NotFoundError` where there is none."""
+    """Return the change that ends a quarantine, and its result. Raise `NotFoundError` if there is none."""
     if not is_quarantine(reader, number):
         raise NotFoundError("quarantine", str(number), hint="`pieria quarantine --list` shows those that last.")
     members = _members(reader).get(number, Members((), ()))
@@ -207,12 +206,12 @@ def lifting(reader: Reader, number: int, verb: str) -> tuple[Changeset, Lifted]:
 
 
 def _journalled(number: int, members: Members) -> tuple[str, ...]:
-    """What the journal names: whoever follows it has to look at all of these again."""
+    """Return the ids for the journal, so that its followers read all of them again."""
     return (f"{QUARANTINES}:{number}", *members.memories, *members.facts)
 
 
 def _members(reader: Reader) -> dict[int, Members]:
-    """What each quarantine holds, by what began it and what came in since."""
+    """Return what each quarantine holds, from its start and added since."""
     found: dict[int, tuple[dict[str, None], dict[str, None]]] = {}
     for key, value in reader.records(HELD).items():
         memories, facts = found.setdefault(quarantine_number(key), ({}, {}))

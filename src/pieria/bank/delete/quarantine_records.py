@@ -1,9 +1,8 @@
-"""What a bank keeps of its quarantines, and what every write asks them.
+"""The records of a bank's quarantines, and the check of every write against them.
 
-- collection `quarantine`, key NUMBER: what the quarantine is about, since when, by whom and why;
+- collection `quarantine`, key NUMBER: the selectors, time, author and reason of the quarantine;
 - collection `quarantine.held`, keys NUMBER and NUMBER/CHANGE: the ids that it holds, with the same description.
-
-The verbs are in `quarantine`.
+The verbs are in `delete.quarantine`.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from pieria.record.time import iso, moment
 from pieria.store.protocol import Reader
 
 Numbers = dict[str, set[int]]
-"""The quarantines of ids."""
+"""Quarantine numbers by id."""
 
 
 def quarantine_error(reader: Reader, id: str) -> QuarantinedError | None:
-    """The error for a memory that is in quarantine: since when, by whom, and why; None for any other."""
+    """Return the error for a quarantined memory, with its time, author and reason, or None."""
     numbers = reader.quarantines([id]).get(id)
     if not numbers:
         return None
@@ -39,9 +38,9 @@ def quarantine_error(reader: Reader, id: str) -> QuarantinedError | None:
 
 
 def hold_to_quarantines(reader: Reader, changeset: Changeset) -> None:
-    """Put what a changeset writes into the quarantines that it belongs to: by what they are about, or by its lineage.
+    """Add what a changeset writes to the quarantines that select it or hold its lineage.
 
-    Costs nothing in a bank that has no quarantine.
+    A bank without quarantines skips this.
     """
     if not reader.hides():
         return
@@ -51,7 +50,7 @@ def hold_to_quarantines(reader: Reader, changeset: Changeset) -> None:
     facts = _new_facts(reader, changeset, selectors, memories)
     seq = reader.head().seq + 1 if changeset.replay is None else changeset.replay.seq
     if changeset.ids:
-        # The journal names what the verb named; whoever follows it has to look at these as well.
+        # Name the quarantined ids in the journal too, so that its followers read them again.
         changeset.ids = tuple(dict.fromkeys((*changeset.ids, *memories, *facts)))
     elif memories or facts:
         changeset.ids = tuple(dict.fromkeys((*changeset.written_ids(), *memories, *facts)))
@@ -77,7 +76,7 @@ def _new_members(reader: Reader, changeset: Changeset, selectors: Mapping[int, S
     new: Numbers = {}
     for write in changeset.writes:
         if write.fresh and write.state.kind == STATEMENT:
-            # The fact may have been there before what states it.
+            # The fact may be older than its statement.
             _add(new, before, write.state.id, reader.quarantines([write.state.id], "fact").get(write.state.id, ()))
         matching = {number for number, each in selectors.items() if each.match(write.state)}
         _add(new, before, write.state.id, matching)
@@ -111,7 +110,7 @@ def _of(new: Numbers, before: Numbers, id: str) -> set[int]:
 
 
 def _add(new: Numbers, before: Numbers, id: str, numbers: Iterable[int]) -> bool:
-    """Whether the id is in any of these for the first time."""
+    """Add the numbers, and return whether any of them is new for the id."""
     added = set(numbers) - _of(new, before, id)
     if added:
         new[id] = new.get(id, set()) | added
@@ -119,7 +118,7 @@ def _add(new: Numbers, before: Numbers, id: str, numbers: Iterable[int]) -> bool
 
 
 def check_record(record: Record) -> None:
-    """Raise `InputError` for an imported record of a quarantine that could not be one."""
+    """Raise `InputError` if an imported record of a quarantine is malformed."""
     if record.collection not in (QUARANTINES, HELD):
         return
     of = record.value if record.collection == QUARANTINES else _field(record.value, "of", dict)
@@ -148,7 +147,7 @@ def _field(value: Any, name: str, kind: type) -> Any:
 
 
 def without_reasons(reader: Reader, going: Collection[str]) -> list[Record]:
-    """Return the records of quarantines that hold nothing once these ids are erased, without the reason.
+    """Return the records of quarantines that hold nothing after these ids are erased, without the reason.
 
     A reason may quote what the quarantine held.
     """
@@ -166,18 +165,18 @@ def without_reasons(reader: Reader, going: Collection[str]) -> list[Record]:
 
 
 def by_ids(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a quarantine of an untrusted file is about: ids alone, so that nothing that comes later matches."""
+    """Return the selectors of an untrusted file's quarantine reduced to ids, so that later memories do not match."""
     return {**value, "selectors": Selectors(ids=Selectors.of_record(value["selectors"]).ids).as_record()}
 
 
 def narrowed(record: Record, is_brought: Callable[[str], bool]) -> Record:
-    """Return what a quarantine of an untrusted file holds: only what the same file brings as new."""
+    """Return an untrusted file's quarantine without the ids that this bank has already."""
     held = {name: [id for id in record.value[name] if is_brought(id)] for name in ("memories", "facts")}
     return record._replace(value={**record.value, **held})
 
 
 def _joined(reader: Reader, value: Mapping[str, Any]) -> list[Record]:
-    """What an imported quarantine is in a bank that has a journal of its own: under a number of this one."""
+    """Return the records of an imported quarantine with a number of this bank's journal."""
     if not (value["memories"] or value["facts"]):
         return []
     seq = reader.head().seq + 1
@@ -189,4 +188,4 @@ def _joined(reader: Reader, value: Mapping[str, Any]) -> list[Record]:
 
 
 JOINED = {QUARANTINES: lambda reader, value: [], HELD: _joined}
-"""For an import: what an exported quarantine is about comes with the ids that it holds."""
+"""How an import merges quarantines: the selectors come with the ids that they hold."""

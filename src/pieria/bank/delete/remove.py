@@ -1,4 +1,4 @@
-"""Removing, bringing back, and erasing for good."""
+"""The verbs that remove, restore and purge memories."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
 
 SCRUB, SCRUB_TRIES = "scrub", 20
-"""The job that finishes a purge, and how often it is tried: over some hours."""
+"""The job that finishes a purge, and its number of tries, which span some hours."""
 
 
 class Removing(Core):
     def remove(self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None) -> Memory:
-        """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
+        """Remove a memory from every answer. Its versions and history stay; `restore` brings it back."""
         problems = Problems()
         problems.of(check.identifier, id, "id")
         kept_reason = problems.of(self._reason, reason)
@@ -57,7 +57,7 @@ class Removing(Core):
         return removed
 
     def restore(self, id: str) -> Memory:
-        """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
+        """Restore a removed memory. A derived memory needs its sources to exist."""
         holder = self._holder(check.identifier(id, "id"))
 
         def plan(writer: Writer) -> Changeset:
@@ -86,12 +86,12 @@ class Removing(Core):
         unless_changed_since: Instant | None = None,
         as_told: str | None = None,
     ) -> Receipt:
-        """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
+        """Erase memories everywhere: every version and revision, index, links, usage, and memories derived from them.
 
-        Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
-        remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
-        goes as well, and is counted but not named. With `dry_run` it is only told. With `as_told`, the `digest` of a
-        receipt that told it, nothing is erased where anything of it was added, changed or taken away since.
+        Sources and subgoals of steps go too, and tags and intents that no other node has. Only the ids are remembered,
+        so that nothing imports the memories again unasked. There is no undo. Memories that another session derived are
+        erased as well, and are counted but not named. With `dry_run` nothing is erased. `as_told` takes the `digest` of
+        a dry run's receipt: raise `ConflictError` if the memories to erase have changed since.
         """
         problems = Problems()
         wanted = problems.of(check.identifiers, ids, "ids")
@@ -100,7 +100,7 @@ class Removing(Core):
         told = read_digest(problems, as_told)
         problems.settle()
         by_holder = self._holders(wanted)
-        # All are held before anything goes, this bank first: nobody waits for two of them the other way round.
+        # Lock all banks before erasing, this one first, so that two callers cannot deadlock.
         holders = sorted(by_holder, key=lambda holder: holder is not self)
         with ExitStack() as stack:
             if dry_run:
@@ -127,7 +127,7 @@ def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) ->
 
 
 def _summed(ids: tuple[str, ...], planned: list[Erasure], told: str | None) -> Receipt:
-    """All of it as one receipt. Raises `ConflictError` where something else was told."""
+    """Return one receipt for all banks. Raise `ConflictError` if the digest differs from the announced one."""
     receipts = [each.receipt for each in planned]
     whole = receipts[0].digest if len(receipts) == 1 else digest(banks=[each.digest for each in receipts])
     check_told(told, whole, ids)
@@ -141,25 +141,25 @@ def _summed(ids: tuple[str, ...], planned: list[Erasure], told: str | None) -> R
 
 
 class Erasure(NamedTuple):
-    """A purge that is planned."""
+    """A planned purge."""
 
     changeset: Changeset
     receipt: Receipt
-    """As far as it is known before: of what cannot be reached only the notes."""
+    """The receipt before the purge: `unreached` names only notes."""
 
     def plan(self, writer: Writer) -> Changeset:
-        """For the transaction that it was planned in."""
+        """Return the changeset; only for the transaction that planned it."""
         return self.changeset
 
 
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
-    """Of these memories with all that goes along, and of these facts."""
+    """Plan the erasure of these memories with everything derived from them, and of these facts."""
     holder._check_known(reader, ids, quarantined=True)
     stated = statements_among(reader, facts)
     every = list(lineage(reader, [*ids, *stated]))
     shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
     going = _going(reader, [id for id in every if id not in stated], facts, holder)
-    # Whether it is used says nothing of whether it is the same.
+    # Usage is left out of the digest: a use does not change the memory.
     going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
     receipt = Receipt(
         ids=tuple(ids),
@@ -178,7 +178,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
     ]
     gone = [id for id in facts if id not in stated]
-    # A note that stated a fact once has its id, and stays.
+    # A note that once stated the fact has the same id, and stays.
     left = reader.states(gone) if gone else {}
     told = (*every, *gone)
     changes = Changeset("purge", erase=every, erase_facts=gone, links=links, records=records, ids=told)
@@ -188,7 +188,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
 
 
 def finished(holder: Core, erasure: Erasure) -> list[str]:
-    """Once it is written: what it held on the disk goes as well. Returns where it could not be reached."""
+    """Finish a written purge: erase the content from disk. Return the places that could not be reached."""
     if erasure.changeset.erase:
         holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
     left = holder.store.scrub()
@@ -202,27 +202,27 @@ def finished(holder: Core, erasure: Erasure) -> list[str]:
 
 
 def digest(**going: Iterable[Any]) -> str:
-    """By which it is known again whether the very same would go."""
+    """Return a digest of everything to be erased."""
     told = json.dumps({what: sorted(each) for what, each in going.items()})
     return blake2b(told.encode(), digest_size=16).hexdigest()
 
 
 def read_digest(problems: Problems, as_told: str | None) -> str | None:
-    """What was told, for `check_told`."""
+    """Return the announced digest for `check_told`."""
     return None if as_told is None else problems.of(check.name, as_told, "as_told")
 
 
 def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
-    """Refuses what was decided on by being told what would go, where it is not the same by now."""
+    """Raise `ConflictError` if what would be erased is not what was announced."""
     if told not in (None, now):
         hint = "See with dry_run what would go now, decide by that, and give its digest as as_told."
         raise ConflictError("what would go is not what was told", ids=tuple(ids), hint=hint)
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
-    """Unties other places from those that hold nothing any more, not even what was removed.
+    """Yield rows that untie places which hold nothing after the purge, not even removed memories.
 
-    Whoever keeps something under such a name one day means another place.
+    A later memory under the same name means another place.
     """
     everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     held = reader.states(ids, everything.having(ids=tuple(ids)))

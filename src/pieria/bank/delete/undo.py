@@ -1,4 +1,4 @@
-"""Undoing one change: a new change that puts things back, refused when later changes depend on it."""
+"""Undo one change by a new change that restores the earlier state. Refused when later changes depend on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pieria.store.protocol import Reader, Writer
 
 class Undoing(Extracting):
     def undo(self, seq: int) -> Change:
-        """Puts back what a change of this bank did. Evidence stays: what it remembered is removed, not erased."""
+        """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
         check.whole(seq, "seq", 1)
         reworded: list[str] = []
 
@@ -55,7 +55,7 @@ class Undoing(Extracting):
             return change
 
     def _check_visible(self, reader: Reader, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
-        """What another session keeps to itself is not undone here, nor told of."""
+        """Raise if the change touched what this session cannot see; the error does not say what."""
         ids = {held.state.id for held in states}
         ids.update(fact.memory for fact in facts if fact.memory is not None)
         ids.update(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
@@ -70,12 +70,12 @@ class Undoing(Extracting):
             raise ConflictError("it touched what this session does not see", hint="Undo it from the session it is of.")
 
     def _check_nothing_rests_on(self, reader: Reader, change: Change, states: list[Stored]) -> None:
-        """A memory that the change brought in may have been tied to others, or given facts, since."""
+        """Raise if a memory that the change added has later links or facts."""
         everything = self._filter().having(quarantined=True, viewer=EVERYTHING).anything()
         known = micros(change.at)
         before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
         fresh = [held.state.id for held in states if held.state.id not in before]
-        # What overturns a memory says nothing that rests on it.
+        # A link that overturns a memory does not rest on it.
         ties = [link for link in reader.links([End("memory", id) for id in fresh]) if link.relation != OVERTURNS]
         later = [link.id for link in ties if link.known_from > change.at]
         for id in fresh:
@@ -133,7 +133,7 @@ def _check_untouched(reader: Reader, seq: int, states: list[Stored], links: list
 
 
 def _reworded(states: list[Stored], changeset: Changeset) -> list[str]:
-    """What stands in another version again."""
+    """Return the ids that have another version again."""
     pairs = zip(states, changeset.writes, strict=True)
     return [
         write.state.id for held, write in pairs if write.state.version != held.state.version and not write.state.ended

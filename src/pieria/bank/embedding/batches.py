@@ -1,7 +1,7 @@
-"""Texts through a model: a few in each call, each text once, and past those that the model refuses for good.
+"""Embed texts in batches, each text once, and skip texts that the model refuses for good.
 
-A server may refuse one text for its length or for what it says, and with it the whole call. So that such a text stands
-in nobody's way, it is narrowed down to, after a plain word has shown that it is the texts and not the model.
+A server that refuses one text for its length or content fails the whole call. If a plain word still works, the batch is
+split until the refused text is alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AT_ONCE = 64
-"""Texts that a model is given at once, where they are short: see `Embedder.room`."""
+"""Texts per model call if they are short: see `Embedder.room`."""
 PLAIN = "Pieria"
 
 
@@ -28,10 +28,9 @@ class Made(NamedTuple):
 
 
 def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[], bool], meter: Meter) -> Made | None:
-    """A text once, however often it stands there: a turn without neighbours is its own window.
+    """Return the vectors of the texts, or None if `may_go_on` stops the work. Equal texts are embedded once.
 
-    None where it may not go on before all are made: one long text may be many passages. `may_go_on` is asked before
-    each call. Raises what the model raises, but for single texts that it refuses.
+    `may_go_on` runs before each call. Raise the model's errors, except refusals of single texts.
     """
     found = Made({}, {})
     for part in _parts(list(dict.fromkeys(texts)), embedder.room):
@@ -65,7 +64,7 @@ def _make(embedder: Embedder, texts: Sequence[str], found: Made, meter: Meter) -
 
 
 def _narrow(embedder: Embedder, texts: Sequence[str], found: Made, meter: Meter) -> None:
-    """Of texts of which the model refused some: one by one only where it must be."""
+    """Split a batch that the model refused, down to single texts where necessary."""
     middle = (len(texts) + 1) // 2
     for part in (texts[:middle], texts[middle:]):
         try:

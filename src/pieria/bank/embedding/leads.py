@@ -1,6 +1,6 @@
-"""Which texts get their leads next, of those that wait for their passages: leads speak for texts meanwhile.
+"""Choose texts that get their leads next: a lead serves a text until its passages are embedded.
 
-A lead takes a fifth of the time of a passage, and a long text has many of these.
+A lead takes a fifth of the time of a passage, and a long text has many passages.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from pieria.bank.embedding.texts import Task
 
 CONSIDERED, AT_ONCE = 512, 16
-"""Of so many texts that wait the leads are made before any passages; so many texts at once."""
+"""The number of pending texts whose leads go before any passages, and the number per batch."""
 
 
 class Leads:
-    """One bank's, in one thread."""
+    """The leads of one bank, used by one thread."""
 
     def __init__(self) -> None:
         self._done: set[int] = set()
-        """The rows whose leads were made, or that need none."""
+        """Rows whose leads are done or not needed."""
         self._next: list[int] = []
 
     def next(self, reader: Reader) -> list[Task] | None:
-        """Of the newest texts; None where none waits. Those of the call before are done."""
+        """Return the leads of the newest pending texts, or None. The leads of the previous call count as done."""
         from pieria.bank.embedding.texts import leads
 
         self._done.update(self._next)

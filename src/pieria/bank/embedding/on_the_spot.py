@@ -1,6 +1,6 @@
-"""Vectors for a question that is being asked: made ahead of all background work, and kept until they are stored.
+"""Embed pending texts for a query in progress, ahead of background work, and keep the vectors until they are stored.
 
-Exists so that what was written a moment ago is compared by its meaning while the background still has it before it.
+So recall compares new texts by meaning although the background has not embedded them yet.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     Vectors = Mapping[str, NDArray[np.float32]]
 
 AT_ONCE = 1_500
-"""Characters in one call of a model at hand: it cannot be broken off, and a few dozen milliseconds are enough."""
+"""Characters per call of a local model: the call cannot be interrupted, and should take a few dozen milliseconds."""
 ELSEWHERE = 32
-"""Texts in the one call of a model that is elsewhere."""
+"""Texts in the one call of a remote model."""
 LEAST = 200
-"""Characters below which a text takes no less time for being shorter."""
+"""Characters below which a shorter text takes no less time."""
 SPEEDING_UP = 0.5
 KEPT = 2_000
-"""Vectors that wait to be stored: more than a burst of notes brings."""
+"""Vectors that wait to be stored: more than a burst of notes makes."""
 LONGEST_TURN = 1.0
-"""Seconds after which the background goes on, whoever asks: questions that never cease must not stop it."""
+"""Seconds after which the background goes on anyway, so that constant queries do not stop it."""
 
 
 class Precedence:
-    """Who asks goes first: the background waits until nobody does. For all banks of the process."""
+    """Lets queries go before background embedding, for all banks of the process."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -61,26 +61,26 @@ precedence = Precedence()
 
 
 class OnTheSpot:
-    """One bank's. Threads may share it."""
+    """The unstored vectors of one bank. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[str, NDArray[np.float32]] = {}
         self._pace = 0.0
-        """Seconds that a character took lately."""
+        """Recent seconds per character."""
 
     def kept(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             return {text: self._kept[text] for text in texts if text in self._kept}
 
     def let_go(self, texts: Sequence[str]) -> None:
-        """They are stored now."""
+        """Drop the vectors of these texts, which are stored now."""
         with self._lock:
             for text in texts:
                 self._kept.pop(text, None)
 
     def ahead(self, embedder: Embedder, texts: Sequence[str], meter: Meter) -> Vectors:
-        """Makes and keeps these, whatever time it takes: for the background, before it has a question to answer."""
+        """Embed these texts without a time limit and keep the vectors, in the background."""
         found = self.kept(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing:
@@ -89,7 +89,7 @@ class OnTheSpot:
         return found
 
     def made(self, embedder: Embedder, texts: Sequence[str], until: float, meter: Meter) -> Vectors:
-        """The vectors of as many texts, in their order, as there is time for. Raises what the model raises."""
+        """Return the vectors of as many texts, in order, as time allows. Raise the errors of the model."""
         wanted = list(dict.fromkeys(texts))
         found = self.kept(wanted)
         missing = [text for text in wanted if text not in found]
@@ -109,7 +109,7 @@ class OnTheSpot:
                 return
             part = _fitting(left, min(AT_ONCE, (until - begun) / self._pace) if self._pace else AT_ONCE)
             if not part:
-                # What took long once, as a model does that has to be loaded, need not the next time.
+                # The last call may have been slow only because it loaded the model.
                 if len(left) == len(texts):
                     self._pace *= SPEEDING_UP
                 return
@@ -120,7 +120,7 @@ class OnTheSpot:
     def _elsewhere(
         self, embedder: Embedder, texts: Sequence[str], until: float, meter: Meter
     ) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
-        """In one call, in another thread, which may take as long as there is time."""
+        """Embed in one call, in another thread, within the time left."""
         part = texts[:ELSEWHERE]
         left = until - perf_counter()
         if not part or left <= 0:
@@ -138,7 +138,7 @@ class OnTheSpot:
 
 
 def _fitting(texts: Sequence[str], room: float) -> list[str]:
-    """As many, in their order, as have so many characters together; where there is all the room, one at least."""
+    """Return as many texts, in order, as fit into `room` characters, and at least one if `room` is full size."""
     part = list(texts[:1]) if room >= AT_ONCE else []
     for text in texts[len(part) :]:
         if sum(map(len, part)) + len(text) > room:

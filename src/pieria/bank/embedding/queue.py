@@ -1,8 +1,8 @@
-"""Keeps a bank's vectors in step with its record: embeds what is pending, in the background or on request.
+"""Keep a bank's vectors in step with its record: embed pending texts in the background or on request.
 
-Exists so that no write waits for a model and no reader needs to know when vectors come. What is pending is noted by the
-store with each change; here it is read, made into texts, embedded and put. One thread of the process does this for all
-banks; whoever asks for it (`sync`, a comparison of memories) does it at once instead.
+Writes never wait for a model. The store marks pending rows with each change; this module reads them, embeds their texts
+and stores the vectors. One thread of the process does this for all banks; `sync` and comparisons of memories do it at
+once instead.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 64
-"""Pending texts that are read for one step: few enough that it is over within a second, where a text is not long."""
+"""Pending texts read per step: few enough to finish within a second if they are short."""
 STEP = 1.0
-"""Seconds after which a step of the background ends: what was written meanwhile is asked for first."""
+"""Seconds after which a background step ends, so that newer texts come first."""
 LAST_CHANCE = 0.75
-"""The part of the time for closing that goes to what is pending, before the step under way is waited for."""
+"""The share of the closing time for pending texts; the rest is for the step in progress."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
-"""Seconds until a model that failed is tried again; doubled each time."""
+"""Seconds until a failed model is tried again; doubled each time."""
 LOADING = "Pieria"
-"""Embedded to no other end than that the model is loaded."""
+"""A text that is embedded only to load the model."""
 DROPPED_AT_ONCE = 5_000
 CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
-"""Seconds that whoever compares gives to what is pending; a model elsewhere needs the way there and back."""
+"""Seconds that a comparison waits for pending texts; a remote model needs a round trip."""
 
 
 class Embedding:
-    """The vectors of one store by one embedder. Threads may share it; it outlives a fork."""
+    """The vectors of one store by one embedder. Thread-safe; usable after a fork."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Embedding:
         *,
         foreign: bool = False,
     ) -> None:
-        """Of a `foreign` bank nothing is embedded, since nothing is written to it; questions are."""
+        """A `foreign` bank is read-only: only queries are embedded, no texts."""
         self._is_foreign = foreign
         self._store = store
         self._meter = meter
@@ -80,8 +80,8 @@ class Embedding:
         background.know(self)
 
     def start_anew(self) -> None:
-        """After a fork whoever was at work is gone."""
-        # One that its own thread may take twice: a bank may be dropped, and closed, in the middle of a step.
+        """Reset the state after a fork, when no other thread exists."""
+        # Reentrant: the garbage collector may close a bank in the middle of a step of the same thread.
         self._at_work = threading.RLock()
         self._rested = threading.Event()
         self._aside: set[object] = set()
@@ -95,11 +95,11 @@ class Embedding:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether embedding costs no more than a few milliseconds now."""
+        """Return whether embedding takes only a few milliseconds."""
         return self._embedder is not None and self._embedder.is_loaded
 
     def readiness(self, reader: Reader) -> Readiness:
-        """How the bank stands, without loading a model or reaching one."""
+        """Return the state of the vectors, without loading or calling a model."""
         held = reader.space()
         pending = reader.pending_count()
         if self._embedder is None:
@@ -115,12 +115,12 @@ class Embedding:
         return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
-        """The vector of a question. Raises `AdapterError`, also for a model elsewhere that takes longer than this."""
+        """Return the vector of a query. Raise `AdapterError` if the model fails; `seconds` limits a remote model."""
         vector: NDArray[np.float32] = self.questions([text], seconds)[0]
         return vector
 
     def questions(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
-        """The same for several ways to ask it, in one call."""
+        """Return the vectors of several queries in one call."""
         embedder = self._embedder
         assert embedder is not None
         if embedder.is_at_hand:
@@ -139,10 +139,10 @@ class Embedding:
             raise AdapterError(embedder.model, "embed", reason) from None
 
     def at_once(self, texts: Sequence[str], until: float) -> Mapping[str, NDArray[np.float32]]:
-        """Vectors of what is pending, for a question that is being asked; none where the model fails.
+        """Return vectors of pending texts for a query in progress, or nothing if the model fails.
 
-        Of as many texts, in their order, as are made by that reading of `perf_counter`. They are stored by and by; of a
-        foreign bank nothing is sent to a model elsewhere.
+        Embed the texts in order until `perf_counter` reaches `until`. They are stored later. No text of a foreign bank
+        goes to a remote model.
         """
         is_elsewhere = self._embedder is not None and not self._embedder.is_at_hand
         if self._embedder is None or self._problem is not None or (self._is_foreign and is_elsewhere):
@@ -157,7 +157,7 @@ class Embedding:
 
     @property
     def problem(self) -> PieriaError | None:
-        """What keeps the model from embedding, as far as is known without loading it."""
+        """The error that keeps the model from embedding, as far as known without loading the model."""
         if self._problem is not None or self._embedder is None:
             return self._problem
         try:
@@ -166,10 +166,10 @@ class Embedding:
             return problem
         return None
 
-    # --- vectors that a caller brings along
+    # --- vectors supplied by the caller
 
     def dimension(self) -> int | None:
-        """Of the vectors that the bank takes; None where it has none and this process has no embedder."""
+        """Return the dimension of the bank's vectors, or None if the bank has none and this process has no embedder."""
         with self._store.reading() as reader:
             held = reader.space()
         if held is not None and not self.takes_over(held):
@@ -177,28 +177,28 @@ class Embedding:
         return None if self._embedder is None else self._embedder.told(self._meter).dimension
 
     def enter(self, writer: Writer) -> Space | None:
-        """The space that new vectors belong to, begun where there is none yet; None where there is none to begin."""
+        """Return the space for new vectors, created if missing, or None if there is no embedder to create one."""
         held = writer.space()
         if held is not None and not self.takes_over(held):
             return held
         return None if self._embedder is None else self._entered(writer)
 
-    # --- doing what is pending
+    # --- embedding pending texts
 
     def wake(self, *, counts: bool = False) -> None:
-        """Something was written: it is embedded soon. With `counts`, calls of models were: they are written soon."""
+        """Schedule embedding after a write. With `counts`, also write counts of model calls soon."""
         if (counts or self._embedder is not None) and not self._closed and not self._is_foreign:
             self._background.add(self)
 
     def expect(self) -> None:
-        """A question is to come: a model that is at hand is loaded in the background. No other is reached for it."""
+        """Load a local model in the background, because a query will follow. Remote models are not called."""
         if self._embedder is not None and self._embedder.is_at_hand and not self.is_loaded and not self._closed:
             self._is_expected = True
             self._background.add(self)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """For a caller who embeds what it writes by itself: meanwhile the background would do the same again."""
+        """Pause the background while the caller embeds its own writes, so that no text is embedded twice."""
         caller = object()
         self._aside.add(caller)
         try:
@@ -208,12 +208,12 @@ class Embedding:
 
     @property
     def last_step(self) -> float:
-        """A thread that is cut off within a runtime of this process would crash it; one that waits for a server not."""
+        """Seconds that the process waits at its end for a step. Cutting off a local model would crash it."""
         at_hand = self._embedder is not None and self._embedder.is_at_hand
         return LAST_STEP_AT_HAND if at_hand else LAST_STEP
 
     def step(self) -> float | None:
-        """Embeds some of what is pending, for the background. Returns in how many seconds to go on; None: no more."""
+        """Embed some pending texts in the background. Return the seconds until the next step, or None."""
         if self._aside and not self._closed:
             return PATIENCE
         self._meter.flush()
@@ -242,9 +242,10 @@ class Embedding:
                 embedder.query(LOADING)
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Waits until nothing is pending. False where time ran out, nobody waits, or this process cannot embed for it.
+        """Wait until nothing is pending. Without an embedder, return True at once.
 
-        Without an embedder there is nothing to wait for. Raises `AdapterError` where the model fails.
+        Return False on timeout, if the caller is gone, or if this process cannot embed for the bank. Raise
+        `AdapterError` if the model fails.
         """
         if self._embedder is None:
             return True
@@ -270,9 +271,9 @@ class Embedding:
                 progress(done, max(done, done + left - made))
 
     def embed(self, pending: Sequence[Pending], progress: Callable[[int], None]) -> None:
-        """Embeds just these, which were written a moment ago, and tells how many were, part by part.
+        """Embed these texts, just written, and report the number of each batch to `progress`.
 
-        Nothing is raised for a model that fails: it is logged, and what is left stays pending.
+        If the model fails, log the error and leave the rest pending.
         """
         if self._embedder is None:
             return
@@ -288,12 +289,10 @@ class Embedding:
             self._failed(problem)
 
     def catch_up(self, most: int, seconds: float) -> None:
-        """Does what little is pending, before memories are compared, within so many seconds; leaves the rest.
+        """Embed the pending texts before a comparison if there are at most `most`; stop after `seconds`.
 
-        Nor does it wait longer for others who embed for the bank, or write to it.
-
-        A model that fails is the background's to complain of, and one that is elsewhere the background's to wait for: a
-        call that is under way cannot be broken off.
+        That includes waiting for other threads and writers. Remote models embed in the background, because their calls
+        cannot be interrupted. Errors of the model are not raised.
         """
         if self._embedder is None or self._closed or self._is_foreign or self._problem is not None:
             return
@@ -316,10 +315,7 @@ class Embedding:
             self.wake()
 
     def close(self, seconds: float) -> None:
-        """Gives what is pending a chance, where the model is loaded; then waits for the step under way.
-
-        What comes of neither is left to the next process that opens the bank.
-        """
+        """Embed pending texts if the model is loaded, wait for the step in progress, and leave the rest pending."""
         deadline = time.monotonic() + seconds
         if self.is_loaded and self._problem is None and not self._background.is_current():
             self._rested.clear()
@@ -332,13 +328,13 @@ class Embedding:
         self._meter.flush(max(0.0, deadline - time.monotonic()))
 
     def use(self) -> Space | None:
-        """From now on the bank is embedded by this process's embedder: everything anew, in the background."""
+        """Move the bank to this process's embedder; all texts are embedded again in the background."""
         return None if self._embedder is None else self._use(None)
 
     def _use(self, deadline: float | None) -> Space:
         assert self._embedder is not None
         self._embedder.check()
-        # Told before the transaction: a model that does not say so is asked once how long its vectors are.
+        # Before the transaction, because the model may have to be asked for its dimension.
         space = self._embedder.told(self._meter)
         with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
@@ -349,13 +345,13 @@ class Embedding:
         return entered
 
     def _is_ours(self, held: Space | None) -> bool:
-        """Whether this process's embedder may embed for the bank."""
+        """Return whether this process's embedder may embed for the bank."""
         if self._embedder is None:
             return False
         return held is None or held.name == self._embedder.space_of(held.dimension).name or self.takes_over(held)
 
     def takes_over(self, held: Space) -> bool:
-        """From the floor to a real model a bank moves by itself, and from an older floor to this one."""
+        """Return whether the bank moves to this embedder: from hashing to a model, or to a newer hasher."""
         if self._embedder is None or not held.name.startswith(FLOOR):
             return False
         ours = self._embedder.space_of(held.dimension)
@@ -367,7 +363,7 @@ class Embedding:
         return writer.set_space(ours.name, ours.dimension)
 
     def _some(self, deadline: float | None = None) -> int | None:
-        """One step. Returns how many pending were done; None where time ran out, or the bank is closed or foreign."""
+        """Run one step and return the number of texts done. Return None on timeout or for a closed or foreign bank."""
         if self._is_foreign:
             return None
         if not self._at_work.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
@@ -375,7 +371,7 @@ class Embedding:
         try:
             return self._done(deadline)
         except BusyError:
-            # Others may be waited for as long as there is time, and no longer.
+            # Wait for another writer only until the deadline.
             if deadline is None:
                 raise
             return None
@@ -394,9 +390,9 @@ class Embedding:
         return self._embed(pending, deadline) if pending else self._tidied(deadline)
 
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
-        """Returns how many of them are done with; None where time ran out, or the bank was closed.
+        """Return the number of texts done, or None on timeout or if the bank was closed.
 
-        After a while it is content with some: what was written meanwhile comes before the rest.
+        In the background it stops after `STEP` seconds, so that newer texts come first.
         """
         from pieria.bank.embedding.texts import in_parts, tasks_of
 
@@ -418,7 +414,7 @@ class Embedding:
         return len(done)
 
     def _lead(self, deadline: float | None) -> bool:
-        """Stores the leads of long texts before any passages. False where time ran out, or the bank was closed."""
+        """Store the leads of long texts before any passages. Return False on timeout or if the bank was closed."""
         assert self._embedder is not None
         while self._embedder.is_at_hand:
             with self._store.reading() as reader:
@@ -432,7 +428,7 @@ class Embedding:
         return True
 
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
-        """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
+        """Embed and store whole memories in one transaction. Return False on timeout or if the bank was closed."""
         assert self._embedder is not None
         known = self._on_the_spot.kept([task.text for task in tasks])
         missing = [task.text for task in tasks if task.text not in known]
@@ -455,7 +451,7 @@ class Embedding:
         space = self._embedder.space
         with self._store.writing(_left(deadline)) as writer:
             held = writer.space()
-            # Another process may have moved the bank to another model meanwhile: these would be of no use to it.
+            # Another process may have moved the bank to another model; then these vectors are useless.
             if held is None or held.name == space.name:
                 writer.put_vectors(self._entered(writer).number, vectors, seen, empty)
 
@@ -467,7 +463,7 @@ class Embedding:
         return deadline is None or time.monotonic() < deadline
 
     def _tidied(self, deadline: float | None) -> int:
-        """Takes away, step by step, what an earlier space left behind."""
+        """Delete a batch of vectors of earlier spaces."""
         if not self._has_old:
             return 0
         with self._store.writing(_left(deadline)) as writer:
@@ -476,14 +472,14 @@ class Embedding:
         return dropped
 
     def _complaint(self) -> str | None:
-        """What to know of the model, if anything."""
+        """Return a note about the model, if there is one."""
         assert self._embedder is not None
         if (problem := self.problem) is not None:
             return f"{problem.message}; it is tried again"
         return self.refused.told or self._embedder.note
 
     def _failed(self, problem: PieriaError) -> float | None:
-        """How long to wait before it is tried again; None where that would not help."""
+        """Return the seconds until the next try, or None if trying again cannot help."""
         if isinstance(problem, ClosedError) and self._closed:
             return None
         if isinstance(problem, ReadOnlyError):
@@ -496,5 +492,5 @@ class Embedding:
 
 
 def _left(deadline: float | None) -> float | None:
-    """How long somebody else may be waited for."""
+    """Return the seconds left to wait for another writer."""
     return None if deadline is None else max(0.0, deadline - time.monotonic())

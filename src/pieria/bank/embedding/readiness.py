@@ -1,4 +1,4 @@
-"""Whether a bank's vectors can be compared with a question, and if not, why."""
+"""Whether a bank's vectors can be compared with a query, and if not, why."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How a bank stands with its vectors, in words for `plan` and `doctor`.
+    """The state of a bank's vectors, for `plan` and `doctor`.
 
-    `usable` says that this process can compare a question with them; `reason` why not, or what to know all the same.
+    `usable` says that this process can compare a query with them. `reason` says why not, or gives a note.
     """
 
     model: str | None

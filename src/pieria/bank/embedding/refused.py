@@ -1,4 +1,4 @@
-"""Texts that a model refused: set aside for this process's life, so that they stand in nobody's way."""
+"""Texts that a model refused: skipped for the life of this process, so that they do not block others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class Refused:
-    """Of one bank. The next process tries them again."""
+    """The refused texts of one bank. The next process tries them again."""
 
     def __init__(self) -> None:
         self._why: dict[Pending, PieriaError] = {}
@@ -26,12 +26,12 @@ class Refused:
         self._why |= refused
 
     def others(self, reader: Reader, most: int) -> list[Pending]:
-        """What is pending without them."""
+        """Return pending texts without the refused ones."""
         return [item for item in reader.pending(most + len(self._why)) if item not in self._why][:most]
 
     @property
     def told(self) -> str | None:
-        """How many texts the model refused to this process, and why the last of them."""
+        """The number of refused texts, and the reason for the last one."""
         if not self._why:
             return None
         last = list(self._why.values())[-1]

@@ -1,9 +1,9 @@
-"""What is embedded for a memory: its passages, its lead, the standing rules in it, and for a turn the window around it.
+"""The texts embedded for a memory: passages, a lead, its standing rules, and for a turn the window around it.
 
-A rule's sentence is embedded beside the passage that it stands in, since a passage speaks of more than its rule. That
-is done with the passages, where the memory stands and is labelled as one that lays a rule down. The lead of a text of
-several passages is embedded too, since what a long text is about mostly stands there. A memory whose vectors were
-supplied has neither, nor has one that was embedded before there were any: there the passages speak for both.
+A rule gets a vector of its own, because its passage speaks of other things too; this requires that the memory is
+labelled as ruling. A text of several passages gets a lead, because its beginning usually says what it is about.
+Memories with supplied vectors have neither, and neither have those embedded by a version without them: there the
+passages serve for both.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 REACH = max(BEFORE, AFTER)
 MOST_RULES = 100
-"""Rules of a text that are embedded one by one. Where there are more it is a rule book, found by its passages."""
+"""Rules of a text that are embedded separately. A text with more is found by its passages."""
 
 
 PUT_AT_ONCE = 64
-"""Texts that are put together, short memories before long ones: so long do those wait for each other."""
+"""Texts stored together, short memories first, so that these do not wait for long ones."""
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
-"""What is in quarantine is embedded like everything else, so that nothing of it is missing once it is lifted."""
+"""Quarantined memories are embedded too, so that their vectors are there when quarantine is lifted."""
 
 
 class Task(NamedTuple):
-    """A text to embed, and what its vector is to be put as."""
+    """A text to embed, and the columns of its vector."""
 
     text: str
     row: int
@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
     @property
     def item(self) -> Pending:
-        """What it was pending as."""
+        """The queue entry of this text."""
         return Pending(self.row, "window" if self.what == "window" else "passage")
 
     def put_as(self, vector: NDArray[np.float32]) -> Embedded:
@@ -56,7 +56,7 @@ class Task(NamedTuple):
 
 
 def tasks_of(reader: Reader, pending: Sequence[Pending]) -> list[Task]:
-    """The texts of what is pending. What is gone by now has none."""
+    """Return the texts of pending rows. Rows that are gone have none."""
     rows = [item.row for item in pending if item.what == "passage"]
     turns = [item.row for item in pending if item.what == "window"]
     return [*_passages(reader, rows), *_windows(reader, turns)]
@@ -76,7 +76,7 @@ def _passages(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
 
 
 def leads(reader: Reader, rows: Sequence[int]) -> list[Task]:
-    """Of those of these texts that have several passages."""
+    """Return the leads of texts with several passages."""
     return [_lead(row, content) for row, content in reader.readable(rows).items() if len(content.text) > LIMIT]
 
 
@@ -98,7 +98,7 @@ def _rules(row: int, text: str, kind: str) -> Iterator[Task]:
 
 
 def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
-    """Of the turns that stand, with such neighbours as whoever sees the turn sees too."""
+    """Yield the windows of existing turns. All readers of the turn can see its neighbours."""
     filter = EVERYTHING.having(endings=("",))
     around = reader.around(rows, filter, REACH, company=True)
     wanted = {row for row in rows} | {row for near in around.values() for _, row in near}
@@ -116,7 +116,7 @@ def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
 
 
 def in_parts(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """Whole memories, those of few texts first: a long one is put by itself, and holds up none but its like."""
+    """Yield batches of whole memories, those with few texts first, so that long ones delay only each other."""
     by_item: dict[Pending, list[Task]] = {}
     for task in tasks:
         by_item.setdefault(task.item, []).append(task)

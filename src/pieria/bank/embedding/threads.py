@@ -1,7 +1,7 @@
-"""Asking a model in another thread, so that whoever waits for it can stop waiting.
+"""Call a model in another thread, so that the caller can stop waiting.
 
-Threads are used again: starting one takes longer than many a model that is a function takes to answer. They are
-daemons, since no program should wait for a model at its end.
+Threads are reused, because starting one may take longer than a fast model. They are daemons, so that no program waits
+for a model at its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 KEPT = 2
 Work = tuple[Future[Any], Callable[[], Any]]
 _idle: list[SimpleQueue[Work]] = []
-"""The queues of threads that have nothing to do."""
+"""The queues of idle threads."""
 
 
 def asked(ask: Callable[[], Any]) -> Future[Any]:
@@ -45,5 +45,5 @@ def _answer(queue: SimpleQueue[Work]) -> None:
         _idle.append(queue)
 
 
-# Threads do not come along into a forked process.
+# Threads do not exist in a forked child.
 os.register_at_fork(after_in_child=_idle.clear)

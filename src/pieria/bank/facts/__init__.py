@@ -1,1 +1,1 @@
-"""Facts: the verbs, and how facts come out of texts."""
+"""Facts: the verbs, and the extraction of facts from texts."""

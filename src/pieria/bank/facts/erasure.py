@@ -1,6 +1,6 @@
-"""Plans the erasure of facts: every version of them, and what keeps their words besides.
+"""Plan the erasure of facts: every version, and all other copies of their words.
 
-Facts that are erased with their memory are planned in `removing`.
+`delete.remove` plans the erasure of facts with their memory.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from pieria.store.protocol import Reader, Writer
 
 
 def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -> Receipt:
-    """Erase these facts, or with `dry_run` return what would go. Raises `ConflictError` where that is not what was
-    `told`.
+    """Erase these facts, or with `dry_run` return what would go.
+
+    Raise `ConflictError` if that differs from `told`.
     """
     if dry_run:
         with core._reading() as reader:
@@ -80,7 +81,7 @@ def _missing(reader: Reader, id: str) -> NotFoundError:
 
 
 def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
-    """What else in the bank says it, as far as it is seen here."""
+    """Yield what else says the same in the bank, if visible."""
     for id, held in reader.states(ids).items():
         if held.state.kind != STATEMENT:
             yield f"the memory {id}, which stated it before it was worded anew: `pieria forget --purge` erases it"

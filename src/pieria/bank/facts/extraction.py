@@ -1,7 +1,7 @@
-"""Extracting: what a memory names and states, as facts that name the memory and go with it when it is purged.
+"""Extract what a memory names and states, as facts that refer to the memory and are purged with it.
 
-Where a language model is asked, that takes long and may cost something, so it is a job; rules answer at once. What has
-to be drawn because of a write is drawn, or its job queued, in the very transaction: nothing fails after it.
+With a language model extraction is slow and may cost money, so it is a job; rules answer at once. Extraction caused by
+a write is done or queued in the same transaction, so that nothing fails after it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 KIND = "extract"
 """The kind of its jobs."""
 SOURCE = "extract"
-"""The source of facts that were drawn from a memory by this verb."""
+"""The source of facts extracted by this verb."""
 MENTIONS = "mentions"
 UNSAID = "its memory does not say so any more"
 TIMES = frozenset({"date"})
-"""What a mind names that is nobody and nothing."""
+"""Kinds of names that are not entities."""
 TRIES = 5
-"""So often a memory may be changed by others while it is read."""
+"""Tries, if other writers change the memory while it is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What was drawn from a memory, or the id of the job that will. `left` could not be kept as facts."""
+    """What was extracted from a memory, or the id of the job that will do it. `left` could not be kept as facts."""
 
     engine: str
     entities: tuple[str, ...] = ()
@@ -57,14 +57,14 @@ class Extracted:
 
 
 class Wanted(NamedTuple):
-    """What is to be drawn from a memory."""
+    """What to extract from a memory."""
 
     entities: bool
     statements: bool
 
 
 class Read:
-    """What the mind finds in texts, each read once: before the write that draws from it, where it is known by then."""
+    """What the mind finds in texts. Each text is read once, if possible before the write that needs it."""
 
     def __init__(self, bank: Extracting) -> None:
         self._bank = bank
@@ -91,10 +91,10 @@ class Read:
 
 class Extracting(Core):
     def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
-        """Writes down as facts what a memory names (`id mentions name`) and what it states.
+        """Record as facts what a memory names (`id mentions name`) and what it states.
 
-        By rules at once; where a language model is set, a job asks it. The same text twice adds nothing; of a text that
-        has changed, what it does not say any more is taken back.
+        Rules do it at once; with a language model it is a job. The same text again adds nothing. After a change of the
+        text, facts that it no longer states are removed.
         """
         check.identifier(id, "id")
         check.flag(entities, "entities")
@@ -122,7 +122,7 @@ class Extracting(Core):
         raise ConflictError("it is changed again and again", ids=(id,), hint="Try again in a moment.")
 
     def _draw(self, writer: Writer, memory: Memory, wanted: Wanted, read: Read) -> None:
-        """With the write that gave it its text."""
+        """Extract in the transaction of the write that set the text."""
         if self._llm is not None:
             _queued(writer, memory, wanted)
             return
@@ -132,13 +132,13 @@ class Extracting(Core):
             self._applied(writer, plan)
 
     def _draw_anew(self, writer: Writer, before: str, memory: Memory, read: Read) -> None:
-        """What had been drawn from a memory is drawn from its new text."""
+        """Extract again from the new text, if the memory had extracted facts."""
         wanted = self._was_drawn(writer, before)
         if wanted is not None:
             self._draw(writer, memory, wanted, read)
 
     def _was_drawn(self, reader: Reader, id: str) -> Wanted | None:
-        """From this text or an earlier one, and not taken back by anybody else."""
+        """Return what was extracted before from this id, if the facts are not removed by other means."""
         held = [
             fact
             for fact in drawn_from(reader, id, self._filter())
@@ -148,7 +148,10 @@ class Extracting(Core):
         return Wanted(any(mentions), not all(mentions)) if held else None
 
     def _extracted_for(self, work: Work) -> Plan:
-        """The work of its job, which is stale by itself once the text has changed. Returns what it still writes."""
+        """Run the extraction job, and return the plan of its last write.
+
+        If the text has changed, the job is stale and the plan is dropped.
+        """
         from pieria.bank.facts.from_text import found_of, plans_of
 
         found = found_of(self, *checked_payload(work.payload))
@@ -161,7 +164,7 @@ class Extracting(Core):
 
 
 def drawn_from(reader: Reader, id: str, filter: Filter) -> list[Fact]:
-    """The facts that name the memory, whatever their source and end."""
+    """Return the facts that refer to the memory, of any source, removed ones included."""
     return reader.facts(FactQuery(memory=id, include_ended=True), filter.having(viewer=EVERYTHING).anything())
 
 
@@ -171,7 +174,7 @@ def _queued(writer: Writer, memory: Memory, wanted: Wanted) -> str:
 
 
 def checked_payload(payload: Mapping[str, Any]) -> tuple[str, Wanted]:
-    """Raises for what no `extract` has queued."""
+    """Return the payload of an `extract` job. Raise `InputError` if it is malformed."""
     id = check.identifier(payload.get("id"), "payload.id")
     wanted = Wanted(*(check.flag(payload.get(name), f"payload.{name}") for name in Wanted._fields))
     return id, wanted

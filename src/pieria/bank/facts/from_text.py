@@ -1,6 +1,6 @@
-"""What a mind finds in the text of a memory, checked, and the changes that write it down as facts.
+"""Check what a mind finds in the text of a memory, and plan the changes that record it as facts.
 
-Apart from `extracting`, which says when that is done: a bank of which nobody draws facts loads none of it.
+`facts.extraction` decides when; this module is imported only by banks that extract facts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def found_in(bank: Extracting, memory: Memory, wanted: Wanted, read: Read) -> Fo
 
 
 def _names(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[str, ...], int]:
-    """Each thing once, without times."""
+    """Return each entity once, without times, and the number that could not be kept."""
     kept: dict[str, str] = {}
     left = 0
     for named in read.entities(memory.text):
@@ -102,7 +102,7 @@ def _statements(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[Sta
 
 
 def _plain(bank: Extracting, said: str, parameter: str) -> str:
-    """A secret is no fact, whatever becomes of the text that it stands in."""
+    """Return the screened text. Raise `PrivacyError` if it contains a secret, even if the bank only flags secrets."""
     screened = bank._screen(said, parameter)
     if screened.flags:
         raise PrivacyError(parameter, [flag.partition(":")[2] for flag in screened.flags])
@@ -124,7 +124,7 @@ def _statement(bank: Extracting, triple: Triple, memory: Memory) -> Statement:
 
 
 def plans_of(bank: Extracting, reader: Reader, found: Found) -> list[Plan]:
-    """One, unless the text gives several values for what has one at a time: each must see what was before it."""
+    """Return the plans, usually one. Several values of a single-valued predicate need one plan each, in order."""
     rounds: list[dict[tuple[str, str], list[Statement]]] = [{}]
     aliases = Aliases(reader)
     for statement in found.statements:
@@ -144,7 +144,10 @@ def plans_of(bank: Extracting, reader: Reader, found: Found) -> list[Plan]:
 
 
 def _change(bank: Extracting, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
-    """What is not there yet; what somebody took back or ended stays so. First goes what is not said any more."""
+    """Return the facts to add, and in the first plan the end of facts that the text no longer states.
+
+    A fact that a user removed or ended is not added again.
+    """
     filter = _seen_as(bank, found.memory)
     held = drawn_from(writer, found.memory.id, filter)
     there = {_key(fact) for fact in held if fact.reason != UNSAID or not fact.ended}
@@ -179,7 +182,7 @@ def is_still(bank: Extracting, reader: Reader, memory: Memory) -> bool:
 
 
 def _seen_as(bank: Extracting, memory: Memory) -> Filter:
-    """By those who see the memory: a worker has no session of its own."""
+    """Return the filter of those who see the memory: a worker has no session of its own."""
     return as_written(bank._filter().having(viewer=Viewer(memory.session, memory.channel)))
 
 
@@ -193,7 +196,10 @@ def _was_wanted(fact: Fact, found: Found) -> bool:
 
 
 def _time_of(triple: Triple, memory: Memory) -> tuple[datetime | None, datetime | None]:
-    """From the time the text names or, without one, from when it was said; never outside the memory's own time."""
+    """Return the period that the text names, or else from the memory's time on.
+
+    It stays within the memory's validity.
+    """
     begin = _moment(triple.since, memory) or memory.at
     end = _moment(triple.until, memory, is_end=True)
     if end is not None and end <= begin:
@@ -206,8 +212,8 @@ def _time_of(triple: Triple, memory: Memory) -> tuple[datetime | None, datetime 
 
 
 def _moment(words: str | None, memory: Memory, *, is_end: bool = False) -> datetime | None:
-    """What a text meant by its time when it was said."""
-    # A year by itself is a number, and one of these makes it a time.
+    """Return the time that the words meant when the memory was said."""
+    # A year alone is read as a number; the preposition makes it a time.
     for spelt in (words, f"{'until' if is_end else 'since'} {words}") if words else ():
         for found in timewords(spelt, now=memory.at):
             return found.until if is_end else found.since

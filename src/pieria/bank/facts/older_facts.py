@@ -1,7 +1,7 @@
-"""Facts that an older version kept without a memory get the memories that state them: some at a time.
+"""Add statements to facts that an older version kept without a memory, in batches.
 
-How far this went is a record of the bank, so that another process goes on from there. The rule that keeps the two in
-step from then on is in `statements`.
+A record of the bank says how far this went, so that another process can continue. `facts.statements` keeps the two in
+step afterwards.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ AT_ONCE = 200
 
 
 def state_old_facts(core: Core, via: str = AGENT) -> None:
-    """State the first of them at once, and the others in the background. A failure is logged, and tried next time.
+    """State the first batch at once, and the others in the background. Failures are logged, and tried next time.
 
-    Costs a look-up in a bank in which there are none.
+    A bank without such facts costs one look-up.
     """
     try:
         with core._reading() as reader:
@@ -45,7 +45,7 @@ def state_old_facts(core: Core, via: str = AGENT) -> None:
 
 
 def begin_anew(core: Core) -> None:
-    """What was brought in may hold facts of an older version: look through all of them once more."""
+    """Search all facts again: an import may have brought facts of an older version."""
     with core._writing() as writer:
         if not writer.sourceless(0, 1):
             return
@@ -54,7 +54,7 @@ def begin_anew(core: Core) -> None:
 
 
 class _Stating:
-    """The work of one bank, for the background."""
+    """The background work for one bank."""
 
     last_step = LAST_STEP
 
@@ -72,10 +72,10 @@ class _Stating:
             return None
 
     def start_anew(self) -> None:
-        """Nothing of it is kept in memory."""
+        """There is no state to reset."""
 
     def _some(self) -> bool:
-        """Whether there is more."""
+        """State one batch, and return whether there is more."""
         with self._core._writing() as writer:
             if not are_due(writer):
                 return False

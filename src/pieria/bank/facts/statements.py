@@ -1,7 +1,7 @@
-"""A fact that comes from no memory gets one that states it, so that recall finds the fact as it finds all else.
+"""Keep facts and their statements in step: a fact without a source memory gets a memory that states it, for recall.
 
-The two share an id and are kept in step with every change, whichever verb makes it: they hold for the same time, and
-are removed, brought back and erased together. How the sentence reads is the business of `facts.sentences`.
+The two share an id. Every change, through any verb, gives both the same validity and removes, restores or erases them
+together. `pieria.facts.sentences` words the sentence.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pieria.record.trust import lowered
 from pieria.store.protocol import Reader, Writer
 
 KEY, DONE = "after", -1
-"""The key of the record that says how far facts of older versions were stated, and its value where all are."""
+"""The record key for how far facts of older versions have statements, and its value when all have."""
 UNSAID = "its memory was worded anew"
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
 
 
 class Speaker(NamedTuple):
-    """Who states facts in a bank, and how the text of a statement is screened."""
+    """The author, `via` and channel of facts stated in a bank, and the function that screens a statement."""
 
     bank: str
     scope: str
@@ -41,7 +41,7 @@ class Speaker(NamedTuple):
 
 
 def hold_to_statements(writer: Writer, changeset: Changeset, speaker: Speaker, now: int) -> None:
-    """Add to a change what keeps facts that were stated alone, and the memories that state them, in step."""
+    """Add to a change what keeps facts without a source memory, and the memories that state them, in step."""
     stated = {row.id: number for number, row in enumerate(changeset.facts) if row.source_memory is None}
     written = {write.state.id: number for number, write in enumerate(changeset.writes)}
     told = [id for id, number in written.items() if changeset.writes[number].state.kind == STATEMENT]
@@ -56,7 +56,7 @@ def hold_to_statements(writer: Writer, changeset: Changeset, speaker: Speaker, n
 
 
 def are_due(reader: Reader) -> bool:
-    """Return whether there may be facts of an older version that no memory states yet."""
+    """Return whether facts of an older version may still lack a statement."""
     if not reader.last_fact():
         return False
     after = reader.records(FACTS_STATED).get(KEY, 0)
@@ -64,7 +64,7 @@ def are_due(reader: Reader) -> bool:
 
 
 def statement_of(row: FactRow, speaker: Speaker, at: int) -> Write:
-    """Return the memory that states a fact; `at` is when that was said."""
+    """Return the memory that states a fact; `at` is the time of the statement."""
     from pieria.facts.sentences import sentence_of
 
     new = NewMemory(
@@ -84,25 +84,25 @@ def statement_of(row: FactRow, speaker: Speaker, at: int) -> Write:
 
 
 def _name_of(source: str | None) -> str | None:
-    """The source as a memory may name it: a name with a secret in it is none, since nobody could change it."""
+    """Return the source for the memory, or None if it contains a secret, because a source cannot be edited."""
     return None if source is None or find_secrets(source) else source
 
 
 def facts_of(reader: Reader, ids: Sequence[str]) -> dict[str, FactRow]:
-    """Return the facts that these memories state, also such as were removed."""
+    """Return the facts that these memories state, removed ones included."""
     found = reader.facts(FactQuery(ids=tuple(ids), include_ended=True), EVERYTHING)
     return {fact.id: row_of(fact) for fact in found if fact.memory == fact.id}
 
 
 def statements_among(reader: Reader, ids: Iterable[str]) -> list[str]:
-    """Return those of these ids of facts whose memory states nothing else."""
+    """Return the fact ids whose memory is only a statement."""
     wanted = list(ids)
     held = reader.states(wanted) if wanted else {}
     return [id for id in wanted if id in held and held[id].state.kind == STATEMENT]
 
 
 def _state(writer: Writer, changeset: Changeset, number: int, held: Stored | None, speaker: Speaker, now: int) -> None:
-    """The fact leads."""
+    """Update the statement from its fact."""
     row = changeset.facts[number]
     if held is None:
         if not row.ended:
@@ -115,8 +115,9 @@ def _state(writer: Writer, changeset: Changeset, number: int, held: Stored | Non
 
 
 def _restated(writer: Writer, held: Stored, row: FactRow, speaker: Speaker) -> Write:
-    """The statement as it stands by the fact; in a new version where the sentence reads differently, and believed then
-    no more than whoever changed it.
+    """Return the statement after a change of its fact, in a new version if the sentence differs.
+
+    Changed words get at most the trust of the `via` that changed them.
     """
     state = held.state._replace(
         valid_from=row.valid_from,
@@ -144,7 +145,7 @@ def _worded(writer: Writer, write: Write, row: FactRow) -> Write:
 
 
 def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | None) -> None:
-    """The memory leads. One that is worded anew, and no longer as a statement of its fact, becomes a note."""
+    """Update the fact from its statement. A statement reworded into another text becomes a note."""
     write = changeset.writes[number]
     state = write.state
     if row is None:
@@ -169,7 +170,7 @@ def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | No
 
 
 def _said(text: str, row: FactRow) -> FactRow | None:
-    """The fact as a text in other words states it; None where it states another one, or none."""
+    """Return the fact as reworded by the text, or None if the text states another fact or none."""
     from pieria.facts.sentences import object_in, sentence_of
 
     if text == sentence_of(row):

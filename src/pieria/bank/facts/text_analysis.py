@@ -1,6 +1,6 @@
-"""What a text says of itself before it is kept: what it names, how strong it is, whether it asks to be kept or found.
+"""Analyze a text before it is kept: its entities, its strength, and whether it asks to be kept or to recall something.
 
-Nothing here reads the bank or writes it, and no language model is asked: rules answer, and what spots names.
+This module neither reads nor writes the bank, and asks no language model: rules and the configured namer answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Whether a message says what is worth keeping, and whether it asks for what was kept."""
+    """Whether a message is worth keeping, and whether it asks for memories."""
 
     saving: Saving
     recalling: Recalling
@@ -32,7 +32,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """What a text is to be kept with, and whether anything of it was read from the text."""
+    """The entities and strength for a text, and whether any of these were read from it."""
 
     entities: tuple[str, ...]
     strength: float
@@ -41,7 +41,7 @@ class Enriched:
 
 class Analyzing(Core):
     def named(self, text: str) -> list[Named]:
-        """What a text names, each thing once and in its order: by the pipeline that is set, or by rules."""
+        """Return what a text names, each once and in order, by the configured namer or by rules."""
         check.text(text, "text")
         if self._namer is not None:
             return self._namer(text)
@@ -50,7 +50,7 @@ class Analyzing(Core):
         return named(text)
 
     def analyze(self, message: str) -> Analysis:
-        """Whether a message should be kept, looked up, or neither, each with its reasons."""
+        """Judge whether a message should be kept, looked up, or neither, with reasons."""
         from pieria.record.intent import judge_recalling, judge_saving
 
         check.text(message, "message")
@@ -59,7 +59,7 @@ class Analyzing(Core):
         return Analysis(judge_saving(kept, kinds), judge_recalling(kept, kinds))
 
     def enriched(self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None) -> Enriched:
-        """Entities and strength for a text: as given, or else read from it, if the setting `enrich` allows."""
+        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
         check.text(text, "text")
         names = None if entities is None else check.names(entities, "entities")
         told = None if strength is None else check.number(strength, "strength", 0.0, 2.0)
@@ -73,13 +73,13 @@ class Analyzing(Core):
         return Enriched(found, judge_strength(kept, found) if told is None else told, True)
 
     def _kinds(self, text: str) -> dict[str, str]:
-        """The names of a text with their kinds, without times."""
+        """Return the names in a text with their kinds, without times."""
         found = self.named(text) if text.strip() else []
         return {named.name: named.kind for named in found if named.kind not in TIMES}
 
 
 def _may_be_kept(text: str) -> str:
-    """Without what is private, and without secrets: neither may become a name that is kept beside the text."""
+    """Return the text without private parts and secrets, so that these do not become names."""
     kept, _ = cut_private(text)
     for secret in reversed(find_secrets(kept)):
         kept = f"{kept[: secret.start]} {kept[secret.end :]}"

@@ -1,4 +1,4 @@
-"""`bank.facts`: the verbs on triples. Checks what is given, plans in the write transaction, answers with facts."""
+"""`bank.facts`: the verbs on facts. They check arguments, plan in the write transaction, and return facts."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Facts:
         memory: str | None = None,
         source: str | None = None,
     ) -> Fact:
-        """States that something holds. What is known already is confirmed, widened or made surer, and never doubled.
+        """State a fact. A known fact is confirmed, extended or made surer, and never duplicated.
 
-        For a predicate declared single-valued, other values end or move to make room.
+        For a single-valued predicate, other values end or move to make room.
         """
         statement = self._screened(
             checked_statement(
@@ -82,9 +82,9 @@ class Facts:
         memory: str | None = None,
         source: str | None = None,
     ) -> Fact:
-        """Ends what else holds for the subject and predicate at that moment (now), and states this from then on.
+        """End the other values of the subject and predicate at `at` (default: now), and state this one from then on.
 
-        With `replaces` only that value ends; where it does not hold then, nothing is written.
+        With `replaces` only that value ends; if it is not valid then, nothing is written.
         """
         if replaces is not None:
             checked_name(replaces, "replaces")
@@ -109,7 +109,7 @@ class Facts:
     def invalidate(
         self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None
     ) -> list[Fact]:
-        """Ends a fact at that moment (now); one that began only then or later never held, and is removed."""
+        """End a fact at `at` (default: now). A fact that began at that time or later is removed."""
         problems = Problems()
         triple = checked_triple(problems, subject, predicate, object)
         given = checked_moment(problems, at, "at")
@@ -123,7 +123,7 @@ class Facts:
         return self._written("facts invalidate", plan)
 
     def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
-        """Takes a fact out of every answer, as one that should not have been stated. It stays on record."""
+        """Remove a fact that should not have been stated from every answer. It stays on record."""
         problems = Problems()
         id = problems.of(check.name, fact_id, "fact_id")
         kept_reason = problems.of(self._core._reason, reason)
@@ -131,11 +131,10 @@ class Facts:
         return self._written("facts remove", lambda reader, filter: ending.removed(reader, id, kept_reason, filter))[0]
 
     def purge(self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None) -> Receipt:
-        """Erases facts for good, every version of them. Only ids are remembered, so that no import brings them back.
+        """Erase every version of facts for good. Only ids are remembered, so that no import brings the facts back.
 
-        What else says the same is named in the receipt and stays: the memory that a fact was drawn from, other facts.
-        With `dry_run` it is only told. With `as_told`, the `digest` of a receipt that told it, nothing is erased where
-        any of the facts was changed since.
+        The receipt names what says the same and stays: the source memory and other facts. With `dry_run` nothing is
+        erased. `as_told` takes the `digest` of a dry run: raise `ConflictError` if a fact has changed since.
         """
         from pieria.bank.facts.erasure import purged
 
@@ -160,9 +159,9 @@ class Facts:
         history: bool = False,
         limit: int | None = None,
     ) -> list[Fact]:
-        """Facts that match everything given, in the order in which they began to hold; of a memory, those it states.
+        """Return the facts that match all arguments, in order of their beginning. With `memory`, those it states.
 
-        Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
+        They are valid at `valid_at` (default: now) or, with `history`, at any time. With `limit`, only the last ones.
         """
         problems = Problems()
         of = problems.of
@@ -200,7 +199,7 @@ class Facts:
         history: bool = False,
         limit: int | None = None,
     ) -> dict[str, list[Fact]]:
-        """The `query` of each of these entities, under what was given for it, in one look; `limit` is of each."""
+        """Return the `query` of each entity, by the given names, from one read. `limit` applies to each."""
         problems = Problems()
         names = problems.of(_several, entities)
         asked = _time_asked(problems, valid_at, history)
@@ -212,11 +211,11 @@ class Facts:
     def timeline(
         self, entity: str | None = None, *, known_at: Instant | None = None, limit: int | None = None
     ) -> list[Fact]:
-        """The facts of all times in the order in which they began to hold; of more than `limit` the last."""
+        """Return the facts of all times in order of their beginning; with `limit`, only the last ones."""
         return self.query(entity=entity, known_at=known_at, history=True, limit=limit)
 
     def history(self, fact_id: str) -> list[Fact]:
-        """Every version of a fact as it was written, oldest first, those included in which it was removed."""
+        """Return every version of a fact, oldest first, removed ones included."""
         query = FactQuery(ids=(check.name(fact_id, "fact_id"),), include_ended=True, every_version=True)
         filter = self._filter()
         with self._core._reading() as reader:
@@ -227,7 +226,7 @@ class Facts:
         return sorted(versions, key=lambda fact: fact.known_from)
 
     def declare(self, predicate: str, single_valued: bool = True) -> list[Conflict]:
-        """Says that a predicate has one value at a time, or any number. Changes no fact; returns what is against it."""
+        """Declare whether a predicate has one value at a time. Change no fact; return the conflicts."""
         problems = Problems()
         problems.of(checked_predicate, predicate)
         problems.of(check.flag, single_valued, "single_valued")
@@ -241,12 +240,12 @@ class Facts:
         return self.conflicts(predicate=name)
 
     def predicates(self) -> list[Predicate]:
-        """The predicates in use and those declared, by name."""
+        """Return the predicates in use and those declared, by name."""
         with self._core._reading() as reader:
             return summary.predicates(reader, self._filter())
 
     def conflicts(self, subject: str | None = None, predicate: str | None = None) -> list[Conflict]:
-        """Where facts of a single-valued predicate hold at the same time with different objects."""
+        """Return facts of a single-valued predicate that are valid at the same time with different objects."""
         problems = Problems()
         if subject is not None:
             problems.of(checked_name, subject, "subject")
@@ -257,7 +256,7 @@ class Facts:
             return summary.conflicts(reader, subject, predicate, self._filter())
 
     def alias(self, name: str, of: str) -> Entity:
-        """Makes both names one entity in every look-up, whichever of them a fact was written with."""
+        """Make both names one entity in every look-up, also for existing facts."""
         problems = Problems()
         for value, parameter in ((name, "name"), (of, "of")):
             problems.of(checked_name, value, parameter)
@@ -266,21 +265,21 @@ class Facts:
         return self._alias("facts alias", lambda aliases: aliases.added(kept, entity), entity)
 
     def unalias(self, name: str) -> Entity:
-        """Takes an alias back: the name is an entity of its own again."""
+        """Remove an alias: the name is an entity of its own again."""
         kept = checked_name(name, "name")
         with self._core._reading() as reader:
             if not Aliases(reader).is_alias(kept):
-                # What was blotted out when it was written is found by what was given then.
+                # A name redacted when it was written is found by its original.
                 kept = self._screened_name(kept, "name")
         return self._alias("facts unalias", lambda aliases: aliases.taken_back(kept), kept)
 
     def aliases(self) -> dict[str, str]:
-        """Each alias and the entity it stands for."""
+        """Return the entity of each alias."""
         with self._core._reading() as reader:
             return Aliases(reader).pairs()
 
     def entities(self, prefix: str = "") -> list[Entity]:
-        """Every name that stands as subject or object, with its aliases; those one of whose names begins like this."""
+        """Return every subject and object with its aliases, if one of its names begins with `prefix`."""
         kept = "" if prefix == "" else folded(check.name(prefix, "prefix"))
         with self._core._reading() as reader:
             return summary.entities(reader, kept, self._filter())
@@ -307,7 +306,7 @@ class Facts:
             return memory in reader.states([memory], holder._filter().having(ids=(memory,)).anything())
 
     def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
-        """Writes what is planned, and tells of it in the words of an answer."""
+        """Write the plan, and return the facts as an answer shows them."""
         planned: list[tuple[Planned, Times, Changeset]] = []
 
         def plan(writer: Writer) -> Changeset:
@@ -335,7 +334,7 @@ class Facts:
             return summary.entity(reader, name, self._filter())
 
     def _asked(self, problems: Problems, known_at: Instant | None, limit: int | None) -> Filter:
-        """The filter of a question, when all its parameters are checked."""
+        """Return the filter of a query, after all its arguments are checked."""
         if limit is not None:
             problems.of(check.whole, limit, "limit", 1, LIMIT)
         filter: Any = problems.of(lambda: self._filter(known_at=known_at))
@@ -370,7 +369,7 @@ def _made(row: FactRow, change: Change | None) -> Fact:
 
 
 def _several(entities: object) -> tuple[str, ...]:
-    """One name or some, of which there is at least one."""
+    """Return the names, at least one."""
     items = (entities,) if isinstance(entities, str) else entities
     if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
         raise InputError("entities", "a name or a list of names", entities)
@@ -383,7 +382,7 @@ def _several(entities: object) -> tuple[str, ...]:
 
 
 def _time_asked(problems: Problems, valid_at: Instant | None, history: bool) -> int | None:
-    """The moment that is named; none where facts of all times are asked for."""
+    """Return the time asked for, or None for facts of all times."""
     problems.of(check.flag, history, "history")
     if history is True and valid_at is not None:
         problems.found.append(InputError("valid_at", "nothing, together with history", valid_at))

@@ -1,1 +1,1 @@
-"""The graph of what was lived and learnt."""
+"""The graph of experience and knowledge."""

@@ -1,6 +1,6 @@
-"""What one search has read of a bank's graph: nothing is read twice, however many looks meet it.
+"""The cache of one search in a bank's graph: nothing is read twice.
 
-It is made for one search and ends with it, so that nothing in it outlives what it was read from. No ranking here.
+It lives only as long as the search. It ranks nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Met(NamedTuple):
-    """A node that was met: its type, when it was made, and since when it stands as it does, in microseconds."""
+    """A node that was met: its type, its time, and the known time of its state, in microseconds."""
 
     id: str
     node_type: str
@@ -51,7 +51,7 @@ class GraphReading:
         self._ties: dict[str, list[Tie]] = {}
 
     def filter(self, types: Sequence[str] = NODE_TYPES) -> Filter:
-        """What of the graph may be seen, as of the moment that the search began."""
+        """Return the filter for visible nodes, as of the beginning of the search."""
         asked = tuple(types)
         if asked not in self._filters:
             whole = self._filters.get(NODE_TYPES) or self._graph._filter()
@@ -60,7 +60,7 @@ class GraphReading:
         return self._filters[asked]
 
     def meet(self, memory: Memory) -> Met:
-        """Takes note of a memory that was found, so that its node is made of that very version."""
+        """Keep a memory that was found, so that its node is made from this version."""
         self._memories[memory.id] = memory
         return self._noted(Met(memory.id, self._type(memory.kind), memory.at, micros(memory.known_from)))
 
@@ -68,7 +68,7 @@ class GraphReading:
         return self._met[id]
 
     def ties(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> dict[str, list[Met]]:
-        """What each of these is tied to among nodes of these types, what was tied last first."""
+        """Return the neighbours of each id among nodes of these types, latest edge first."""
         new = [id for id in ids if id not in self._ties]
         if new:
             self._ties.update((id, []) for id in new)
@@ -79,7 +79,7 @@ class GraphReading:
         return {id: [self._end(tie) for tie in ties if tie.kind in kinds] for id, ties in newest_first.items()}
 
     def tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str], most: int) -> dict[str, list[Met]]:
-        """The same of no more than `most` each: for nodes that lead to very many."""
+        """Return at most `most` neighbours of each id, for nodes with very many."""
         filter = self.filter(types)
         rows = reader.tied(list(ids), filter, most) if ids else {}
         every = list(dict.fromkeys(row for of in rows.values() for row in of))
@@ -91,7 +91,7 @@ class GraphReading:
         return {id: [met[row] for row in of if row in met] for id, of in rows.items()}
 
     def metadata(self, reader: Reader, ids: Iterable[str]) -> Mapping[str, NodeMetadata]:
-        """Of these, among others."""
+        """Return metadata that includes these ids."""
         new = [id for id in dict.fromkeys(ids) if id not in self._metadata]
         if not new:
             return self._metadata
@@ -107,11 +107,11 @@ class GraphReading:
         return self._metadata
 
     def nodes(self, reader: Reader, ids: Sequence[str]) -> list[Node]:
-        """The nodes under these ids, as they were found; one that was only met comes as it stands by now."""
+        """Return the nodes of these ids in the versions found, or else in their current version."""
         found = [self._memories[id] for id in ids if id in self._memories]
         others = [id for id in ids if id not in self._memories]
         self.ties(reader, [memory.id for memory in found], NODE_TYPES)
-        # Rows of the user's own bank are none of this one.
+        # Rows of the user's bank are not rows of this bank.
         own = [memory.row for memory in found if self._is_own(memory)]
         vectors: dict[int, list[Floats]] = {}
         for row, line in zip(*reader.stacked(own), strict=True) if own else ():
@@ -137,7 +137,7 @@ class GraphReading:
         return self._noted(Met(tie.other, self._type(tie.kind), moment(tie.at), tie.known_from))
 
     def _unused(self, known_from: int) -> NodeMetadata:
-        """What is learnt together is known from one moment, and most of it was never asked for."""
+        """Return shared metadata: most nodes are unused, and many have the same known time."""
         if known_from not in self._new:
             self._new[known_from] = metadata_of(UNUSED, known_from, 0.0)
         return self._new[known_from]
@@ -152,7 +152,7 @@ class GraphReading:
 
 
 def whole(vectors: Sequence[Floats]) -> list[float] | None:
-    """One vector for the passages of a text: their mean."""
+    """Return one vector for the passages of a text: their mean."""
     if not vectors:
         return None
     middle = vectors[0] if len(vectors) == 1 else sum(vectors[1:], vectors[0]) / len(vectors)

@@ -1,7 +1,7 @@
-"""A bank as maintenance looks at it: states in pages, and changes that hold only where what they rest on still stands.
+"""The maintenance view of a bank: states in pages, and changes that apply only to memories still unchanged.
 
-What is put away is archived, never removed: `update` and `undo` bring it back. Every change is planned in the write
-transaction, from what stands there at that moment.
+Maintenance archives and never removes: `update` and `undo` bring memories back. Every change is planned in the write
+transaction, from the state at that moment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CATCHING_UP = 1_000
 
 
 class _Mark(NamedTuple):
-    """What a memory was looked at as, and how far the bank had come by then."""
+    """The version of a memory at the first look, and the bank's known time then."""
 
     row: int
     known_from: int
@@ -51,7 +51,7 @@ class BankTended:
         self._bank = graph._bank
         self._caught_up = False
         self._quiet: int | None = None
-        """The number of the bank's latest change, as long as nobody else has written since the first look; then -1."""
+        """The number of the bank's latest change if no other process has written since the first look, else -1."""
 
     def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
         self._bank._uses.flush()
@@ -96,7 +96,7 @@ class BankTended:
             return set(reader.states(ids, self._filter(ids))) if ids else set()
 
     def missing(self, ids: Sequence[str]) -> set[str]:
-        """What was removed or put away may come back, and is not missing."""
+        """Return the ids that do not exist. Removed and archived memories may come back, and are not missing."""
         with self._bank._reading() as reader:
             return set(ids) - reader.states(ids).keys()
 
@@ -187,10 +187,10 @@ class BankTended:
         self._written(plan)
         return gone
 
-    # --- what it stands on
+    # --- reading
 
     def _filter(self, ids: Sequence[str] | None = None, kinds: Sequence[str] = NODE_TYPES) -> Filter:
-        """The bank itself is at work: no session hides anything from it."""
+        """Return a filter without a viewer: no session hides anything from maintenance."""
         return self._graph._filter(ids, kinds).having(viewer=EVERYTHING)
 
     def _looks(self, reader: Reader, part: Sequence[Stored]) -> list[Look]:
@@ -216,11 +216,11 @@ class BankTended:
         ]
 
     def _is_quiet(self, reader: Reader) -> bool:
-        """Nobody else has written since the first look: then everything stands as it was looked at."""
+        """Return whether no other process has written since the first look, so that all looks are current."""
         return reader.head().seq == self._quiet
 
     def _in_use(self, reader: Reader, looks: Sequence[Look], held: Mapping[str, Stored]) -> set[str]:
-        """What was used or tied since it was looked at, or others were drawn from."""
+        """Return the ids used or linked since the look, or used as a source."""
         used = self._graph._used(reader, held)
         links = _links(reader, list(held))
         since = _tied_since(links, {look.id: look.mark.known for look in looks})
@@ -245,12 +245,12 @@ class BankTended:
             if usage != UNUSED:
                 rewards = usage.rewards + earned_by(used[id].penalty)
                 change.usage.append(use_of(into[id], usage)._replace(rewards=rewards))
-        # What is only counted has no version to go back to: without these ids the rest can still be undone.
+        # Usage has no versions. With these ids the other changes can still be undone.
         change.ids = (*into, *(row.id for row in change.links), *(row.id for row in change.facts))
         return change
 
     def _written(self, plan: Callable[[Writer], Change]) -> list[str]:
-        """The ids of the memories it wrote. Uses that were noted before are written first."""
+        """Apply the plan, and return the ids of the written memories. Pending uses are written first."""
         self._bank._uses.flush()
         written: list[str] = []
         was_quiet = False
@@ -278,7 +278,7 @@ def _drawn_on(links: Iterable[Link]) -> set[str]:
 
 
 def _tied_since(links: Iterable[Link], known: Mapping[str, int]) -> set[str]:
-    """Those that somebody tied to something after they were looked at."""
+    """Return the ids that were linked after the look."""
     return {
         end.name
         for link in links
@@ -288,7 +288,7 @@ def _tied_since(links: Iterable[Link], known: Mapping[str, int]) -> set[str]:
 
 
 def _taken_over(links: Iterable[Link], into: Mapping[str, str]) -> Iterator[LinkRow]:
-    """The ties of losers as ties of their winners, each once, and what leads from each winner to its losers."""
+    """Yield the losers' links as links of their winners, each once, and a link from each winner to its losers."""
     every = {link.id: link for link in links}.values()
     there = {_tie(link.source, link.relation, link.target) for link in every}
     for link in every:
@@ -303,7 +303,7 @@ def _taken_over(links: Iterable[Link], into: Mapping[str, str]) -> Iterator[Link
 
 
 def _tie(source: End, relation: str, target: End) -> tuple[Any, str]:
-    """The ties of a graph have no direction."""
+    """Return a key for a link. Edges of a graph have no direction."""
     return (frozenset((source, target)) if relation in EDGES else (source, target)), relation
 
 
@@ -321,11 +321,14 @@ def _stays(state: State) -> bool:
 
 
 def _apart(state: State) -> tuple[Any, ...]:
-    """Seen by the same, held for as long, and trusted alike: or what becomes of two would be less than either was."""
+    """Return what two memories must share to be merged: readers, validity and trust.
+
+    The result must lose none of it.
+    """
     private = (state.session, state.channel) if state.scope == "session" else ()
     return state.scope, *private, state.valid_from, state.valid_until, state.trust, state.via
 
 
 def _middle(vectors: Sequence[Any]) -> Any:
-    """One vector for the passages of a text: their mean."""
+    """Return one vector for the passages of a text: their mean."""
     return vectors[0] if len(vectors) == 1 else sum(vectors) / len(vectors)

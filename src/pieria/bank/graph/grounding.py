@@ -1,4 +1,4 @@
-"""What weak grounding has taken of the rewards of memories, noted so that it is taken once and can be given back."""
+"""Penalties on the rewards of weakly grounded memories, recorded so that each applies once and can be returned."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def taken(reader: Reader, ids: Sequence[str]) -> dict[str, float]:
 
 
 def noted(reader: Reader, penalties: Mapping[str, float]) -> list[Record]:
-    """What differs from what is noted, to be written."""
+    """Return the records of penalties that differ from the recorded ones."""
     before = taken(reader, list(penalties))
     return [Record(TAKEN, id, penalty or None) for id, penalty in penalties.items() if penalty != before.get(id, 0.0)]
 
 
 def strangers(reader: Reader) -> list[str]:
-    """The ids noted here of which there is nothing else any more."""
+    """Return recorded ids whose memories no longer exist."""
     ids = list(reader.records(TAKEN))
     held = reader.states(ids) if ids else {}
     return [id for id in ids if id not in held]

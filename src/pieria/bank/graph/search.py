@@ -1,7 +1,7 @@
-"""The search of a bank's graph: the one recall of the bank, told by type of node, and what its hits lead to.
+"""Search a bank's graph: the recall of the bank by node type, extended along the edges of its hits.
 
-Candidates, their order and their confidence are those of `bank.recall`. Modes say which types it looks for, hops what
-is looked at beside its hits, and the value function moves what is about as relevant. Nothing is ranked here.
+Candidates, order and confidence come from `bank.recall`. Modes select node types, hops add neighbours of hits, and the
+value function reorders nodes of similar relevance. This module ranks nothing.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Reader
 
 HUB = 60
-"""From each node that leads on no more are looked at, those that were tied last."""
+"""The number of neighbours examined per node, the latest edges first."""
 MOST_REACHED, ANCHORS = 100, 10
-"""Nodes that a hop looks at, and the best hits beside which these are scored, so that their scores compare."""
+"""Nodes examined per hop, and the best hits scored together with them, so that the scores compare."""
 BELOW = 1 - 1e-6
-"""The share that the next hit of a page is worth at most, so that they stay in their order."""
+"""The factor between consecutive hits, at most, so that they keep their order."""
 OF_TERMS = 0.8
-"""The share of its score that an answer to the terms is worth to the question, of which these are only a part."""
+"""The factor on scores of hits for the query's terms, because the terms are only a part of the query."""
 OF_AIMS = 0.5
-"""The share that a subgoal has of the best step that was taken for it."""
+"""The factor on a subgoal's score, relative to the best step taken for it."""
 ANSWERS = ("episodic", "semantic", "procedural")
 LED_TO = (*ANSWERS, "subgoal")
 
 
 class _Scored(NamedTuple):
-    """How relevant a node is, 0 to 1, and how sure it makes an answer, 0 to 1."""
+    """The relevance of a node, and the confidence that it answers, both from 0 to 1."""
 
     relevance: float
     sure: float = 0.0
 
 
 class GraphSearch:
-    """It is made for one search: what one look has asked or read, no other does again."""
+    """One search, with a cache of everything that it has asked or read."""
 
     embeds = True
 
@@ -59,12 +59,12 @@ class GraphSearch:
         self._vectors: dict[str, Any] = {}
         self._scored: dict[str, _Scored] = {}
         self._first: list[str] = []
-        """The ids that the question itself brought, in their order."""
+        """The ids that the query itself found, in order."""
         self._by_words = False
 
     @property
     def is_floor(self) -> bool:
-        """Whether words are all that is gone by: no model is there, or one that knows no more than words."""
+        """Whether the search relies on words alone: no model, or a hashing embedder."""
         embedder = self._bank._embedding.embedder
         return embedder is None or embedder.is_floor or self._by_words
 
@@ -114,9 +114,9 @@ class GraphSearch:
     # --- asking
 
     def _recall(self, text: str, types: Sequence[str], values: Values) -> Recall:
-        """The first page of a recall: as many hits as an arm brings, so that the order is that of a shorter page.
+        """Return the first page of a recall, with as many hits as one arm brings. This keeps the order stable.
 
-        More only where more of a type are asked for than by default.
+        It has more only if more of a type are requested than by default.
         """
         wanted = [(int(params_of(values, kind)["top_k"]), int(BY_TYPE[kind]["top_k"])) for kind in types]
         count = max([QUOTA, *(most for most, usual in wanted if most > usual)])
@@ -135,15 +135,16 @@ class GraphSearch:
         return self._asked[key]
 
     def _of_terms(self, question: Question, types: Sequence[str], values: Values) -> dict[str, _Scored]:
-        """What answers the terms beside the question, where these say anything that the question does not."""
+        """Return the hits for the terms given with the query, if they add words to it."""
         if not {*terms(" ".join(question.terms))} - {*terms(question.text)}:
             return {}
         found = self._take(self._recall(", ".join(question.terms), types, values))
         return {id: _Scored(OF_TERMS * one.relevance, OF_TERMS * one.sure) for id, one in found.items()}
 
     def _beside(self, text: str, ids: Sequence[str]) -> dict[str, _Scored]:
-        """How relevant these are, scored beside the best hits. Behind every hit: recall looked at those first. What
-        shares nothing with the question is worth 0.
+        """Return the relevance of these nodes, scored together with the best hits but always below all hits.
+
+        Nodes that share nothing with the query get 0.
         """
         if not ids:
             return {}
@@ -155,7 +156,7 @@ class GraphSearch:
         return {id: _Scored(min(least, one.relevance), one.sure) for id, one in near.items()}
 
     def _take(self, recalled: Recall) -> dict[str, _Scored]:
-        """Each hit with its score. Whatever else the order of a page goes by, no hit is worth as much as one before."""
+        """Return each hit with its score, in strictly falling order."""
         self._by_words = "dense" in recalled.plan["left_out"]
         scored: dict[str, _Scored] = {}
         least = 1.0
@@ -165,11 +166,12 @@ class GraphSearch:
             scored.setdefault(hit.memory.id, _Scored(least, _sure(hit, self._by_words)))
         return scored
 
-    # --- what leads on
+    # --- routing nodes
 
     def _leads(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> dict[str, _Scored]:
-        """The nodes of these types among these, and tied to them: each beside the best of all as relevant as the best
-        node that leads there.
+        """Return nodes of these types among the ids and their neighbours.
+
+        Each gets the relevance, relative to the best of all, of the best node that leads to it.
         """
         best = max((self._scored[id].relevance for id in ids if id in self._scored), default=0.0) or 1.0
         leads: dict[str, _Scored] = {}
@@ -181,7 +183,7 @@ class GraphSearch:
         return leads
 
     def _aims(self, reader: Reader, scored: Mapping[str, _Scored], values: Values) -> Reached:
-        """What the steps among these were taken for."""
+        """Return the subgoals of the steps among the hits."""
         best = max((one.relevance for one in scored.values()), default=0.0)
         found = self._valued(reader, self._leads(reader, list(scored), ("subgoal",)), ("subgoal",), values)
         share = OF_AIMS * best
@@ -189,7 +191,7 @@ class GraphSearch:
         self._scored |= {one.id: _Scored(one.relevance) for one in valued}
         return found._replace(valued=valued)
 
-    # --- what it is worth
+    # --- value
 
     def _valued(
         self, reader: Reader, scored: Mapping[str, _Scored], node_types: Sequence[str], values: Values
@@ -207,7 +209,7 @@ def _held(met: Met, scored: _Scored, metadata: NodeMetadata, node: Node | None) 
 
 
 def _sure(hit: Hit, by_words: bool) -> float:
-    """How sure it makes an answer, by itself."""
+    """Return the confidence that this hit alone is an answer."""
     return alone(None if by_words else hit.why.get("dense", 0.0), hit.why.get("cover", 0.0))
 
 

@@ -1,6 +1,6 @@
-"""`bank.graph.consolidate`, `decay`, `validate` and `repair`: what keeps a graph in order, each with a dry run.
+"""`bank.graph.consolidate`, `decay`, `validate` and `repair`: the maintenance of a graph, each with a dry run.
 
-How it is done is told in `learning`; here it is done to a bank, by its clock, and its notifier is told.
+`learning` implements them; this module applies them to a bank, with its clock, and reports to its notifier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class GraphUpkeep:
-    """`config` is that with which the bank was opened, where none is given."""
+    """The maintenance verbs. `config` defaults to the bank's configuration."""
 
     _bank: Bank
 
@@ -29,7 +29,7 @@ class GraphUpkeep:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Has the best of the facts that share a tag and say nearly the same stand for all; the others are archived."""
+        """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
         from pieria.learning.semantic_consolidator import consolidate
 
         graph, bank = self._bank.graph, self._bank
@@ -53,7 +53,7 @@ class GraphUpkeep:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Archives what is worth little by itself, and the tags and intents that nothing is tied to."""
+        """Archive nodes of little value, and tags and intents without edges."""
         from pieria.learning.decay import decay
 
         graph, bank = self._bank.graph, self._bank
@@ -72,7 +72,7 @@ class GraphUpkeep:
     def validate(
         self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """Takes of the rewards of knowledge that has no sources, or strays from them, for as long as it does."""
+        """Lower the rewards of knowledge without sources or far from them, for as long as this lasts."""
         from pieria.learning.episodic_validation import validate
 
         graph, bank = self._bank.graph, self._bank
@@ -80,14 +80,14 @@ class GraphUpkeep:
         return self._told("validation_completed", done, dry_run)
 
     def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
-        """Unties what is tied to what is not there, and archives the tags and intents that nothing is tied to."""
+        """Remove edges to missing nodes, and archive tags and intents without edges."""
         from pieria.learning.graph_repair import repair
 
         done = repair(self._bank.graph, dry_run=dry_run, progress=progress, repo_id=self._bank.name)
         return self._told("repair_completed", done, dry_run)
 
     def _told(self, event: str, done: dict[str, Any], dry_run: bool) -> dict[str, Any]:
-        """A dry run is nobody's event."""
+        """Notify of the result, except for a dry run."""
         if not dry_run:
             self._bank._tell(event, **fitting(event, done))
         return done

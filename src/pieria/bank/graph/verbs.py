@@ -1,8 +1,8 @@
-"""`bank.graph`: what a bank holds of lived and learnt things, as the nodes and ties of a graph.
+"""`bank.graph`: the experience and knowledge of a bank as nodes and edges of a graph.
 
-A node is a memory of one of seven kinds, a tie a link, and its metadata the memory's usage; a changeset of the graph is
-one change of the bank. So whatever is learnt here is recalled, corrected and forgotten through every other door, and
-what came in elsewhere as one of these kinds is a node.
+A node is a memory of one of seven kinds, and an edge is a link. Node metadata is the memory's usage. A graph changeset
+is one change of the bank. So every other interface can recall, correct and forget nodes, and memories of these kinds
+written elsewhere are nodes.
 """
 
 from __future__ import annotations
@@ -51,58 +51,58 @@ EDGES = tuple(Edge)
 ALL = 2**53
 """More than a bank holds."""
 AT_LEAST, SPARE = 200, 10
-"""How many of the nearest nodes of a type are valued: so many, or so many times those that are wanted."""
+"""Nearest nodes of a type to score: at least `AT_LEAST`, or `SPARE` times the requested number."""
 CATCHING_UP, SECONDS = 64, 0.25
-"""What is still to be embedded before a search, and how long that may take."""
+"""Pending texts to embed before a search, and the seconds allowed for it."""
 OLDEST, MOST_PAGED = "oldest", 10_000
 
 
 class NodePage(NamedTuple):
-    """Some nodes in their order; `cursor` continues after the last one, and is None when there is nothing more."""
+    """Nodes in order. `cursor` continues after the last one, and is None at the end."""
 
     nodes: list[Node]
     cursor: str | None
 
 
 Beside = Callable[[Writer], Iterable[Record]]
-"""What is to be written in the same transaction, asked for before anything else in it."""
+"""Returns records to write in the same transaction. It is called before anything else in the transaction."""
 Fitted = Callable[[Reader, Changeset], Changeset]
-"""What is to be written, as it fits to what is there by then."""
+"""Fits a changeset to the current content of the bank."""
 More = Mapping[str, Mapping[str, Any]]
-"""By the id of a node what else is to be remembered of it, as `remember` calls it."""
+"""Additional arguments of `remember`, by node id."""
 
 
 class BankGraph(GraphUpkeep):
-    """A graph backend. What it cannot do it refuses, and then nothing is changed."""
+    """The graph backend over a bank. A call that raises changes nothing."""
 
     def __init__(self, bank: Bank, seen: Mapping[str, str] = MappingProxyType({})) -> None:
-        """`seen` says as which type of node a memory of another kind is seen; others are none."""
+        """`seen` maps further kinds of memory to node types; other kinds are no nodes."""
         self._bank = bank
         self._seen = seen
 
     @property
     def everything(self) -> BankGraph:
-        """The same with every memory of the bank as a node: what was said is seen as a step, all else as a fact."""
+        """The graph with every memory of the bank as a node: turns as steps, all others as facts."""
         return BankGraph(self._bank, SEEN_AS)
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
-        """An open bank has nothing left to begin."""
+        """Check the options. An open bank needs no setup."""
         known_options(opts, ("repo_id",))
 
     def apply_changeset(self, changeset: Changeset) -> None:
-        """Nodes, then ties between what is there, then metadata, as one change of the bank.
+        """Write nodes, then edges between existing nodes, then metadata, as one change of the bank.
 
-        A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
-        itself knows since when it knows.
+        A node with an existing id becomes its next version. `created_at` in metadata is ignored: the bank has its own
+        known times.
         """
         with applying(self._bank.name, self._bank._tell, changeset):
             self._apply(checked(changeset))
 
     def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
-        """The same with records of the bank's own: both, or neither. A tag that came in since it was made ready, out of
-        another process, is not written again.
+        """Apply the changeset together with records of the bank, all or nothing.
 
-        A step is embedded by what was said in it, as any memory: what it was for its subgoal says.
+        A tag that another process added meanwhile is not written again. A step is embedded by its text, like any
+        memory, because its subgoal already describes its purpose.
         """
         steps = [id for id, node in changeset.nodes().items() if isinstance(node, Episodic)]
         more = {**more, **{id: {**more.get(id, {}), "vectors": None} for id in steps}}
@@ -110,7 +110,7 @@ class BankGraph(GraphUpkeep):
             self._apply(checked(changeset), beside, more, self._with_tags_of)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
-        """Removes their memories: out of every answer, and `restore` brings them back."""
+        """Remove the memories of these nodes; `restore` brings them back."""
         ids = known_ids(node_ids)
 
         def plan(writer: Writer) -> Change:
@@ -135,7 +135,7 @@ class BankGraph(GraphUpkeep):
         value_fn_config: Mapping[str, Any] | None = None,
         opts: Mapping[str, Any] | None = None,
     ) -> list[tuple[Node, float]]:
-        """Of each type the nearest are valued, ten times as many as are wanted and at least 200."""
+        """Score the nearest nodes of each type: ten times the requested number, and at least 200."""
         known_options(opts)
         questions = {"query_embedding": checked_vector(query_embedding, "query_embedding")}
         for number, tag in enumerate(tag_embeddings):
@@ -151,21 +151,20 @@ class BankGraph(GraphUpkeep):
         return candidates
 
     def _searching(self) -> GraphSearch:
-        """A search of it by the recall of the bank, instead of by these callbacks."""
+        """Return a search that uses the bank's recall instead of these callbacks."""
         from pieria.bank.graph.search import GraphSearch
 
         return GraphSearch(self)
 
     def _note_uses(self, node_ids: Iterable[str]) -> None:
-        """These were found, in this bank or in the user's own. It is written down later, and only where uses are
-        counted."""
+        """Count a use of these nodes, in this bank or the user's, if uses are counted. The counts are written later."""
         bank, ids = self._bank, [*node_ids]
         if bank._count_uses:
             for holder, theirs in bank._holders(ids).items():
                 holder._uses.note(theirs, bank.viewer.session)
 
     def _catch_up(self) -> None:
-        """What little is still to be embedded, before it is looked for."""
+        """Embed the few pending texts before a search."""
         self._bank._embedding.catch_up(CATCHING_UP, SECONDS)
 
     def get_node(self, node_id: str) -> Node | None:
@@ -189,9 +188,9 @@ class BankGraph(GraphUpkeep):
             ]
 
     def page(self, types: Sequence[str], limit: int = 20, cursor: str | None = None) -> NodePage:
-        """Nodes of these types, the oldest first. `cursor` goes on where a page of the same types ended.
+        """Return nodes of these types, oldest first. `cursor` continues after a page of the same types.
 
-        What comes in meanwhile stands on a later page, and nothing is passed over for it.
+        Nodes added meanwhile appear on a later page, and no node is skipped.
         """
         filter = self._filter(types=sorted(checked_types(types, "types")))
         most = check.whole(limit, "limit", 1, MOST_PAGED)
@@ -204,19 +203,19 @@ class BankGraph(GraphUpkeep):
         return NodePage(nodes, cursor_after(shown[-1], mark, OLDEST) if len(memories) > most else None)
 
     def find_tags(self, labels: Sequence[str]) -> list[Tag]:
-        """Those whose labels mean the same as one of these, the oldest first, whatever else the bank holds."""
+        """Return the tags with the same labels as these, oldest first."""
         with self._bank._reading() as reader:
             return self._tags(reader, labels)
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
-        """Of every node that is there: one that was never used has counts of 0."""
+        """Return the metadata of every existing node. A node that was never used has counts of 0."""
         ids = known_ids(node_ids)
         noted = self._bank._uses.noted(ids)
         with self._bank._reading() as reader:
             return self._metadata(reader, ids, noted)
 
     def latest(self, top_k: int, types: Sequence[str]) -> list[tuple[Node, NodeMetadata]]:
-        """What came in, or was changed, last."""
+        """Return the nodes that were added or changed last."""
         wanted = checked_types(types, "types")
         with self._bank._reading() as reader:
             memories = reader.select(self._filter(types=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
@@ -226,12 +225,12 @@ class BankGraph(GraphUpkeep):
 
     @property
     def graph(self) -> Graph:
-        """All of it, as it stands."""
+        """The whole current graph."""
         return Graph().apply_changeset(Changeset(self.get_nodes_by_type(NODE_TYPES)))
 
     @property
     def tended(self) -> BankTended:
-        """How maintenance goes over it: over nodes, and not over what is only seen as one."""
+        """The maintenance view of the graph: real nodes only, without memories that are merely shown as nodes."""
         return BankTended(self._bank.graph)
 
     # --- reading
@@ -241,7 +240,7 @@ class BankGraph(GraphUpkeep):
         return asked if ids is None else asked.having(ids=tuple(ids))
 
     def _kinds(self, types: Sequence[str]) -> tuple[str, ...]:
-        """The kinds of memory that are seen as nodes of these types."""
+        """Return the kinds of memory that are shown as nodes of these types."""
         return (*types, *sorted(kind for kind, seen in self._seen.items() if seen in types))
 
     def _held(self, ids: Sequence[str]) -> list[Node]:
@@ -252,7 +251,7 @@ class BankGraph(GraphUpkeep):
         return reader.select(self._filter(ids), "oldest", len(ids)) if ids else []
 
     def _nodes(self, reader: Reader, memories: Sequence[Memory]) -> list[Node]:
-        """The nodes that memories are, with ties to what may be seen of the graph, and their vectors."""
+        """Return the nodes of these memories, with vectors and with edges to visible nodes."""
         links = self._ties(reader, {memory.id for memory in memories})
         vectors = _by_row(*reader.stacked([memory.row for memory in memories]))
         return [node_of(memory, links[memory.id], whole(vectors.get(memory.row, ()))) for memory in memories]
@@ -265,7 +264,7 @@ class BankGraph(GraphUpkeep):
         return {id: {edge: frozenset(tied) for edge, tied in ties.items()} for id, ties in found.items()}
 
     def _steps(self, reader: Reader, ids: set[str]) -> Iterator[tuple[str, str, Edge]]:
-        """From each of these memories to what it is tied to, whether that may be seen or not."""
+        """Yield the edges of these memories, including edges to memories that are not visible."""
         for link in reader.links([End("memory", id) for id in ids]) if ids else ():
             if link.relation in EDGES and link.source.what == link.target.what == "memory":
                 for here, there in ((link.source.name, link.target.name), (link.target.name, link.source.name)):
@@ -293,7 +292,7 @@ class BankGraph(GraphUpkeep):
     def _near(
         self, reader: Reader, questions: Mapping[str, Sequence[float]], filter: Filter, want: int
     ) -> dict[int, float]:
-        """The nearest rows to any of the questions, each with its cosine to the nearest of those."""
+        """Return the nearest rows to any of the queries, each with its highest cosine."""
         try:
             rows = {near.row for asked in questions.values() for near in reader.near(asked, filter, want).candidates}
         except InputError as problem:
@@ -317,7 +316,7 @@ class BankGraph(GraphUpkeep):
         tags = self._filter(types=(Tag.node_type,))
         found: dict[str, Memory] = {}
         for label, said in wanted.items():
-            # A label of marks alone is in no index.
+            # A label of punctuation alone has no terms to search by.
             near = reader.namesakes(said, SPARE * len(label) + SPARE, tags) if said else reader.twins(label, [], tags)
             found |= {memory.id: memory for memory in near if same_label(memory.text) in wanted}
         nodes = self._nodes(reader, list(found.values()))
@@ -349,7 +348,7 @@ class BankGraph(GraphUpkeep):
             fitting = fitted(writer, asked)
             kept = {id: drafts[id] for id in fitting.nodes()}
             change = planned(bank, writer, fitting, kept, self._filter())
-            # What is undone is the knowledge; where a session stands goes its own way.
+            # Undo reverts the knowledge only; the state of a session is separate.
             change.ids = change.written_ids()
             change.records += records
             change.space = bank._space_of(writer, change.writes)
@@ -367,7 +366,7 @@ class BankGraph(GraphUpkeep):
         self._write(plan, counted=True)
 
     def _write(self, plan: Callable[[Writer], Change], counted: bool = False) -> None:
-        """Where counts are set, those that were noted before are written first."""
+        """Write the plan. If it sets counts, write the pending counts first."""
         if counted:
             self._bank._uses.flush()
         with telemetry.during("storage.persist", repo_id=self._bank.name):
@@ -376,7 +375,7 @@ class BankGraph(GraphUpkeep):
 
 @contextmanager
 def applying(repo_id: str, tell: Tell, changeset: Changeset) -> Iterator[None]:
-    """The block that applies it is a span, and what came of it is told."""
+    """Trace the block that applies a changeset, and report its result."""
     with (
         telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured,
         telling(tell, "apply_changeset", "changeset_applied", changeset=changeset),

@@ -1,6 +1,6 @@
-"""How a changeset of the graph becomes one change of the bank: versions, links, usage.
+"""Convert a changeset of the graph to one change of the bank: versions, links, usage.
 
-All of it is planned in the write transaction, from what stands there at that moment.
+The change is planned in the write transaction, from the state at that moment.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 EDGES = tuple(Edge)
 SAME = 0.999
-"""The cosine from which a vector is the one that is kept already, in smaller numbers."""
+"""The cosine above which a vector equals the stored one, which has lower precision."""
 
 
 def planned(bank: Bank, writer: Writer, asked: Changeset, drafts: Mapping[str, Draft], seen: Filter) -> Change:
-    """`seen` is what of the graph may be seen."""
+    """Return the change of the bank. `seen` is the filter for visible nodes."""
     change = Change("graph")
     named = {*drafts, *asked.metadata, *asked.gained, *(id for one, other, _ in asked.ties() for id in (one, other))}
     held = writer.states(named)
@@ -74,7 +74,7 @@ def _counted(reader: Reader, ids: Sequence[str]) -> dict[str, NodeMetadata]:
 
 
 def usage_set(reader: Reader, change: Change, entries: Mapping[str, NodeMetadata | None]) -> None:
-    """The usage of memories as metadata has it, None for none. What else is counted of them stays."""
+    """Add the usage from node metadata to the change; None resets it. Counts that metadata lacks stay."""
     before = reader.usage(list(entries)) if entries else {}
     for id, entry in entries.items():
         had, wanted = before.get(id, UNUSED), entry or NodeMetadata()
@@ -103,17 +103,17 @@ def metadata_of(used: Usage, known_from: int, penalty: float) -> NodeMetadata:
 
 
 def summed_of(used: Usage) -> float:
-    """The rewards of a usage as metadata sums them up: a bank counts each from -1 to 1, a graph from 0 to 1."""
+    """Return the rewards as metadata sums them: a bank counts each from -1 to 1, a graph from 0 to 1."""
     return (used.rewards + used.rewarded) / 2
 
 
 def earned_by(reward: float) -> float:
-    """What so much of a graph's rewards is in a bank's, whose scale is twice as long."""
+    """Return rewards of a graph on the bank's scale, which is twice as long."""
     return 2.0 * reward
 
 
 def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Mapping[str, Stored]) -> None:
-    """Each may be put under its id."""
+    """Raise unless every draft may be written under its id."""
     purged = reader.purged(list(drafts))
     seen = reader.states(drafts, bank._filter().having(ids=tuple(drafts)).anything()) if drafts else {}
     for id, draft in drafts.items():
@@ -133,7 +133,7 @@ def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Ma
 
 
 def _write(bank: Bank, writer: Writer, draft: Draft, held: Stored | None) -> Write | None:
-    """The first version of a node, its next one, or nothing where it is put as it stands."""
+    """Return the first or next version of a node, or None if it is unchanged."""
     assert draft.new.id is not None
     if held is None:
         return first_write(draft, draft.new.id, bank._now(), f"{bank.name}/{draft.new.kind}")
@@ -147,14 +147,14 @@ def _write(bank: Bank, writer: Writer, draft: Draft, held: Stored | None) -> Wri
 
 
 def _body(bank: Bank, reader: Reader, draft: Draft, held: Stored) -> dict[str, Any]:
-    """What the node says, and beside it what others keep there."""
+    """Return the fields of the node, and the fields that other code keeps in the body."""
     before = bank._content_draft(reader, held).new.body
     own = own_fields(draft.new.kind)
     return {**{name: value for name, value in before.items() if name not in own}, **draft.new.body}
 
 
 def _put_again(state: State, draft: Draft, now: int) -> State:
-    """What stood there, as it stands when the node is put again: what had ended or was set aside is back."""
+    """Return the state of a node that is written again: an ended or archived node is active again."""
     over = is_over(state.valid_until, now)
     return state._replace(
         at=now if draft.at is None else draft.at,
@@ -176,14 +176,14 @@ def _same_vectors(reader: Reader, row: int, draft: Draft) -> bool:
 
 
 def _untied(reader: Reader, ids: Collection[str]) -> Iterator[LinkRow]:
-    """What comes back under its id has no ties of before."""
+    """Yield the end of earlier edges: a node that comes back starts without any."""
     for link in reader.links([End("memory", id) for id in ids]) if ids else ():
         if link.relation in EDGES:
             yield row_of(link)._replace(ended="removed")
 
 
 def _tied(reader: Reader, asked: Changeset, states: Mapping[str, State], before: Collection[str]) -> Iterator[LinkRow]:
-    """The links of ties between what stands, once each. `before` is what stood before: it may be tied already."""
+    """Yield a link for each edge between existing nodes, once. `before` names nodes that existed before."""
     made: set[tuple[frozenset[str], Edge]] = set()
     for one, other, edge in asked.ties():
         pair = frozenset((one, other)), edge
@@ -198,7 +198,7 @@ def _tied(reader: Reader, asked: Changeset, states: Mapping[str, State], before:
 
 
 def _from_evidence(one: State, other: State) -> tuple[str, str]:
-    """The ids, that of what was drawn before that of what it was drawn from."""
+    """Return the ids of the derived node and its evidence, in this order."""
     derived, evidence = (one, other) if drawn(one.kind, other.kind) else (other, one)
     reason = baseless(narrowed(derived, evidence))
     if reason is not None:

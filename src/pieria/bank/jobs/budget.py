@@ -1,4 +1,4 @@
-"""Counts the calls of models in the bank's own ledger, and refuses them once the day's budget is used up.
+"""Count model calls in the bank's ledger, and refuse them once the day's budget is spent.
 
 The counts are in the bank's file, so that all processes share one budget. A day is one of the bank's clock, in UTC.
 """
@@ -24,12 +24,12 @@ log = logging.getLogger(__name__)
 Waiting = dict[tuple[str, str, str], Spent]
 
 NOTE_PATIENCE = 2.0
-"""Seconds that a reply is held up where another is writing to the bank."""
+"""Seconds that a reply may wait for another writer of the bank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """How much a day may cost; None for as much as it takes."""
+    """The limits per day; None means no limit."""
 
     tokens: int | None = None
     calls: int | None = None
@@ -42,8 +42,11 @@ class Budgets:
 
 
 class BankMeter:
-    """The `Meter` of one bank. Where there is a budget, a call is counted when it is allowed, and otherwise when it is
-    noted: so two processes cannot both be allowed the last one."""
+    """The `Meter` of one bank.
+
+    With a budget, a call is counted when it is allowed, so that two processes cannot share the last one. Without, it is
+    counted when it is noted.
+    """
 
     def __init__(self, store: Store, clock: Clock, budgets: Budgets) -> None:
         self._store = store
@@ -52,16 +55,15 @@ class BankMeter:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here, and what waits is the parent's to
-        write."""
+        """Reset the state after a fork: the lock's thread may not exist, and the parent writes the pending counts."""
         self._lock = threading.Lock()
         self._unwritten: Waiting = {}
-        """By day, step and model: what waits to be written while the bank cannot be, or nobody should wait for it."""
+        """By day, step and model: pending counts, while the bank cannot be written or a reader must not wait."""
         self._being_written: list[Waiting] = []
 
     @property
     def of_readers(self) -> Meter:
-        """The same for calls that a reader waits for, who must not wait for writers: they are written with `flush`."""
+        """The meter for calls that a reader waits for: it never waits for writers. `flush` writes its counts."""
         return _ReaderMeter(self)
 
     def allow(self, step: str, model: str) -> None:
@@ -75,7 +77,7 @@ class BankMeter:
             writer.charge(day_of(now), [Spent(step, model, calls=1)])
 
     def allow_reader(self, step: str, model: str) -> None:
-        """The same without writing: other processes learn of the call a moment later."""
+        """Allow a reader's call without writing: other processes see the call a moment later."""
         called = Spent(check.name(step, "step"), check.name(model, "model"), calls=1)
         now = self._clock().astimezone(UTC)
         spent: list[Spent] = []
@@ -87,17 +89,20 @@ class BankMeter:
             self._add(day_of(now), called)
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        """A bank that cannot be written for now does not cost the caller its reply: it is counted with the next."""
+        """Count a reply.
+
+        If the bank cannot be written now, the caller still gets its reply, and the next write counts it.
+        """
         self.keep(_spent(step, model, usage, seconds, failed, calls=0 if self.budgets else 1))
         self.flush()
 
     def keep(self, spent: Spent) -> None:
-        """It is written with the next that is."""
+        """Keep a count for the next write."""
         with self._lock:
             self._add(day_of(self._clock()), spent)
 
     def flush(self, patience: float = NOTE_PATIENCE) -> None:
-        """Writes what waits. What cannot be written goes on waiting, and counts for this process all the same."""
+        """Write pending counts. Those that cannot be written stay pending, and count for this process anyway."""
         with self._lock:
             mine, self._unwritten = self._unwritten, {}
             self._being_written.append(mine)
@@ -128,12 +133,12 @@ class BankMeter:
         self._unwritten[key] = spent if held is None else held.plus(spent)
 
     def _waiting(self, day: str) -> list[Spent]:
-        """What is not in the bank yet, or only just: counted twice for a moment, a call costs nobody anything."""
+        """Return counts not written or just being written. Counting a call twice for a moment is harmless."""
         held = [self._unwritten, *self._being_written]
         return [spent for waiting in held for (of, _, _), spent in waiting.items() if of == day]
 
     def told(self, reader: Reader) -> dict[str, Any]:
-        """What the bank's models took today and in all, by step and model, and what a day may take."""
+        """Return the calls of today and in total, by step and model, and the day's limits."""
         today = day_of(self._clock())
         return {
             "day": today,
@@ -153,7 +158,7 @@ class BankMeter:
 
 
 class _ReaderMeter:
-    """Counts a call at once, and writes nothing."""
+    """Counts calls at once in memory, without writing."""
 
     def __init__(self, whole: BankMeter) -> None:
         self._whole = whole
@@ -182,7 +187,7 @@ def day_of(moment: datetime) -> str:
 
 
 def next_day(moment: datetime) -> datetime:
-    """When the next day begins in UTC."""
+    """Return the beginning of the next day in UTC."""
     now = moment.astimezone(UTC)
     return datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
 

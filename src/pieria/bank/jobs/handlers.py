@@ -1,6 +1,6 @@
-"""What is done for a job of each kind: handlers are values, looked up by kind.
+"""The handlers of jobs, by kind.
 
-Whoever adds a kind writes a handler and puts it into the table, or hands it to a worker.
+To add a kind, write a handler and add it to the table, or pass it to a worker.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 Payload = Mapping[str, Any]
 Plan = Callable[[Writer], Changeset]
 Effect = Changeset | Plan | None
-"""What a job comes to: a changeset, or what plans one inside the write transaction; None where nothing is written."""
+"""The effect of a job: a changeset, a function that plans one in the write transaction, or None for no write."""
 
 
 def plan_of(effect: Effect) -> Plan:
-    """The effect in the form in which every verb of a bank writes."""
+    """Return the effect as a plan."""
     if callable(effect):
         return effect
     return lambda writer: Changeset("job") if effect is None else effect
 
 
 def nothing_to_check(payload: Payload) -> None:
-    """Any payload will do."""
+    """Accept any payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
     """How jobs of a kind are done.
 
-    `run` may take long and call models; its effect is applied, and the job done, in one transaction. `check` raises for
-    a payload that cannot be right. `digest` tells the input by which a job is stale once it has changed. `tries` is how
-    often a job is begun at the most.
+    `run` may be slow and call models; its effect and the end of the job are one transaction. `check` raises for an
+    invalid payload. `digest` returns a digest of the input: a job whose input has changed is stale. `tries` is the most
+    attempts.
     """
 
     run: Callable[[Work], Effect]
@@ -65,7 +65,7 @@ def names_a_memory(payload: Payload) -> None:
 
 
 def embed(work: Work) -> None:
-    """Makes the vectors of all that is still to be embedded."""
+    """Embed all pending texts."""
 
     def told(done: int, whole: int) -> None:
         work.progress(done, whole, "texts")
@@ -80,7 +80,7 @@ def embed(work: Work) -> None:
 
 
 def sleep(work: Work) -> None:
-    """A sleep; where the day's budget is used up it is put off, and goes on from there the next day."""
+    """Run a sleep. When the day's budget is spent, it is postponed and continues the next day."""
 
     def told(done: int, whole: int) -> None:
         work.progress(done, whole, "groups")
@@ -90,7 +90,7 @@ def sleep(work: Work) -> None:
 
 
 def session_summary(work: Work) -> None:
-    """The summary of a session, as the session is by now."""
+    """Summarize a session in its current state."""
     work.bank.upkeep.summarize(work.payload["session"])
 
 
@@ -101,7 +101,7 @@ def names_a_session(payload: Payload) -> None:
 
 
 def distil(work: Work) -> Effect:
-    """What is worth keeping of a session's raw events takes their place."""
+    """Replace a session's raw events by observations."""
     return work.bank._distil_as_job(work.payload["host"], work.payload["session"])
 
 
@@ -113,17 +113,17 @@ def names_a_hosts_session(payload: Payload) -> None:
 
 
 def decay(work: Work) -> None:
-    """Puts away what is about to fade."""
+    """Archive fading memories."""
     work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
 
 
 def extract(work: Work) -> Effect:
-    """What a version of a memory names and states, as facts."""
+    """Extract facts from a version of a memory."""
     return work.bank._extracted_for(work)
 
 
 def scrub(work: Work) -> None:
-    """Erases from the store's files what a purge had to leave there."""
+    """Erase from the store's files what a purge had to leave there."""
     if left := work.bank.store.scrub():
         raise BusyError("scrub", "; ".join(left), hint="`pieria doctor --repair` tries again, and waits longer.")
 

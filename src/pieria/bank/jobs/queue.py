@@ -1,4 +1,4 @@
-"""The jobs of a bank: queueing, looking, trying again, calling off. Who does them is a `Worker`."""
+"""The jobs of a bank: queue, list, replay and cancel them. A `Worker` runs them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 10_000
 NO_HANDLER = Handler(lambda work: None)
-"""For a kind that only workers elsewhere know."""
+"""For kinds whose handlers only other processes have."""
 
 
 class JobList(list[Job]):
-    """Jobs, newest first; `truncated` when there are more than were asked for."""
+    """Jobs, newest first. `truncated` says that there are more."""
 
     def __init__(self, jobs: Iterable[Job] = (), *, truncated: bool = False) -> None:
         super().__init__(jobs)
@@ -39,7 +39,7 @@ class Jobs:
     def __init__(self, bank: Bank, handlers: Handlers) -> None:
         self._bank = bank
         self._handlers = handlers
-        # A worker at work is held by its thread; one that nobody holds needs no closing.
+        # A running worker is referenced by its thread; an unreferenced one needs no closing.
         self._workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
     def add(
@@ -53,10 +53,10 @@ class Jobs:
         due: Instant | None = None,
         tries: int | None = None,
     ) -> Job:
-        """Queues a job, or gives back the one of the same kind and key that is queued or running.
+        """Queue a job, or return the queued or running one of the same kind and key.
 
-        `payload` says what is to be done, and names memories by id instead of quoting them. `about` is the `id@version`
-        that it is for: once that has changed, the job ends as stale. Without a key, the same payload is the same job.
+        `payload` says what to do, and names memories by id instead of quoting them. `about` is the `id@version` it is
+        for: once that has changed, the job ends as stale. Without a key, equal payloads are one job.
         """
         handler = self._handlers.get(checked_kind(kind), NO_HANDLER)
         wanted = partial(
@@ -88,7 +88,7 @@ class Jobs:
     def list(
         self, *, states: str | Iterable[str] | None = None, kinds: str | Iterable[str] | None = None, limit: int = 50
     ) -> JobList:
-        """Newest first: of any of these states and kinds."""
+        """Return jobs of these states and kinds, newest first."""
         wanted = None if states is None else check.choices(states, "states", STATES)
         of = _kinds(kinds)
         check.whole(limit, "limit", 1, MOST_LISTED)
@@ -97,20 +97,23 @@ class Jobs:
         return JobList(found[:limit], truncated=len(found) > limit)
 
     def counts(self) -> dict[str, int]:
-        """How many there are in each state."""
+        """Return the number of jobs in each state."""
         with self._bank._reading() as reader:
             counted = reader.job_counts()
         return by_state(counted)
 
     def replay(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
-        """Queues dead or cancelled jobs again, as if they had never been tried: all of them, or none."""
+        """Queue dead or cancelled jobs again with all their tries: all of them, or none."""
         wanted = check.identifiers(ids, "ids")
         with self._bank._writing() as writer:
             writer.replay(wanted)
             return _in_order(wanted, writer.jobs(JobQuery(ids=wanted)))
 
     def cancel(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
-        """Calls jobs off: all of them, or none. A running one is told within a second or so, and has no effect more."""
+        """Cancel jobs: all of them, or none.
+
+        A running handler is notified within about a second, and its effect is dropped.
+        """
         wanted = check.identifiers(ids, "ids")
         with self._bank._writing() as writer:
             writer.cancel(wanted)
@@ -119,14 +122,14 @@ class Jobs:
     def worker(
         self, handlers: Handlers | None = None, *, kinds: str | Iterable[str] | None = None, rules: Rules | None = None
     ) -> Worker:
-        """A worker for this bank, with further handlers by kind. It is closed with the bank."""
+        """Return a worker for this bank, with further handlers by kind. It is closed with the bank."""
         every = {**self._handlers, **(handlers or {})}
         worker = Worker(lambda: (self._bank,), every, kinds=_kinds(kinds), rules=rules)
         self._joined(worker)
         return worker
 
     def _joined(self, worker: Worker) -> None:
-        """It works on this bank, and ends with it."""
+        """Close the worker with this bank."""
         self._workers.add(worker)
 
     def _close(self) -> None:
@@ -135,7 +138,7 @@ class Jobs:
 
 
 def by_state(counted: Mapping[tuple[str, str], int]) -> dict[str, int]:
-    """In the order in which a job goes through them, and only those in which there are any."""
+    """Return the counts in the order of a job's states, without zeros."""
     found = {state: sum(number for (_, held), number in counted.items() if held == state) for state in STATES}
     return {state: number for state, number in found.items() if number}
 

@@ -1,7 +1,6 @@
-"""One job in the hands of a worker: its lease is kept up while the handler runs, and what came of it is settled.
+"""Run one claimed job: extend its lease while the handler runs, then settle its outcome.
 
-The effect of a job and its end are one transaction under the lease. So a worker that was taken for lost, and comes back
-after another has taken the job over, changes nothing.
+A job's effect and its end are one transaction under the lease. A worker that lost its lease therefore changes nothing.
 """
 
 from __future__ import annotations
@@ -30,18 +29,21 @@ log = logging.getLogger(__name__)
 Told = Callable[[Job, Progress], object]
 SECOND = 1_000_000
 BEAT = 1.0
-"""Seconds between looks at whether there is progress to write down, or a lease to extend."""
+"""Seconds between checks for progress to write or a lease to extend."""
 BEAT_PATIENCE = RELEASE_PATIENCE = 0.5
-"""Seconds that another writer is waited for. A lease that is not given back runs out by itself."""
+"""Seconds to wait for another writer. A lease that is not given back expires."""
 GIVEN_BACK = Outcome("waiting", counts=False)
 LOST = "lost"
-"""How a job ends for a worker that does not have it any more."""
+"""The outcome for a worker that no longer holds the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """In seconds: how long a lease holds without a sign of life; how long a job that failed waits for its next try,
-    each time twice as long; how long a worker waits between looks for work; how long jobs that are over are kept."""
+    """Durations in seconds.
+
+    `lease`: how long a claim lasts without renewal. `first_pause`, `longest_pause`: the pause before a retry, doubled
+    each time. `poll`: the pause between checks for work. `kept`: how long finished jobs stay.
+    """
 
     lease: float = 30.0
     first_pause: float = 5.0
@@ -50,16 +52,15 @@ class Rules:
     kept: float = 7 * 86_400.0
 
     def pause(self, attempt: int, chance: Random) -> float:
-        """Up to half of it is left out by chance, so that many do not come back together."""
+        """Return the pause before the next try. Up to half is cut at random, so that retries spread out."""
         longest = min(self.longest_pause, self.first_pause * 2.0 ** (attempt - 1))
         return longest * chance.uniform(0.5, 1.0)
 
 
 class Work:
-    """What a handler is given: the job, the bank, and how to tell how far it is.
+    """The handler's view of its job: the payload, the bank, and progress reports.
 
-    What is to be written, a handler returns. A long job may `apply` some of it before; begun again after a failure, it
-    finds that done.
+    A handler returns its effect. A long job may `apply` parts before; after a failure its next run finds them done.
     """
 
     def __init__(self, bank: Bank, job: Job, token: str, rules: Rules, told: Told) -> None:
@@ -67,7 +68,7 @@ class Work:
         self.job = job
         self.payload: Mapping[str, Any] = {} if job.payload is None else job.payload
         self.lost = False
-        """The job is another worker's now, or was cancelled."""
+        """Whether another worker has the job now, or it was cancelled."""
         self.stopping = False
         self._token = token
         self._rules = rules
@@ -78,23 +79,23 @@ class Work:
 
     @property
     def meter(self) -> Meter:
-        """To be handed to whatever calls a model."""
+        """The meter to pass to model calls."""
         return self.bank.meter
 
     def progress(self, done: int, whole: int, what: str = "") -> None:
-        """Tells how far it is; on the job within a second or so, for others to read."""
+        """Report progress; within about a second it is on the job for others to read."""
         self._progress = Progress(done, whole, what)
         self._told(self.job, self._progress)
 
     def check(self) -> None:
-        """Raises `JobError` where there is no point in going on: the worker is being stopped, or has lost the job."""
+        """Raise `JobError` if the worker is stopping or has lost the job."""
         if self.lost:
             raise JobError("lease_lost")
         if self.stopping:
             raise JobError("stopped")
 
     def apply(self, effect: Effect) -> Change | None:
-        """Writes some of what the job comes to, as a change of its own, if the job is still this worker's."""
+        """Write a part of the effect as a change of its own, if this worker still holds the job."""
         self.check()
         with self.bank._writing() as writer:
             change = self.bank._applied(writer, plan_of(effect))
@@ -104,7 +105,10 @@ class Work:
         return change
 
     def settle(self, writer: Writer, outcome: Outcome) -> None:
-        """Ends the job, within the transaction of its effect. Raises `JobError`, so that nothing of that is kept."""
+        """End the job in the transaction of its effect.
+
+        Raise `JobError` if the lease is lost, so that the effect is rolled back.
+        """
         if self._progress is not self._written:
             self._extend(writer)
         if not writer.settle(self._token, outcome):
@@ -112,7 +116,7 @@ class Work:
             raise JobError("lease_lost")
 
     def beat(self) -> None:
-        """Writes down progress and extends the lease, where either is due."""
+        """Write progress and extend the lease if either is due."""
         if self._progress is self._written and self.bank._now() - self._extended < self._rules.lease * SECOND / 3:
             return
         try:
@@ -128,7 +132,7 @@ class Work:
 
 
 class Shift:
-    """Does one job that was claimed, and says in what state it left it."""
+    """Runs one claimed job, and returns the job's new state."""
 
     def __init__(self, work: Work, handlers: Handlers, rules: Rules, chance: Random) -> None:
         self.work = work
@@ -146,7 +150,7 @@ class Shift:
             raise
 
     def release(self) -> bool:
-        """Gives the job back as if it had not been begun; whoever still works on it has lost it."""
+        """Return the job to the queue, uncounted. A handler still running has lost it."""
         return self._settled(GIVEN_BACK, RELEASE_PATIENCE) != LOST
 
     def _done(self) -> str:
@@ -165,7 +169,8 @@ class Shift:
             with _beating(work):
                 effect = handler.run(work)
         with work.bank._writing() as writer:
-            # Once more, since it may have changed while the handler was at it; now nothing comes between.
+            # Check again, because it may have changed while the handler ran. Within the transaction nothing else
+            # writes.
             if stale or self._is_stale(writer, handler):
                 outcome = Outcome("stale", _told_of(JobError("changed")))
             else:
@@ -218,7 +223,7 @@ class Shift:
 
 @contextmanager
 def _beating(work: Work) -> Iterator[None]:
-    """Keeps the lease up in a thread of its own, since a handler may wait long for a model."""
+    """Extend the lease in a separate thread, because a handler may wait long for a model."""
     over = threading.Event()
 
     def beat() -> None:
@@ -238,13 +243,12 @@ def _beating(work: Work) -> Iterator[None]:
 
 
 def _may_pass(problem: Exception) -> bool:
-    """Whether another try may help. A store that fails is the machine's trouble and not the job's; of what nobody
-    foresaw nobody knows."""
+    """Return whether another try may help. Store failures are the machine's, not the job's; unknown errors may pass."""
     return not isinstance(problem, PieriaError) or problem.retryable or isinstance(problem, StorageError)
 
 
 def _budget_of(problem: BaseException | None) -> BudgetError | None:
-    """The budget that stands behind a failure, which an adapter or a mind may have wrapped."""
+    """Return the budget error behind a failure, which an adapter or a mind may have wrapped."""
     while problem is not None and not isinstance(problem, BudgetError):
         wrapped = [one for one in getattr(problem, "errors", ()) if isinstance(one, BudgetError)]
         problem = wrapped[0] if wrapped else problem.__cause__
@@ -252,7 +256,7 @@ def _budget_of(problem: BaseException | None) -> BudgetError | None:
 
 
 def _told_of(problem: Exception) -> Problem:
-    """Without the message of an error that is not ours: nobody knows what it quotes."""
+    """Return the problem to record. Leave out messages of foreign errors: they may quote user text."""
     if isinstance(problem, JobError) and problem.reason in JobError.reasons:
         return Problem(str(problem.reason), problem.message)
     if isinstance(problem, PieriaError):

@@ -1,6 +1,6 @@
-"""The worker: goes round the banks it is given, and does one job after the other.
+"""The worker: takes jobs from banks in turn, and runs one job at a time.
 
-Which jobs there are and what becomes of one is elsewhere (`jobs`, `work`); here is when a worker looks, waits, stops.
+`jobs.queue` holds the jobs and `jobs.run` runs one; this module decides when a worker polls, waits and stops.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PATIENCE = 1.0
-"""Seconds after which whoever waits for a worker learns that nobody wants to know any more."""
+"""Seconds between checks whether the waiting caller has given up."""
 LAST_CHANCE = 0.4
-"""Seconds that a handler has to come to an end when its worker is closed."""
+"""Seconds that a handler gets to finish when its worker is closed."""
 PRUNED_AT_ONCE = 100
 AFTER_CAPTURE = ("distil", "session_summary")
 AFTER_A_FAULT = 30.0
-"""Seconds for which a bank is left alone that could not be read or written."""
+"""Seconds that a bank is skipped after it could not be read or written."""
 AWAY = 5.0
-"""Seconds until it is asked again which banks there are, where that could not be told."""
+"""Seconds until the banks are listed again after listing them failed."""
 
 
 class Worker:
-    """Does the jobs of some banks, one at a time. `banks` is asked anew for every round.
+    """Runs the jobs of some banks, one at a time. `banks` is called again for every round.
 
-    `run` works in the thread that calls it, `start` in one of its own. Closing it, or a bank it works on, ends it
-    within two seconds: a handler that takes longer goes on to no effect, and its job is given back.
+    `run` works in the calling thread, `start` in a thread of its own. Closing the worker, or a bank it works on, ends
+    it within two seconds. A handler that takes longer has no effect, and its job goes back to the queue.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Worker:
         chance: Random | None = None,
     ) -> None:
         self.name: str = f"{os.getpid()}-{new_id()}"
-        """By which jobs say who has them."""
+        """The name under which jobs record their worker."""
         self.tally: Counter[str] = Counter()
-        """In what states it left how many jobs."""
+        """The number of jobs by final state."""
         self._banks = banks
         self._handlers = handlers
         self._kinds = kinds
@@ -77,10 +77,10 @@ class Worker:
         self._aside: dict[str, float] = {}
 
     def run(self, *, once: bool = False, idle: float | None = None, seconds: float | None = None) -> Counter[str]:
-        """Works until it is closed; with `once`, until nothing is due; with `idle`, until so many seconds later. After
-        so many `seconds` it begins no further job.
+        """Work until closed; with `once`, until nothing is due; with `idle`, until nothing was due for `idle` seconds.
 
-        Returns the tally. A bank that cannot be worked on is left alone for a while, or with `once` raises.
+        After `seconds` no further job begins. Return the tally. A failing bank is skipped for a while; with `once` its
+        error is raised.
         """
         self._rested.clear()
         try:
@@ -90,7 +90,7 @@ class Worker:
         return self.tally
 
     def start(self, *, once: bool = False, idle: float | None = None) -> None:
-        """The same in the background. What it raises is in `problem` when it has ended."""
+        """Run in the background. An error is in `problem` after the end."""
         self._rested.clear()
         _behind.add(self)
         threading.Thread(target=self._run_behind, args=(once, idle), name="pieria-worker", daemon=True).start()
@@ -111,7 +111,7 @@ class Worker:
         return self._stop.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until it works no more. False where it still does."""
+        """Wait until the worker has ended. Return False if it still runs."""
         until = math.inf if seconds is None else time.monotonic() + seconds
         while not given_up():
             left = until - time.monotonic()
@@ -122,14 +122,14 @@ class Worker:
         return False
 
     def stop(self) -> None:
-        """Asks it to end soon: no further job is begun, and the handler at work is told."""
+        """Ask the worker to end soon: no further job begins, and the running handler is notified."""
         self._stop.set()
         shift = self._shift
         if shift is not None:
             shift.work.stopping = True
 
     def close(self) -> None:
-        """Ends it, and gives back the job that is not done by then. Safe to call twice."""
+        """End the worker, and return an unfinished job to the queue. Safe to call twice."""
         self.stop()
         if self._process != os.getpid() or self.wait(LAST_CHANCE):
             return
@@ -149,9 +149,9 @@ class Worker:
                 self._stop.wait(self._rules.poll)
 
     def _round(self, *, raising: bool) -> int:
-        """One job of every bank that has one. Returns how many there were.
+        """Run one job of every bank that has one, and return their number.
 
-        Where it cannot be told just now which banks there are, as while a server is started anew, that passes.
+        If the banks cannot be listed for the moment, for example during a server restart, pause and return 0.
         """
         try:
             return self._of_each(raising=raising)
@@ -181,7 +181,7 @@ class Worker:
             except Exception:
                 if raising:
                     raise
-                # It serves all banks, for as long as a server runs: one of them must not end it for the others.
+                # One bank's failure must not stop the worker for the others.
                 log.exception("bank %s is left alone for %d s: work failed unexpectedly", bank.name, AFTER_A_FAULT)
                 self._aside[bank.name] = time.monotonic() + AFTER_A_FAULT
         return done
@@ -198,7 +198,7 @@ class Worker:
             return False
         work = Work(bank, job, token, self._rules, self._told)
         self._shift = Shift(work, self._handlers, self._rules, self._chance)
-        # It may have been closed between the claim and now, when nobody could know of the job.
+        # `stop` may have been called between the claim and now, before it could see the job.
         work.stopping = self._stop.is_set()
         state = self._shift.perform()
         self._shift = None
@@ -214,8 +214,9 @@ class Worker:
 
 
 def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
-    """Does what is due of a bank's distilling, for where no worker may ever come by: one job after the other, until so
-    many seconds are over. Nothing where a language model would be asked: that takes its time, and has its budget.
+    """Run due distilling jobs of a bank for at most `seconds`, in case no worker ever runs.
+
+    With a language model do nothing: its calls are slow and have a budget.
     """
     if bank._llm is not None or bank.is_foreign:
         return Counter()
@@ -227,6 +228,6 @@ _behind: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 @atexit.register
 def _end() -> None:
-    """A thread that is cut off within a model's runtime would crash; and nobody need wait for a lease to run out."""
+    """Close running workers, because cutting off a thread in a model's runtime crashes the process."""
     for worker in list(_behind):
         worker.close()

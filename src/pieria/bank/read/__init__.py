@@ -1,1 +1,1 @@
-"""Reads: by id, by list, by question and along links."""
+"""The verbs that read: by id, list, query and links."""

@@ -1,6 +1,6 @@
-"""How a question is answered: the banks concerned are read in one moment, and the work is handed to `recall/`.
+"""Answer a query: open the banks in one read transaction each, and pass the work to `recall/`.
 
-Apart from `recalling`, which checks what is asked: a process that asks nothing loads none of it.
+Kept apart from `read.recall`, so that only processes with a query load this code.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from pieria.bank.read.recall import Recalling
 
     Vectors = dict[str, NDArray[np.float32]]
-    """Of questions, by their texts."""
+    """Vectors of queries, by text."""
 
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
 QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
-"""Of the time that is left for an answer, what these may take: words need some of it too."""
+"""The shares of the remaining time for embedding the query and pending texts; term search needs time too."""
 ON_THE_SPOT_SECONDS = 0.1
-"""No more is spent on what has no vectors yet: by words alone most of it is found as well."""
+"""The most seconds for embedding pending texts; their words find most of them as well."""
 
 
 def question_of(bank: Recalling, text: str, filter: Filter, deadline: float = math.inf) -> Question:
-    """The question as `recall` asks it by default."""
+    """Return the query with the default settings of `recall`."""
     ranking = POLICIES["hybrid"]
     return Question(
         text=text,
@@ -73,10 +73,10 @@ def answer(
     *,
     vectors: Vectors | None = None,
 ) -> Recall:
-    """Does not count what is found as used.
+    """Answer a query without counting uses.
 
-    With `vectors` it is one look of several that make a recall: each takes from there the vectors of what was asked
-    before and adds its own, and telemetry does not tell of it as a recall.
+    `vectors` is for one search of several that make a recall: it takes known query vectors from there and adds new
+    ones, and sends no telemetry.
     """
     begun, asked = perf_counter(), question.text
     filter = filter.having(tells_past=filter.valid_at is None)
@@ -87,7 +87,7 @@ def answer(
         walk = None
         if cursor is not None:
             walk, sources = _resumed(cursor, question, sources)
-            # Yesterday is the day before the first page was asked for.
+            # On later pages, "yesterday" is relative to the first page.
             question = replace(question, reading=reading(asked, moment(walk.pins.now), question.reading.zone))
         standing = bank._embedding.readiness(sources[0].reader)
         pending = sum(source.reader.pending_count() for source in sources)
@@ -107,7 +107,7 @@ def answer(
 
 
 def _measured(bank: Recalling, found: Recall, seconds: float, embedded: float) -> None:
-    """How it went, in sizes, names and ids. That an arm was left out is told; why might quote somebody."""
+    """Report sizes, names and ids to telemetry. Omit why an arm was left out: the reason may quote user text."""
     left_out: Mapping[str, str] = found.plan["left_out"]
     telemetry.point(
         "recall.answered",
@@ -130,7 +130,10 @@ def _measured(bank: Recalling, found: Recall, seconds: float, embedded: float) -
 
 
 def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
-    """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""
+    """Return a digest of bank, query and all options of a recall, to check a cursor.
+
+    The time of asking is not in it.
+    """
     ranking = (policy.name, sorted(policy.weights.items()))
     said = repr((bank.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -139,7 +142,7 @@ def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: P
 def _with_vectors(
     bank: Recalling, sources: Sequence[Source], question: Question, known: Vectors | None
 ) -> list[Source]:
-    """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
+    """Return the sources with the query's vector where the space is the same, or else the reason why not."""
     standings = [bank._embedding.readiness(source.reader) for source in sources]
     failed: str | None = None
     vectors: Vectors = {} if known is None else known
@@ -160,7 +163,7 @@ def _with_vectors(
 
 
 def _foreseen(bank: Recalling, question: Question) -> Vectors:
-    """Of the question and of what it likely asks; of the question alone where the model takes that for itself only."""
+    """Return vectors of the query and its likely variants; of the query alone if the model refuses the variants."""
     alone = [question.reading.about]
     both = [*alone, *without_named(question.reading)]
     try:
@@ -178,7 +181,7 @@ def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> Vectors
 
 
 def _meaning(bank: Recalling, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
-    """Of the question in other words: as a rule those that were foreseen."""
+    """Return the vector of the query in other words, which is usually known already."""
     if text not in known:
         known |= _meanings(bank, [text], deadline)
     return known[text]
@@ -190,8 +193,9 @@ def _on_the_spot(bank: Recalling, texts: Sequence[str], deadline: float) -> Mapp
 
 
 def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
-    """This bank and, for what belongs to the user, `@me`: each in one read transaction. Locks of others are waited for
-    until the deadline.
+    """Return this bank and, for the user's memories, `@me`, each in one read transaction.
+
+    Wait for locks until the deadline.
     """
     seconds = None if deadline == math.inf else max(0.0, deadline - perf_counter())
     wanted = filter.scopes
@@ -207,7 +211,7 @@ def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: floa
 
 
 def _check_index(source: Source) -> None:
-    """Another process may have brought the bank to a newer analyser meanwhile: our terms would find half of it."""
+    """Raise if a newer version has rebuilt the text index: the terms of this version would find only half of it."""
     held = source.reader.head().analyser
     if held > ANALYSER_VERSION:
         reason = (
@@ -247,7 +251,7 @@ def _nearest(given: object, names: Iterable[str]) -> str | None:
 
 
 def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple[Walk, list[Source]]:
-    """The walk, and the sources it began with as they stood then. One that came since had nothing to say yet."""
+    """Return the walk, and its sources in their state at the first page. Sources added since are left out."""
     walk = walk_of(cursor, question.mark, len(question.reading.considered), [source.name for source in sources])
     known = dict(walk.pins.known)
     then = [

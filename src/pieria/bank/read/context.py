@@ -1,8 +1,8 @@
-"""The verb `context`: what an agent is told at the start of a session, or with a prompt.
+"""The verb `context`: the text for an agent at the start of a session or with a prompt.
 
-It is made of the bank as it stood at one moment, so that the same moment gives the same text, whatever was written
-since. Which moment is a session's, a caller may have kept: a record of the bank (collection `contexts`, a key for each
-session). To make a context counts nothing as used; what the session was told is noted off the read path, for `trace`.
+It is built from the bank at one moment; the same moment gives the same text despite later writes. A session may keep
+its moment in a record (collection `contexts`, one key per session). Building a context counts no use; the shown
+memories are recorded later, off the read path, for `trace`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEPT = "contexts"
 KEPT_DAYS = 30
-"""After so long a session is over, and its moment is let go of when another one is kept."""
+"""After so many days a kept moment is deleted when another is kept."""
 TOKENS = 2_000
 MOST_FILES = 100
 
@@ -46,13 +46,13 @@ class Contexts(Recalling):
         anew: bool = False,
         deadline_ms: int | None = None,
     ) -> Context:
-        """What to tell an agent before it asks: standing rules, what is pinned and what was left open, then an index
-        of what matters most, and as much of it in full as there is room for. All of it is fenced as data.
+        """Return what an agent should know before it asks: standing rules, pinned memories and open ends.
 
-        With a query or files it is about these, and as of now. Without them it is as of `known_at`, or of the moment
-        that is kept for the session, or of now. `keep` keeps the moment for the session, unless one is kept already;
-        `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
-        what recall may take for the query; it then answers from what it has.
+        An index of the most important memories follows, with as many full texts as fit the budget. All text is fenced
+        as data. With a query or files the context is about these, as of now. Without them it is as of `known_at`, or
+        the session's kept moment, or now. `keep` keeps the moment for the session unless one is kept already. `anew`
+        ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
+        the hits found by then.
         """
         from pieria.bank.read.context_answer import Telling
 
@@ -92,7 +92,7 @@ class Contexts(Recalling):
             made, now = telling.begun()
             if not keep or speaking is None or self._keep_moment(speaking, now, anew):
                 return made
-            # Somebody else was first.
+            # Another process kept a moment first.
             kept = self._kept_moment(speaking)
         return telling.told("", kept)
 
@@ -106,7 +106,7 @@ class Contexts(Recalling):
         return moment_of(held)
 
     def _keep_moment(self, session: str, now: Moment, anew: bool) -> bool:
-        """False where a moment is kept already."""
+        """Keep the moment, and return False if one is kept already."""
         done: list[bool] = []
 
         def plan(writer: Writer) -> Changeset:
@@ -116,7 +116,7 @@ class Contexts(Recalling):
                 return Changeset("context")
             old = [key for key, value in held.items() if value["now"] < now.now - KEPT_DAYS * DAY and key != session]
             records = [*(Record(KEPT, key, None) for key in old), Record(KEPT, session, now.as_record())]
-            # Whose session it is, is its own business.
+            # Do not name the session in the journal: it is private.
             return Changeset("context", records=records, ids=(KEPT,))
 
         self._apply(plan)

@@ -1,6 +1,6 @@
-"""Making one context: the banks concerned are read in one moment, and what is said of them is `recall/`'s business.
+"""Build one context: open the banks in one read transaction each, and let `recall/` choose the text.
 
-Apart from `contexts`, which checks what is asked and keeps moments: a process that makes no context loads none of it.
+Kept apart from `read.context`, so that only processes that build contexts load this code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HITS = 40
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a session began, by the clock and by each bank's own count; what it was told; what was saved last then."""
+    """The start of a session: the clock, the known time of each bank, what was shown, and the last checkpoint."""
 
     now: int
     known: dict[str, int]
@@ -43,7 +43,7 @@ class Moment:
 
 
 class Telling:
-    """One context to be made; `filter` says who reads, when, and of which place."""
+    """Builds one context. `filter` has the viewer, time and place."""
 
     def __init__(self, bank: Recalling, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
         self._bank = bank
@@ -53,7 +53,7 @@ class Telling:
         self._seconds = seconds
 
     def begun(self) -> tuple[Context, Moment]:
-        """As of now, and what to keep of it."""
+        """Return the context as of now, and the moment to keep."""
         with ExitStack() as stack:
             sources = sources_of(self._bank, stack, self._filter.having(place=None))
             known = {source.name: source.reader.head().known for source in sources}
@@ -63,7 +63,7 @@ class Telling:
         return made, replace(now, told=tuple(told_in(made.items)))
 
     def told(self, query: str, then: Moment | None, before: Sequence[str] = ()) -> Context:
-        """As of a moment, or of now; with a query what bears on it, and nothing of what was told before."""
+        """Return the context as of a moment, or of now. With a query, skip what was shown before."""
         at = then or Moment(self._filter.now, {})
         filter = self._filter if then is None else self._filter.having(now=at.now)
         answer = self._answer(query, filter) if query else None
@@ -95,7 +95,7 @@ class Telling:
         return Context(made.text, made.tokens, made.items, made.left_out, then, sure)
 
     def _closing(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Iterator[str]:
-        """What is told behind the open threads: what was saved last and, unasked, what waits for a decision."""
+        """Yield the closing lines: the last checkpoint and, without a query, what waits for a decision."""
         last = at.checkpoint
         if last is not None:
             yield checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)

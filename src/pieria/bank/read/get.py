@@ -1,4 +1,4 @@
-"""Reading by id, by list and by count; history and the journal."""
+"""The verbs that read by id, list and count, and those for history and the journal."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ COUNTED = (
 MOST_PASSED_OVER = 1_000_000_000
 LONGEST_WAIT = 86_400.0
 PATIENCE = 1.0
-"""Seconds that a store waits for a change at a time, so that whoever waits learns in time that the bank was closed, or
-that nobody waits for the change any more."""
+"""Seconds of one wait in the store, so that a caller soon notices a closed bank or a cancelled wait."""
 FOLLOWED = 500
-"""Changes that are read at a time."""
+"""Changes read at once."""
 
 
 class Reading(Core):
@@ -50,9 +49,9 @@ class Reading(Core):
         known_at: Instant | None = None,
         include_removed: bool = False,
     ) -> Memory | None:
-        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none.
+        """Return the memory under an id, of any status, or None. `id@version` gives that version.
 
-        An id that itself ends like a version comes before the version; with `version` the whole reference is the id.
+        An existing id that ends like a version takes precedence. With `version`, the whole reference is the id.
         """
         check.identifier(reference, "reference")
         check.flag(include_removed, "include_removed")
@@ -80,14 +79,14 @@ class Reading(Core):
         return None if version is None else self._version(id, version, known_at, include_removed)
 
     def _check_free(self, reader: Reader, id: str, filter: Filter) -> None:
-        """Raise `QuarantinedError` where it is quarantine alone that hides the id from this reader."""
+        """Raise `QuarantinedError` if only quarantine hides the id from this viewer."""
         hidden = filter.having(ids=(id,), known_at=None, quarantined=True).anything()
         held = quarantine_error(reader, id)
         if held is not None and reader.states([id], hidden):
             raise held
 
     def _version(self, id: str, version: int, known_at: Instant | None, include_removed: bool) -> Memory | None:
-        """One version, as it stood last."""
+        """Return the last state of one version."""
         filter = self._filter(known_at=known_at)
         with self._reading() as reader:
             if not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
@@ -131,10 +130,10 @@ class Reading(Core):
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> Page:
-        """Memories of this bank in order; with scope `user` alone, the user's own.
+        """Return memories of this bank in order; with scope `user` alone, the user's own.
 
-        `cursor` goes on where a page of the same order and filters ended, whatever came since; `offset` passes over
-        so many, whatever they are by now.
+        `cursor` continues a page of the same order and filters, unaffected by later writes. `offset` skips a number of
+        current memories.
         """
         problems = Problems()
         filter = problems.of(
@@ -193,8 +192,10 @@ class Reading(Core):
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> dict[str | End, Page]:
-        """The `list` of each of these, under what was given for it, in one look; `limit` is of each, and `list` goes on
-        from its cursor. `by` is `tags`, `entities`, `files`, or `place` with places spelt wing/room.
+        """Return the `list` for each of these values, by the given values, from one read. `limit` applies to each.
+
+        `list` continues from each cursor. `by` is `tags`, `entities`, `files`, or `place` with places written
+        wing/room.
         """
         problems = Problems()
         filter = problems.of(
@@ -250,7 +251,7 @@ class Reading(Core):
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> Any:
-        """How many there are; with `by`, how many of each kind, place, tag and so on, most first."""
+        """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
         problems = Problems()
         filter = problems.of(
             self._filter,
@@ -267,8 +268,9 @@ class Reading(Core):
         return counts["total"] if by is None else counts
 
     def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
-        """The memories of this bank that say exactly this, without what is private; the first kept first. With scope
-        `user` alone those of the user's own.
+        """Return the memories with exactly this text after screening, oldest first.
+
+        With scope `user` alone, the user's own.
         """
         kept = self._screening.draft(checked(NewMemory(text))).text
         filter = for_lists(self._filter(kinds=kinds, scope=scope))
@@ -276,7 +278,7 @@ class Reading(Core):
             return tuple(sorted(reader.twins(kept, terms(kept), filter), key=lambda memory: memory.row))
 
     def _keeper(self, filter: Filter) -> Self:
-        """The bank that keeps what is asked for: what is the user's alone is in `@me`."""
+        """Return the bank to read: the user's memories alone are in `@me`."""
         if self.is_user_bank or filter.scopes is None or "user" not in filter.scopes:
             return self
         if len(filter.scopes) > 1:
@@ -287,9 +289,9 @@ class Reading(Core):
         return self if user is None else user
 
     def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
-        """Every stretch of known time of a memory, oldest first: its versions, and each change of its standing.
+        """Return every interval of known time of a memory, oldest first: its versions, and each change of its status.
 
-        With `revisions`, those of the memories it revised and was revised as, too.
+        With `revisions`, also those of earlier and later revisions.
         """
         check.identifier(id, "id")
         check.flag(revisions, "revisions")
@@ -304,7 +306,7 @@ class Reading(Core):
         return tuple(sorted(stretches, key=lambda memory: (memory.known_from, memory.row)))
 
     def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
-        """The journal after a sequence number, oldest first; with `last`, only so many of its newest entries."""
+        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries."""
         check.whole(since, "since")
         if limit is not None:
             check.whole(limit, "limit", 1)
@@ -314,7 +316,7 @@ class Reading(Core):
             return tuple(reader.changes(since, limit))
 
     def wait(self, since: int, seconds: float) -> bool:
-        """Waits until there is a change after a sequence number, whoever writes it; False where time is over first."""
+        """Wait for a change after a sequence number, by any process. Return False on timeout."""
         check.whole(since, "since")
         until = time.monotonic() + check.number(seconds, "seconds", 0.0, LONGEST_WAIT)
         while True:
@@ -326,10 +328,10 @@ class Reading(Core):
                 return False
 
     def follow(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[Change]:
-        """The changes after a sequence number, oldest first, and then each as it comes; without one, from now on.
+        """Yield the changes after a sequence number (default: now), oldest first, then each new one.
 
-        Goes on until the bank is closed, or so many seconds are over. Where it ends with an error that may be tried
-        again, nothing was missed: follow on from the last change that came.
+        It ends when the bank closes or after `seconds`. After a retryable error no change is lost: follow from the last
+        one received.
         """
         begun = time.monotonic()
         until = inf if seconds is None else begun + check.number(seconds, "seconds", 0.0, LONGEST_WAIT)
@@ -351,6 +353,6 @@ class Reading(Core):
             left = until - time.monotonic()
             if left <= 0 or given_up():
                 return
-            # Whether the bank was closed meanwhile, the next look tells.
+            # The next iteration notices a closed bank.
             with suppress(ClosedError):
                 self.wait(since, min(left, LONGEST_WAIT))

@@ -1,8 +1,6 @@
-"""What was drawn from memories, through every kind of derivation: the one lineage that `trace`, `quarantine` and
-`purge` share.
+"""The lineage of memories through every kind of derivation, shared by `trace`, `quarantine` and `purge`.
 
-Reads links and states as the record holds them, also what ended and what is in quarantine. Decides nothing about what
-becomes of it.
+It reads links and states as recorded, ended and quarantined ones included. The verbs decide what to do with it.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from pieria.record.link import DRAWN_FROM, End, Link
 from pieria.store.protocol import Reader
 
 NAMING = ("membership", "hierarchical")
-"""How tags, intents and subgoals are tied to what they are of."""
+"""The relations of tags, intents and subgoals to their members."""
 NAMED, TAKEN_DOWN = "names", "taken down for"
-"""Derivations that no link spells: a name that nothing else bears, and the source that a step was taken down as."""
+"""Derivations without a link: names that nothing else bears, and the source of a step."""
 
 
 def lineage(reader: Reader, ids: Iterable[str]) -> dict[str, Origin | None]:
-    """Return the ids and every memory that holds words of theirs, each with how it was reached; None of the ids."""
+    """Return the ids and every memory that contains words of theirs, with its origin; None for the ids."""
     found = followed(reader, ids, _holds_its_words)
     drawn = list(found)
     found |= {id: Origin(NAMED, of) for id, of in _named_after(reader, drawn).items()}
@@ -28,12 +26,12 @@ def lineage(reader: Reader, ids: Iterable[str]) -> dict[str, Origin | None]:
 
 
 def _holds_its_words(link: Link, id: str) -> bool:
-    """Revisions in both directions, and what was drawn from the memory."""
+    """Return whether the link leads to a revision, in either direction, or to a memory derived from the id."""
     return link.relation == REVISES or (link.relation == DRAWN_FROM and link.target.name == id)
 
 
 def _named_after(reader: Reader, ids: list[str]) -> dict[str, str]:
-    """What a step was for, in its words, and tags and intents under which nothing is left; each with a step."""
+    """Return subgoals of the steps, and tags and intents without other members, each with a member."""
     gone = set(ids)
     others = {id: of for id, of in _tied(reader, ids).items() if id not in gone}
     kinds = {id: each.state.kind for id, each in reader.states(others).items()}
@@ -45,7 +43,10 @@ def _named_after(reader: Reader, ids: list[str]) -> dict[str, str]:
 
 
 def _taken_down_for(reader: Reader, ids: list[str]) -> dict[str, str]:
-    """What steps were taken down as, in their very words, unless something else rests on it; each with its step."""
+    """Return the sources of the steps, each with its step.
+
+    A source repeats the words of its step. Sources that other nodes rest on are left out.
+    """
     gone = set(ids)
     links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
     under = {link.target.name: link.source.name for link in links if link.source.name in gone}
@@ -57,7 +58,7 @@ def _taken_down_for(reader: Reader, ids: list[str]) -> dict[str, str]:
 
 
 def _tied(reader: Reader, ids: list[str]) -> dict[str, str]:
-    """What stands under another's name, or lends its own, to any of these; each with the one that it is tied to."""
+    """Return what names these ids or is named by them, each with the id it is linked to."""
     given = set(ids)
     found: dict[str, str] = {}
     for link in reader.links([End("memory", id) for id in ids]) if ids else ():

@@ -1,4 +1,4 @@
-"""Links between memories and places, and what they lead to. Also how memories are used."""
+"""The verbs on links between memories and places, and on usage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Linking(Core):
         label: str | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> Link:
-        """Ties two memories, or a memory and a `Place`. The same tie again changes its weight, label and meta only."""
+        """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
         row = self._row(source, target, relation, weight, label, meta)
         holder = self._common_holder(_ends_of(row))
         with holder._writing() as writer:
@@ -84,7 +84,7 @@ class Linking(Core):
         return Changeset("link", links=[row if old is None else _as_tied(row, old)])
 
     def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
-        """Unties: one link by its id, or all between two ends, of one relation if it is named."""
+        """Remove one link by its id, or all links between two ends, optionally of one relation."""
         if target is None:
             if relation is not None:
                 raise InputError("target", "an end, together with the relation", None)
@@ -97,7 +97,7 @@ class Linking(Core):
         return holder._untied(lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
 
     def _link_holder(self, id: str) -> Self:
-        """The bank that holds the link, as `_holder` for a memory."""
+        """Return the bank that holds the link, like `_holder` for a memory."""
         user: Self | None = None if self.is_user_bank else self._me(False)
         if user is not None:
             with user._reading() as reader:
@@ -119,7 +119,7 @@ class Linking(Core):
         return untied
 
     def links(self, end: str | End | None = None, *, relation: str | None = None) -> list[Link]:
-        """The links there are, or those of one end, in the order in which they were written."""
+        """Return all links, or those of one end, oldest first."""
         ends = None if end is None else (_end(end, "end"),)
         if relation is not None:
             check.name(relation, "relation")
@@ -128,7 +128,7 @@ class Linking(Core):
             return holder._with_seen_ends(reader, reader.links(ends, relation))
 
     def _with_seen_ends(self, reader: Reader, links: list[Link]) -> list[Link]:
-        """Those between places, and memories that this reader may see."""
+        """Return the links between places and visible memories."""
         names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
         seen = reader.states(names, self._filter().having(ids=names).anything())
         return [
@@ -146,7 +146,10 @@ class Linking(Core):
         hops: int = 1,
         limit: int = 50,
     ) -> Neighborhood:
-        """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
+        """Return what the links of a memory or place lead to, nearest first, each once.
+
+        `truncated` says that `limit` cut it.
+        """
         start = _end(id, "id")
         return self._around_each((start,), relation, direction, hops, limit)[start]
 
@@ -159,7 +162,7 @@ class Linking(Core):
         hops: int = 1,
         limit: int = 50,
     ) -> dict[str | End, Neighborhood]:
-        """The `neighbors` of each of these, under what was given for it, in one look; `limit` is of each."""
+        """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
         starts = {id: _end(id, "ids") for id in _several(ids)}
         around = self._around_each(starts.values(), relation, direction, hops, limit)
         return {id: around[start] for id, start in starts.items()}
@@ -183,7 +186,7 @@ class Linking(Core):
         return around
 
     def _ends_by_holder(self, ends: Collection[End]) -> dict[Self, list[End]]:
-        """The ends by the bank that holds them. A place is one of this bank."""
+        """Group the ends by the bank that holds them. A place belongs to this bank."""
         holders = self._holders([end.name for end in ends if end.what == "memory"])
         holder_of = {End("memory", id): holder for holder, ids in holders.items() for id in ids}
         found: dict[Self, list[End]] = {}
@@ -192,7 +195,7 @@ class Linking(Core):
         return found
 
     def _common_holder(self, ends: Sequence[End]) -> Self:
-        """The bank that holds the memories among the ends: links stay within one."""
+        """Return the bank that holds the memories among the ends. Raise if there are two: links stay within a bank."""
         holders = self._holders([end.name for end in ends if end.what == "memory"])
         if len(holders) > 1:
             hint = "Links stay within a bank; one of these is the user's own, in @me."
@@ -209,8 +212,9 @@ class Linking(Core):
         reward: float | None = None,
         boost: bool = False,
     ) -> dict[str, Usage]:
-        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one. A
-        boost makes them stronger by the setting `crossing_boost`.
+        """Count a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if given.
+
+        A boost makes the memories stronger by the setting `crossing_boost`.
         """
         wanted = check.identifiers(ids, "ids")
         problems = Problems()
@@ -242,7 +246,7 @@ class Linking(Core):
         return self.usage(wanted)
 
     def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
-        """How memories have been used; one that was never used is there with zeros."""
+        """Return the usage of memories, with zeros for an unused one."""
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Usage] = {}
         for holder, theirs in self._holders(wanted).items():
@@ -255,7 +259,7 @@ class Linking(Core):
 
 
 def _sources_of(reader: Reader, id: str) -> set[str]:
-    """Everything that an id is drawn from, directly or not."""
+    """Return all direct and indirect sources of an id."""
     found: set[str] = set()
     waiting = [id]
     while waiting:
@@ -276,7 +280,7 @@ def _end(value: object, parameter: str) -> End:
 
 
 def _several(value: object) -> Iterable[Any]:
-    """One end or some, of which there is at least one."""
+    """Return the ends, at least one."""
     items = (value,) if isinstance(value, str | End) else value
     if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
         raise InputError("ids", "an id, a Place, or a list of them", value)
@@ -306,7 +310,7 @@ def same_tie(reader: Reader, row: LinkRow) -> Link | None:
 
 
 def _as_tied(row: LinkRow, old: Link) -> LinkRow:
-    """The new tie in the old one's id and direction, to compare them."""
+    """Return the new link with the old one's id and direction, for comparison."""
     return row._replace(
         id=old.id,
         source_is=old.source.what,

@@ -1,4 +1,4 @@
-"""From memories and places outwards along their links: of many in as many questions to the store as of one."""
+"""Walk from memories and places along their links. Many starts need no more store queries than one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIRECTIONS = ("both", "out", "in")
 
 
 class Way(NamedTuple):
-    """Along links of one relation or of any, in one direction or in both, and how far."""
+    """How to walk: the relation (None for any), the direction, and the number of hops."""
 
     relation: str | None
     direction: str
@@ -23,8 +23,9 @@ class Way(NamedTuple):
 
 
 def walked(reader: Reader, filter: Filter, starts: Sequence[End], way: Way, most: int) -> list[list[Neighbor]]:
-    """What the links of each of these lead to and the filter lets through, nearest first, in the order in which the
-    links were written: of each no more than so many, and no more is read of a hub than it takes to find them.
+    """Return for each start the visible ends of its links, nearest first, then oldest link first.
+
+    Each start gets at most `most` neighbors, and no more of a hub is read than needed to find them.
     """
     walks = [_Walk(start, most) for start in starts]
     met: dict[str, Memory | None] = {}
@@ -44,7 +45,7 @@ def walked(reader: Reader, filter: Filter, starts: Sequence[End], way: Way, most
 
 
 class _Step(NamedTuple):
-    """Over a link to its other end. `place` is where the link stands among all of them."""
+    """A step over a link to its other end. `place` is the link's position among all links."""
 
     place: int
     to: End
@@ -52,7 +53,7 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """From one end outwards: `edge` is what the last hop led to, and `ahead` what the next one may lead to."""
+    """A walk from one end. `edge` is what the last hop reached, and `ahead` what the next may reach."""
 
     def __init__(self, start: End, most: int) -> None:
         self.found: list[Neighbor] = []
@@ -73,7 +74,7 @@ class _Walk:
         self.edge, self.ahead = [], list(reached.items())
 
     def go_on(self, hop: int, number: int, met: Mapping[str, Memory | None]) -> None:
-        """To the next so many ends, as far as they may be seen."""
+        """Step to the next `number` ends, if they are visible."""
         near, self.ahead = self.ahead[:number], self.ahead[number:]
         for end, link in near:
             is_place = end.what == "place"
@@ -85,7 +86,7 @@ class _Walk:
 
 
 def _steps(links: Iterable[Link], direction: str) -> dict[End, list[_Step]]:
-    """The ways that links may be walked, by the end from which."""
+    """Return the steps over the links, by their start."""
     steps: dict[End, list[_Step]] = {}
     for place, link in enumerate(links):
         both = direction == "both" or link.relation in SYMMETRIC
@@ -97,7 +98,7 @@ def _steps(links: Iterable[Link], direction: str) -> dict[End, list[_Step]]:
 
 
 def _meet(reader: Reader, filter: Filter, ends: Iterable[End], met: dict[str, Memory | None]) -> None:
-    """Reads the memories among these that were not met yet; None stands for one that may not be seen."""
+    """Read the memories not met yet. None marks one that is not visible."""
     new = dict.fromkeys(end.name for end in ends if end.what == "memory" and end.name not in met)
     if new:
         met.update(new)

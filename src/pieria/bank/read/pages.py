@@ -1,6 +1,6 @@
-"""Pages of memories in an order of the store: where one ended, and where the next goes on.
+"""Cursors for pages of memories in an order of the store.
 
-A cursor belongs to the question it came from: another order or other filters refuse it.
+A cursor belongs to one query: another order or other filters refuse it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _order_value(memory: Memory, order: str) -> float:
 
 
 def mark_of(bank: str, order: str, filter: Filter) -> str:
-    """Tells whose cursor it is: bank, order and all that is asked of a memory, but not the moment of asking."""
+    """Return a digest of bank, order and filters, to check a cursor. The time of asking is not in it."""
     said = repr((bank, order, filter.having(now=0)))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

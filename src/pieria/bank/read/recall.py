@@ -1,4 +1,4 @@
-"""The verb `recall`: checks what is asked. How it is answered is in `answering`, loaded with the first question."""
+"""The verb `recall`: checks the arguments. `read.answer`, loaded with the first query, finds the answer."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ QUERY_LIMIT = 1 << 20
 ANSWERING_KINDS = tuple(kind for kind in KINDS if kind not in ROUTING_KINDS)
 LONGEST_DEADLINE, MOST_TOKENS = 600_000, 10_000_000
 EMBEDDED = 8_000
-"""Characters of a question that are embedded: more than any model reads of one."""
+"""Characters of a query that are embedded: more than any model reads."""
 QUESTION_SECONDS = 5.0
-"""How long a model that is elsewhere may take to embed a question, before recall goes on without."""
+"""Seconds that a remote model may take to embed a query; then recall goes on without its vector."""
 CAUGHT_UP = 16
-"""So many pending texts are embedded before memories are compared with each other; more are left to the background."""
+"""The most pending texts embedded before memories are compared; the background embeds more."""
 
 
 class Recalling(Core):
@@ -70,14 +70,13 @@ class Recalling(Core):
         matching: bool = False,
         counted: bool = True,
     ) -> Recall:
-        """What the bank, and the user's own, hold on a question: best first, each with its reasons.
+        """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
 
-        Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
-        Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
-        with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
-        only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
-        is no use of what it finds. With `min_confidence` only what answers comes: nothing where it is less sure than
-        that, and nothing that is worth less than half of the best.
+        Lists match any of their values. `valid_at` selects memories valid at a time, `known_at` those known then. Any
+        text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories about to be
+        forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
+        the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
+        `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
         """
         from pieria.bank.read.answer import answer, mark, ranking_of
         from pieria.recall.page import Question
@@ -136,7 +135,7 @@ class Recalling(Core):
         return found
 
     def _note(self, found: Recall) -> None:
-        """What was found was used, in whichever bank it is."""
+        """Count a use of the memories found, in the bank of each."""
         told = [memory for hit in found for memory in (hit.memory, hit.reply) if memory is not None]
         theirs = [] if self.is_user_bank else [memory.id for memory in told if memory.scope == "user"]
         user = self._me(False) if theirs else None
@@ -161,12 +160,12 @@ def _tokens(budget_tokens: object) -> int:
 
 
 def embeddable(question: str) -> str:
-    """Half of a surrogate pair is no letter, and no model reads it."""
+    """Return the text to embed, without unpaired surrogates, which no model reads."""
     return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
 
 
 def question_text(query: object) -> str:
-    """Any text is a legal question."""
+    """Return the query. Any text is legal up to `QUERY_LIMIT` characters."""
     if not isinstance(query, str):
         raise InputError("query", "a text", query)
     if len(query) > QUERY_LIMIT:

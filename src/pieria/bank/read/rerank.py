@@ -1,4 +1,4 @@
-"""Asking the reranker of a bank, within the time that a recall has left. What becomes of the scores is in `recall`."""
+"""Call the bank's reranker within the time that a recall has left. `recall` uses the scores."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pieria.models.reranker import STEP
 from pieria.recall.rerank import Reranks
 
 SHARE = 0.5
-"""Of the time that is left, what the reranker may take."""
+"""The share of the remaining time for the reranker."""
 
 
 def reranks_of(bank: Core, deadline: float) -> Reranks | None:
-    """Return the bank's reranker, to be asked before the deadline; None where none is set."""
+    """Return the bank's reranker with the deadline applied, or None if none is set."""
     reranker = bank._reranker
     if reranker is None:
         return None

@@ -1,4 +1,4 @@
-"""Follows links between memories: revisions, and what was drawn from what."""
+"""Follow links between memories: revisions and derivations."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from pieria.record.link import End, Link
 from pieria.store.protocol import Reader
 
 OUTGROWN = "outgrown"
-"""How a tie to a source ends that is no source any more, while earlier versions still hold its words."""
+"""How a source link ends when the memory no longer rests on that source.
+
+Earlier versions of the memory still contain the source's words.
+"""
 RESERVED = (REVISES,)
-"""Relations that the engine alone ties and unties, since what it does later rests on them."""
+"""Relations that only the engine adds and removes, because its later work depends on them."""
 AT_ONCE = 2_000
 
 
 class Origin(NamedTuple):
-    """How a memory was reached: by which relation, and from which memory."""
+    """How a memory was reached: the relation, and the memory it was reached from."""
 
     how: str
     of: str
 
 
 def followed(reader: Reader, ids: Iterable[str], follows: Callable[[Link, str], bool]) -> dict[str, Origin | None]:
-    """Return the ids, and every memory that links lead to which `follows` takes, nearest first, each with its origin.
+    """Return the ids, and every memory reached by links that `follows` accepts, nearest first, each with its origin.
 
-    `follows` is given a link and the id at which the link starts.
+    `follows` gets a link and the id at which the link starts.
     """
     found: dict[str, Origin | None] = dict.fromkeys(ids)
     fringe = list(found)
@@ -45,14 +48,13 @@ def followed(reader: Reader, ids: Iterable[str], follows: Callable[[Link, str], 
 
 
 def reached(reader: Reader, ids: Iterable[str], follows: Callable[[Link, str], bool]) -> list[str]:
-    """Return the ids of `followed` alone."""
+    """Return only the ids of `followed`."""
     return list(followed(reader, ids, follows))
 
 
 def _ways(link: Link) -> tuple[tuple[str, str], ...]:
-    """The ends of a link between memories that counts, either way round."""
-    # A revision that was undone held the words all the same, and so did what has outgrown its source;
-    # all else that was untied counts no longer.
+    """Return the ends of a link between memories in both directions, or nothing if the link does not count."""
+    # An undone revision and an outgrown source still share words. Other ended links do not count.
     standing = link.known_until is None and link.ended in ("", OUTGROWN)
     if not standing and link.relation != REVISES:
         return ()

@@ -1,4 +1,4 @@
-"""What is nearly the same as a text, all of it compared: whether something is there already in other words."""
+"""Find memories that say nearly the same as a whole text, so that a caller can avoid duplicates."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 BY_VECTORS, BY_WORDS = "vectors", "words"
 CANDIDATES = 20
-"""Memories that each passage brings."""
+"""Candidates per passage."""
 RARE = 64
-"""Terms by which a text is looked up where there are no vectors, the rarest of it."""
+"""The number of rarest terms to look up when there are no vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike a memory is, from 0 to 1: by the `vectors` of all its passages, or by `words` where it has none yet."""
+    """The similarity of a memory, from 0 to 1: by the `vectors` of its passages, or by `words` if it has none yet."""
 
     memory: Memory
     similarity: float
@@ -40,9 +40,9 @@ class Likeness:
 
 class Comparing(Core):
     def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> list[Likeness]:
-        """The memories of this bank that say most nearly the same as the whole of a text, the nearest first.
+        """Return the memories of this bank most similar to the whole of a text, nearest first.
 
-        One that says exactly this has 1. To compare is no use of a memory: nothing is counted.
+        An equal text has 1. Comparing counts no use.
         """
         kept = self._screening.draft(checked(NewMemory(text))).text
         check.whole(k, "k", 1, 100)
@@ -64,7 +64,7 @@ class Comparing(Core):
         return [Likeness(shown[row], alike, by) for row, alike, by in chosen if row in shown]
 
     def embedded(self, ids: str | Iterable[str]) -> set[str]:
-        """Which of these have a vector by now."""
+        """Return the ids that have a vector."""
         found = set[str]()
         for holder, theirs in self._holders(check.identifiers(ids, "ids")).items():
             with holder._reading() as reader:
@@ -74,7 +74,7 @@ class Comparing(Core):
         return found
 
     def _by_vectors(self, text: str, filter: Filter) -> dict[int, float] | None:
-        """By row how alike it is; None where there is nothing to compare by."""
+        """Return similarities by row, or None without vectors to compare."""
         embedder = self._embedding.embedder
         with self._reading() as reader:
             is_usable = self._embedding.readiness(reader).usable
@@ -86,7 +86,7 @@ class Comparing(Core):
         try:
             read = embedder.passages([text[part.start : part.end] for part in parts], self.meter.of_readers)
         except PieriaError:
-            # What keeps the model from embedding, `doctor` tells; words are still there to go by.
+            # `doctor` reports why the model fails; compare by words.
             return None
         weights = [part.end - part.start for part in parts]
         with self._reading() as reader:
@@ -96,7 +96,7 @@ class Comparing(Core):
 def _together(
     reader: Reader, vectors: list[NDArray[np.float32]], weights: list[int], filter: Filter
 ) -> dict[int, float]:
-    """Each passage finds what is nearest to it; each of those is then held against all passages."""
+    """Return similarities by row. The nearest memories of each passage are compared with all passages."""
     rows = sorted({near.row for vector in vectors for near in reader.near(vector, filter, CANDIDATES).candidates})
     worth: dict[int, float] = defaultdict(float)
     for vector, weight in zip(vectors, weights, strict=True):
@@ -107,7 +107,7 @@ def _together(
 
 
 def _by_words(reader: Reader, text: str, filter: Filter) -> dict[int, float]:
-    """The share of the different words of both that they have in common."""
+    """Return by row the share of distinct words that both texts have."""
     own = set(terms(text))
     rarest = _rarest(reader, own)
     found = reader.text(rarest, filter, CANDIDATES * 5, 5_000).candidates if rarest else ()

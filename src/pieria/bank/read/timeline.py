@@ -1,4 +1,4 @@
-"""Looking along the line of time: what was said around a memory, and in which sessions."""
+"""The verbs that browse by time: memories around another one, and sessions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pieria.store.parts import SessionSpan
 
 MOST = 1_000
 ACTIVE_MINUTES = 30
-"""A session in which nothing was said for so long is over, until something is."""
+"""Minutes without a new memory after which a session is no longer active."""
 ENDED = ("removed", "revised")
-"""What came to be something else, or nothing, was said all the same: a session began when it began."""
+"""Removed and revised memories still count for the times of their session."""
 EXPECTED = "the cursor of a page of sessions, with the same filters"
 
 
@@ -34,7 +34,10 @@ class Browsing(Reading):
         session: str | None = None,
         scope: Names | None = None,
     ) -> Around:
-        """What was said just before and after a memory, up to so many of each. A revised one leads to its newest."""
+        """Return what was said just before and after a memory, up to the given numbers.
+
+        A revised id leads to its newest.
+        """
         problems = Problems()
         problems.of(check.identifier, id, "id")
         problems.of(check.whole, before, "before", 0, MOST)
@@ -60,12 +63,11 @@ class Browsing(Reading):
         kinds: Names | None = None,
         scope: Names | None = None,
     ) -> Sessions:
-        """The sessions of what may be seen here, that which began last first. What was said outside of any is one.
-        With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
-        them; of the others, what was revised or removed still counts for when they began and ended.
+        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
 
-        `cursor` goes on where a page of the same filters ended, with the sessions as they were at the first page:
-        what comes in since may be of any time, and would move them.
+        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
+        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
+        the same filters from a snapshot at the first page: new memories may have any time.
         """
         problems = Problems()
         filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope, include=ENDED))

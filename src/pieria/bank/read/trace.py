@@ -1,4 +1,4 @@
-"""The verb `trace`: what was drawn from something, through every derivation, and where it was told."""
+"""The verb `trace`: what was derived from a memory, source or session, and which sessions were shown it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXCERPT = 160
 MOST = 10_000
 TOLD = 1_000
 ORIGINS = {"provenance": "drawn from", "revises": "revision"}
-"""How the relations of links are called in a trace."""
+"""The names of link relations in a trace."""
 
 
 class Whole(NamedTuple):
@@ -45,9 +45,9 @@ class Traces(Core):
         session: str | None = None,
         limit: int = 200,
     ) -> Trace:
-        """Return what was drawn from a memory, a source or a session, and which sessions were told any of it.
+        """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
 
-        It shows what ended and what is in quarantine as well. Raise `NotFoundError` where there is nothing.
+        Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
         """
         problems = Problems()
         given = {"id": (check.identifier, id), "source": (check.name, source), "session": (check.name, session)}
@@ -60,7 +60,7 @@ class Traces(Core):
             raise InputError("id", "one of id, source and session", None if not kept else sorted(kept))
         [(name, value)] = kept.items()
         holder = self._holder(value) if name == "id" else self
-        # What was told just now is written down first.
+        # First write the pending records of shown memories.
         holder._uses.flush()
         with holder._reading() as reader:
             return holder._traced(reader, name, value, limit)
@@ -154,7 +154,7 @@ def _fact(fact: Fact, held: Mapping[str, tuple[int, ...]]) -> Drawn:
 
 
 def _tellings(reader: Reader, ids: set[str]) -> Iterator[Telling]:
-    """The sessions that were told any of these, the last first, and those whose kept context names one."""
+    """Yield the sessions that were shown any of these, latest first, and those whose kept context names one."""
     told: dict[str, list[tuple[str, int, int, int]]] = {}
     for id, session, times, first, last in reader.told(sorted(ids), TOLD):
         told.setdefault(session, []).append((id, times, first, last))

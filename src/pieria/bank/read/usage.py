@@ -1,8 +1,7 @@
-"""Counts the uses of memories off the read path: whoever reads notes what it found, the background writes it down.
+"""Count the uses of memories off the read path: readers note what they found, the background thread writes it.
 
-Exists so that reading never writes and never waits for whoever does. What is noted is written a few seconds later, in
-one change for all that was read meanwhile, and with `sync` or the closing of the bank. A process that is killed takes
-the last seconds' counts along: they are worth less than a reader's time.
+So reads never write and never wait for a writer. Counts are written a few seconds later in one change, and also by
+`sync` and when the bank closes. A killed process loses the counts of its last seconds.
 """
 
 from __future__ import annotations
@@ -25,26 +24,26 @@ from pieria.store.protocol import Reader, Store, Writer
 log = logging.getLogger(__name__)
 
 PAUSE = 2.0
-"""Seconds that counts are gathered before they are written, and until it is tried again."""
+"""Seconds that counts are collected before they are written, and the pause before a retry."""
 AT_THE_END = 0.25
-"""Seconds that another process is waited for once more, before counts are given up with the bank's closing."""
+"""Seconds of the last wait for another process when the bank closes; then the counts are dropped."""
 MANY = 500
-"""Memories with counts that are written without waiting for the pause to end."""
+"""Number of counted memories that triggers a write before the pause ends."""
 MOST_TOLD = 50_000
-"""Entries about what sessions were told: the latest so many are kept."""
+"""Entries kept about what sessions were shown; older ones are dropped."""
 WHO = "pieria"
 WHAT = "recalled"
 
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """What is written by one change; `seq` is the change's number as soon as it has one."""
+    """The counts written by one change. `seq` is the number of that change once it is written."""
 
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """By id: how often, and the latest moment."""
+    """By id: the count, and the time of the last use."""
     seq: int | None = None
     told: dict[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
-    """By id and session: how often, and the first and latest moment."""
+    """By id and session: the count, and the times of the first and last showing."""
 
     @property
     def size(self) -> int:
@@ -52,7 +51,7 @@ class Batch:
 
 
 class Noted(NamedTuple):
-    """What was noted of one memory and not yet written when it was asked for."""
+    """Unwritten counts of one memory."""
 
     batch: Batch
     accesses: int
@@ -60,7 +59,7 @@ class Noted(NamedTuple):
 
 
 class Uses:
-    """The uses of one store's memories. Threads may share it; after a fork the child begins with none."""
+    """Counts the uses of one store's memories. Thread-safe; a forked child starts with no counts."""
 
     def __init__(self, store: Store, clock: Clock, background: Background) -> None:
         self._store = store
@@ -70,19 +69,17 @@ class Uses:
         background.know(self)
 
     def start_anew(self) -> None:
-        """What was noted before a fork is the parent's to write."""
+        """Reset the state after a fork: the parent writes the earlier counts."""
         self._changed = threading.Condition()
         self._at_work = threading.Lock()
         self._batches = [Batch()]
 
     def note(self, ids: Iterable[str], session: str | None = None) -> None:
-        """These were found by somebody who reads; each counts once for each time it is named. What a session was told
-        is noted for `trace`.
-        """
+        """Count a use of each id, once per occurrence. With a session, also record for `trace` what it was shown."""
         self._note([*ids], session, uses=True)
 
     def note_told(self, ids: Iterable[str], session: str) -> None:
-        """A session was told these unasked, which counts as no use."""
+        """Record what a session was shown unasked. This is not a use."""
         self._note([*ids], session, uses=False)
 
     def _note(self, ids: Sequence[str], session: str | None, *, uses: bool) -> None:
@@ -104,7 +101,7 @@ class Uses:
             self._background.add(self, PAUSE)
 
     def noted(self, ids: Iterable[str]) -> dict[str, list[Noted]]:
-        """Of those of which anything was, for a reader whose transaction begins after this: see `with_noted`."""
+        """Return the unwritten counts of these ids, for a reader whose transaction begins later: see `with_noted`."""
         found: dict[str, list[Noted]] = {}
         with self._changed:
             held = [batch for batch in self._batches if batch.counts]
@@ -115,10 +112,10 @@ class Uses:
         return found
 
     def flush(self, seconds: float | None = None) -> bool:
-        """Writes what was noted so far. False where another process was in the way for as long as the bank waits, or
-        for so many seconds: then it is tried again.
+        """Write the counts so far. Return False if another process held the lock longer than `seconds`.
 
-        Where it cannot be written at all, it is dropped: a bank may be read where it may not be written.
+        The counts are then retried. If the bank cannot be written at all, drop the counts: it may be readable but not
+        writable.
         """
         if not self._at_work.acquire(timeout=-1 if seconds is None else seconds):
             return False
@@ -150,19 +147,19 @@ class Uses:
         return None if self.flush() else PAUSE
 
     def hurry(self) -> None:
-        """The bank is about to be closed: what is noted is written while others finish their work."""
+        """Start writing the counts while other parts of the bank finish, because it is about to close."""
         if self._left() and not self._background.is_current():
             self._background.hurry(self)
 
     def close(self, seconds: float) -> None:
-        """Waits until all is written; what is not by then is dropped."""
+        """Wait until all counts are written, and drop the rest after `seconds`."""
         if self._left() and (self._background.is_current() or not self._background.hurry(self)):
             self.flush()
         with self._changed:
             self._changed.wait_for(lambda: not self._left(), seconds)
         self._background.drop(self)
         if self._left():
-            # The background may be busy with something else, such as a model, and the bank be free.
+            # The background thread may be busy, for example with a model, while the bank is free.
             self.flush(AT_THE_END)
         left = self._left()
         if left:
@@ -190,7 +187,7 @@ class Uses:
 
 
 def with_noted(usage: Usage, noted: Iterable[Noted], seq: int) -> Usage:
-    """With what a reader that stands at change `seq` does not see yet."""
+    """Return the usage with the noted counts that a reader at change `seq` does not see yet."""
     for batch, accesses, last in noted:
         if batch.seq is None or batch.seq > seq:
             latest = moment(last) if usage.last_access is None else max(usage.last_access, moment(last))
@@ -199,7 +196,7 @@ def with_noted(usage: Usage, noted: Iterable[Noted], seq: int) -> Usage:
 
 
 def spaced_uses(reader: Reader, uses: Sequence[Use]) -> list[Use]:
-    """The same with how far each is from the use before it. Several at once are one."""
+    """Return the uses with the spacing of each from the use before it. Uses at one time count as one."""
     rows = {id: held.state for id, held in reader.states([use.id for use in uses]).items()}
     written = reader.written([state.row for state in rows.values()])
     used = reader.usage(list(rows))
@@ -216,7 +213,7 @@ def spaced_uses(reader: Reader, uses: Sequence[Use]) -> list[Use]:
 
 
 def _standing(writer: Writer, ids: set[str]) -> set[str]:
-    """What was removed, revised or purged since it was read has no use any more."""
+    """Return the ids that still exist: removed, revised and purged memories get no counts."""
     return {id for id, held in writer.states(ids).items() if not held.state.ended}
 
 

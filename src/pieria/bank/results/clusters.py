@@ -1,4 +1,4 @@
-"""What `upkeep.clusters`, `duplicates`, `merge` and `relate` answer with."""
+"""What `upkeep.clusters`, `duplicates`, `merge` and `relate` return."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pieria.upkeep.merge import Merging
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The largest first. `left` were too many to be compared: the oldest."""
+    """Clusters, the largest first. `left` is the number of oldest memories that were not compared."""
 
     found: tuple[Cluster, ...]
     by: str
@@ -38,7 +38,7 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """The most alike first; `whole` is how many pairs there are in all."""
+    """Pairs, the most similar first. `whole` is the number of all pairs."""
 
     found: tuple[Pair, ...]
     whole: int
@@ -64,7 +64,7 @@ class Duplicates:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What was written, or would be. `change` is what `undo` takes back."""
+    """The merged memory, or in a dry run what it would be. `change` is the number for `undo`."""
 
     dry_run: bool
     id: str
@@ -74,7 +74,7 @@ class Merged:
 
     @property
     def saved(self) -> int:
-        """Characters that answers are shorter by."""
+        """The number of characters saved in answers."""
         return sum(len(memory.text) for memory in self.made.sources) - len(self.text)
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """`ties` were written, or would be; two that were related before are not counted."""
+    """The links written, or in a dry run planned. Pairs linked before are not counted."""
 
     dry_run: bool
     ids: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the verbs answer with, where a memory alone does not say enough."""
+"""What verbs return beyond a memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.store.protocol import WHERE, Finding
 
 @dataclass(frozen=True, slots=True)
 class Page(Sequence[Memory]):
-    """Some memories in order; `cursor` continues after the last one, and is None when there is nothing more."""
+    """Memories in order. `cursor` continues after the last one, and is None at the end."""
 
     memories: tuple[Memory, ...]
     cursor: str | None = None
@@ -35,7 +35,7 @@ class Page(Sequence[Memory]):
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """A memory and what was said before and after it, each in the order of time."""
+    """A memory, and what was said before and after it, in order of time."""
 
     before: tuple[Memory, ...]
     memory: Memory
@@ -51,14 +51,14 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """A session by what may be seen of it; `id` None is what was said outside of any."""
+    """A session with its visible memories. `id` is None for memories outside any session."""
 
     id: str | None
     first: datetime
     last: datetime
     memories: int
     active: bool
-    """Something was said in it lately."""
+    """Whether something was said in it lately."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -71,7 +71,7 @@ class SessionSeen:
 
 
 class Sessions(list[SessionSeen]):
-    """Sessions, that which began last first; `cursor` continues, and is None when there is nothing more."""
+    """Sessions, latest beginning first. `cursor` continues after the last one, and is None at the end."""
 
     def __init__(self, sessions: Iterable[SessionSeen] = (), *, cursor: str | None = None) -> None:
         super().__init__(sessions)
@@ -83,7 +83,7 @@ class Sessions(list[SessionSeen]):
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """What a link leads to: a memory, or a place by its name."""
+    """The target of a link: a memory, or a place by name."""
 
     link: Link
     hops: int
@@ -100,7 +100,7 @@ class Neighbor:
 
 
 class Neighborhood(list[Neighbor]):
-    """Neighbors, nearest first; `truncated` when there were more than were asked for."""
+    """Neighbors, nearest first. `truncated` says that there are more."""
 
     def __init__(self, neighbors: Iterable[Neighbor] = (), *, truncated: bool = False) -> None:
         super().__init__(neighbors)
@@ -116,11 +116,11 @@ class Receipt:
 
     ids: tuple[str, ...]
     also: tuple[str, ...]
-    """Memories under other ids that held the same words: revisions, and what was drawn from the purged ones."""
+    """Memories under other ids with the same words: revisions, and memories derived from the purged ones."""
     erased: Mapping[str, int]
     unreached: tuple[str, ...]
     digest: str
-    """Of all that goes, as it stood: a purge `as_told` erases that and nothing else."""
+    """Identifies everything to be erased in its current state: a purge with `as_told` erases exactly that."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -134,20 +134,20 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What came from a place and was forgotten, or with a dry run would be."""
+    """What came from a source or session and was forgotten, or with a dry run would be."""
 
     dry_run: bool
     ids: tuple[str, ...]
     also: tuple[str, ...]
-    """What was drawn from these, and what named nothing else."""
+    """Memories derived from `ids`, and names that nothing else uses."""
     facts: tuple[str, ...]
-    """Those that named the source, and no memory that goes."""
+    """Facts that named the source without a memory among the forgotten ones."""
     digest: str
-    """Of all that goes, as it stood: to forget it `as_told` takes that and nothing else."""
+    """Identifies everything to be forgotten in its current state, for `as_told`."""
     seq: int | None = None
-    """The change that `undo` takes back; None where there was none."""
+    """The number of the change, for `undo`; None if there was none."""
     receipt: Receipt | None = None
-    """Of a purge."""
+    """Only of a purge."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -163,14 +163,14 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class IngestReceipt:
-    """What was taken in under a name is kept: which nodes it came to, and since when. `is_new`: by this very call."""
+    """The nodes made from an ingested experience, and its time. `is_new`: this call ingested it."""
 
     source_id: str
     node_ids: tuple[str, ...]
-    """As far as they were not erased since."""
+    """Without the purged ones."""
     stored_at: datetime
     purged: tuple[str, ...] = ()
-    """Those that were. Where all were, it is taken in no more, whatever its payload."""
+    """If all nodes were purged, the experience is not ingested again, even with another payload."""
     is_new: bool = field(default=True, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class ScratchpadEntry:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts and sizes, and never a word of what is remembered."""
+    """Counts and sizes; no remembered text."""
 
     bank: str
     counts: Mapping[str, int]
@@ -212,15 +212,15 @@ class Stats:
     store: Mapping[str, Any]
     pending: Mapping[str, int]
     jobs: Mapping[str, int]
-    """How many there are in each state."""
+    """The number of jobs in each state."""
     sessions: Mapping[str, int]
-    """How many go on, in each state."""
+    """The number of unfinished sessions in each state."""
     models: Mapping[str, Any]
-    """What models were asked, `today` and in `total`, a line for each step and model; and the day's `budgets`."""
+    """Model calls `today` and in `total`, by step and model; and the day's `budgets`."""
     last_change: Mapping[str, Any] | None
 
     def placeless(self) -> Stats:
-        """The same for whoever is not to know where banks are kept."""
+        """Return the statistics without paths of the store."""
         return replace(self, store={name: value for name, value in self.store.items() if name not in WHERE})
 
     def as_dict(self) -> dict[str, Any]:
@@ -243,18 +243,18 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Every check with its result, and every setting with where it came from."""
+    """Every check with its result, and every setting with its origin."""
 
     findings: tuple[Finding, ...]
     settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     repaired: tuple[str, ...] = ()
     thorough: bool = True
-    """Whether all of the bank was read for it."""
+    """Whether the whole bank was read."""
     folders: Mapping[str, str] = field(default_factory=dict)
-    """Where this machine keeps things, and what is said in place of that to whoever is not to know."""
+    """Folders of this machine, and the short names that replace them in `placeless`."""
 
     def placeless(self) -> Diagnosis:
-        """The same for whoever is not to know where banks are kept: settings have their origins alone."""
+        """Return the diagnosis without paths; of settings only the origins."""
         said = self._without_folders
         findings = tuple(
             replace(each, detail=said(each.detail), remedy=each.remedy and said(each.remedy)) for each in self.findings

@@ -1,4 +1,4 @@
-"""What the verbs on lessons answer with: proposals with what they rest on, and what became of them."""
+"""What the verbs on lessons return: proposals with their evidence, and decisions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pieria.record.time import iso
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A lesson, how it stands, and what it rests on.
+    """A lesson with its state and evidence.
 
-    `seen` counts the sessions that bore it out, and `failed` those in which it did not help. `sources` are ids of
-    memories that it was drawn from; `contradicts` are ids of rules that it would supersede. `held_back` says why it
-    waits for a person, however sure it is.
+    `seen` counts the sessions that support it, `failed` those where it did not help. `sources` are ids of memories that
+    it was derived from; `contradicts` are ids of rules that it would supersede. `held_back` says why it needs a
+    person's decision at any confidence.
     """
 
     memory: Memory
@@ -69,7 +69,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Proposals(Sequence[Proposal]):
-    """The surest first; `left` counts those beyond the limit."""
+    """Proposals, highest confidence first. `left` counts those beyond the limit."""
 
     proposals: tuple[Proposal, ...]
     left: int = 0
@@ -89,9 +89,9 @@ class Proposals(Sequence[Proposal]):
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What sessions taught, or would: new lessons, and those that were borne out or shaken.
+    """What sessions taught, or in a dry run would teach: lessons that are new or changed.
 
-    `problem` says why rules worded what a model should have.
+    `problem` says why rules worded a lesson instead of a model.
     """
 
     dry_run: bool
@@ -110,8 +110,7 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Proposals as they stand now. `superseded` are ids of rules that no longer hold, since they said otherwise;
-    `change` is what `undo` takes back."""
+    """Proposals after a decision. `superseded` are ids of rules that it ended; `change` is the number for `undo`."""
 
     proposals: tuple[Proposal, ...]
     superseded: tuple[str, ...]

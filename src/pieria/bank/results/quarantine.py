@@ -12,7 +12,7 @@ from pieria.record.time import iso
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One thing of a lineage: `what` is `memory` or `fact`, and `how` says which way it came from `of`."""
+    """A memory or fact of a lineage: `what` is `memory` or `fact`, and `how` says how it came from `of`."""
 
     what: str
     id: str
@@ -46,7 +46,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A session that was given memories of a lineage: which, how often, and when first and last."""
+    """A session that was shown memories of a lineage: which, how often, and when first and last."""
 
     session: str
     ids: tuple[str, ...]
@@ -54,7 +54,7 @@ class Telling:
     first: datetime
     last: datetime
     in_context: bool = False
-    """The context that the session began with is kept, and names one of them."""
+    """Whether the kept context of the session names one of them."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -69,18 +69,18 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What was drawn from something, nearest first, and where it was told."""
+    """What was derived from a memory, source or session, nearest first, and where it was shown."""
 
     items: tuple[Drawn, ...]
     counts: Mapping[str, int]
-    """All of the lineage by kind, facts and `windows` included, whether listed or not."""
+    """The whole lineage by kind, facts and `windows` included, also beyond what is listed."""
     told: tuple[Telling, ...]
     notes: tuple[str, ...]
-    """Notes of the vault that hold words of it."""
+    """Vault notes that contain its words."""
     hidden: int = 0
-    """Memories of the lineage that other sessions keep to themselves: counted here, and not listed."""
+    """Memories of the lineage that are private to other sessions: counted here, but not listed."""
     truncated: bool = False
-    """More was found than is listed."""
+    """Whether there is more than is listed."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -95,7 +95,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """What one quarantine is about and holds. `number` is that of the change: None for a dry run."""
+    """The selectors and content of a quarantine. `number` is that of its change, and None for a dry run."""
 
     number: int | None
     at: datetime
@@ -105,11 +105,11 @@ class Quarantine:
     counts: Mapping[str, int]
     """What it holds by kind, facts included."""
     digest: str
-    """Of the ids that it holds."""
+    """Identifies the ids that it holds."""
     ids: tuple[str, ...] = ()
     """The memories that this session may see, at most a thousand."""
     unreached: tuple[str, ...] = field(default=())
-    """What holds words of it and was not reached: notes of the vault, and copies of the bank."""
+    """Places with its words that were not reached: notes of the vault, and copies of the bank."""
     dry_run: bool = False
 
     @property
@@ -139,7 +139,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """A quarantine that was lifted by the change `seq`. What other quarantines hold as well stays hidden."""
+    """A quarantine that change `seq` lifted. What other quarantines hold too stays hidden."""
 
     number: int
     seq: int

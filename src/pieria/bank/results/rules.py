@@ -12,9 +12,9 @@ from pieria.record.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A standing rule: its words, how it stands (`told`, `waiting` or `declined`), and why.
+    """A standing rule: its words, its state (`told`, `waiting` or `declined`), and the reason.
 
-    `proposal` is the lesson that it is, where sessions taught it.
+    `proposal` is set if the rule is a lesson of sessions.
     """
 
     memory: Memory
@@ -37,7 +37,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules, those that are told first; `left` says how many more there are of what was asked for."""
+    """Rules, active ones first. `left` is the number beyond the limit."""
 
     rules: tuple[Rule, ...]
     left: int = 0
@@ -57,7 +57,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class DecidedRules:
-    """The rules as they stand now, the ids of rules that they ended, and the number of the change."""
+    """The rules after the decision, the ids of rules that it ended, and the number of the change."""
 
     rules: tuple[Rule, ...]
     superseded: Sequence[str]

@@ -1,4 +1,4 @@
-"""What export, import, restore, copy and the removal of a bank answer with."""
+"""What export, import, restore, copy, seal and the removal of a bank return."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pieria.transfer.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """`counts` are the lines by kind."""
+    """The result of an export. `counts` are lines by kind."""
 
     path: Path
     bank: str
@@ -32,25 +32,25 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What came in. The counts go by memories, links, facts, usage, records and purged ids."""
+    """The result of an import. The counts are by memories, links, facts, usage, records and purged ids."""
 
     path: Path
     bank: str
-    """The name of the bank that was exported."""
+    """The name of the exported bank."""
     mode: str
     dry_run: bool
     replayed: bool
-    """The bank was empty and is now the one that was exported, its past included."""
+    """Whether the bank was empty and is now the exported one, with its history."""
     added: Mapping[str, int]
     changed: Mapping[str, int]
     unchanged: Mapping[str, int]
     left: Mapping[str, Mapping[str, int]]
-    """What was left alone or left out, with the reasons."""
+    """What was skipped, by reason."""
     versions: int
     not_carried: Mapping[str, int]
-    """What the file holds and a bank with a past of its own cannot take over."""
+    """What the file holds but a bank with its own history cannot take over."""
     changes: tuple[int, int] | None
-    """The first and the last number under which the journal tells of it; None where there was nothing to write."""
+    """The first and last number of the import's changes in the journal, or None if nothing was written."""
     problem_count: int = 0
     problems: tuple[Problem, ...] = field(default=())
 
@@ -75,15 +75,15 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What a restore did. `replaced` is where the old bank lies now; `seq` is the number of the backup's last change.
+    """The result of a restore. `replaced` is the new path of the old bank; `seq` is the backup's last change.
 
-    `unpurged` are ids that the old bank had purged and that are there again: purge them anew. It is None where the old
-    bank could not be read.
+    `unpurged` are ids that the old bank had purged and that exist again: purge them again. It is None if the old bank
+    could not be read.
     """
 
     file: Path
     path: Path | str
-    """Where the bank is now: its file, or which one it is of a server."""
+    """The bank's file, or its location on a server."""
     bank: str
     replaced: Path | None
     bytes: int
@@ -106,11 +106,11 @@ class RestoreReport:
 
 @dataclass(frozen=True, slots=True)
 class RemovalReport:
-    """What a bank held that was removed, and where that may still be."""
+    """What a removed bank held, and where its content may still be."""
 
     bank: str
     path: str | None
-    """Where the bank was: its file, or which one it was of a server. None for whoever is not to know."""
+    """The bank's file, or its location on a server. None in a `placeless` report."""
     dry_run: bool
     seq: int
     """The number of its last change."""
@@ -136,8 +136,10 @@ class RemovalReport:
 
 @dataclass(frozen=True, slots=True)
 class SealReport:
-    """Whether a bank is sealed now, where its key is, whether that was made just now, and where else words of the bank
-    may stand in plain."""
+    """The result of sealing: whether the bank is sealed, its key's path, and whether the key is new.
+
+    `unreached` lists places where text of the bank may still be unencrypted.
+    """
 
     bank: str
     path: str
@@ -159,7 +161,11 @@ class SealReport:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """`rows` were copied by table; `sha256` is the same of either bank; so many `questions` found the same in both."""
+    """The result of a copy.
+
+    `rows` counts copied rows by table; `sha256` is equal for both banks; `questions` were checked to find the same in
+    both.
+    """
 
     bank: str
     source: str

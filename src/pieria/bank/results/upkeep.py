@@ -1,4 +1,4 @@
-"""What the verbs of upkeep answer with: what was done or, in a dry run, what would be."""
+"""What the verbs of upkeep return: what was done or, in a dry run, what would be."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pieria.upkeep.sleep import Summary
 from pieria.upkeep.validation import Problem
 
 LITTLE, WORTH = 1 << 20, 0.1
-"""Bytes, or the share of all bytes, that are worth to be given back."""
+"""The least bytes, or share of all bytes, that are worth compacting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A group that no summary was made of; its memories are as they were, and due again."""
+    """A group without a summary; its memories are unchanged, and due again."""
 
     ids: tuple[str, ...]
     reason: str
@@ -30,9 +30,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Slept:
-    """`examined` memories were due; those that found no company are gone over again another time.
+    """The result of a sleep. `examined` memories were due; those without a group are examined again later.
 
-    `stopped` says why a sleep ended before all was done, and `left` how many it did not come to.
+    `stopped` says why the sleep ended early, and `left` is the number not reached.
     """
 
     dry_run: bool
@@ -47,7 +47,7 @@ class Slept:
 
     @property
     def consolidated(self) -> int:
-        """Memories that a summary leads to now."""
+        """The number of memories covered by the new summaries."""
         return sum(len(summary.sources) for summary in self.summaries)
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Slept:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The least retained first. `archived` tells whether they were put away or removed."""
+    """Faded memories, the weakest first. `archived` says whether they were archived or removed."""
 
     dry_run: bool
     archived: bool
@@ -97,7 +97,7 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """`findings` are of the store, `problems` of what its records say of each other. To validate is a dry run."""
+    """The result of a check. `findings` are of the store, `problems` of records that contradict each other."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
@@ -124,7 +124,7 @@ def _told(finding: Finding) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """What a bank takes up. `free` bytes are what `compact` gives back, the log included."""
+    """The size of a bank. `free` bytes are what `compact` frees, the log included."""
 
     memories: int
     versions: int
@@ -149,7 +149,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What the bank took up before and after; `unreached` is what stood in the way."""
+    """The size before and after; `unreached` says what could not be compacted."""
 
     before: Storage
     after: Storage

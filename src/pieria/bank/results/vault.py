@@ -1,4 +1,4 @@
-"""What the verbs of the vault answer with."""
+"""What the verbs of the vault return."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pieria.upkeep.promotion import Promotion
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A memory that was promoted, and its note. `what` is `written`; `there`, for what has a note already; or
-    `by hand`, for what came from a note that somebody wrote.
+    """A promoted memory and its note.
+
+    `what` is `written`, `there` for an existing note, or `by hand` for a handwritten source.
     """
 
     promotion: Promotion
@@ -50,7 +51,7 @@ class VaultPromoted:
 
 @dataclass(frozen=True, slots=True)
 class VaultEvent:
-    """What became of one note, and why where that is not plain."""
+    """What happened to one note, with a detail if needed."""
 
     path: str
     what: str
@@ -63,7 +64,7 @@ class VaultEvent:
 
 @dataclass(frozen=True, slots=True)
 class BadNote:
-    """A note with which something is wrong. `taken` says whether what can be read of it is in all the same."""
+    """A note with a problem. `taken` says whether its readable text is in the bank anyway."""
 
     path: str
     reason: str
@@ -78,8 +79,11 @@ class BadNote:
 
 @dataclass(slots=True)
 class Synced:
-    """`notes` by hand are counted as new, changed, moved, unchanged, vanished, back, purged, removed and refused. Notes
-    of `memories` as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted and kept.
+    """The result of a sync.
+
+    Handwritten `notes` are counted as new, changed, moved, unchanged, vanished, back, purged, removed and refused.
+    Notes of `memories` are counted as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted
+    and kept.
     """
 
     vault: Path
@@ -88,11 +92,11 @@ class Synced:
     notes: Counter[str] = field(default_factory=Counter)
     memories: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
-    """Files that are left out, by reason."""
+    """Ignored files, by reason."""
     tied: int = 0
     untied: int = 0
     events: list[VaultEvent] = field(default_factory=list)
-    """All but what stayed as it was."""
+    """All notes that were not unchanged."""
     problems: list[BadNote] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -118,14 +122,14 @@ class Synced:
 
 @dataclass(frozen=True, slots=True)
 class VaultStatus:
-    """`waiting` counts what the next sync would look at, as far as sizes and times tell."""
+    """The state of the vault. `waiting` counts the files for the next sync, judged by size and time."""
 
     vault: Path
     folder: str
     notes: int
     memories: int
     without_note: int
-    """Memories that were promoted and have no note yet."""
+    """Promoted memories without a note."""
     waiting: Mapping[str, int]
     last_sync: datetime | None
 

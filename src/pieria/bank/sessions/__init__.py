@@ -1,1 +1,1 @@
-"""The log of sessions and the trajectories taken in."""
+"""The log of sessions, and the ingestion of trajectories."""

@@ -1,6 +1,6 @@
-"""Sessions for whoever looks on: where each stands, and what one would write if it were committed now.
+"""Read-only views of sessions: their status, and what a commit would write now.
 
-To look takes nothing over, asks no model and writes nothing.
+Reading takes over no session, asks no model and writes nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ PAGE_LIMIT, FURTHEST = 1_000, 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """`waits` counts the trajectories whose knowledge is to be committed or discarded. `is_open` says whether a process
-    has it, as far as its signs of life tell.
+    """The status of a session. `waits` counts the trajectories to commit or discard.
+
+    `is_open` says whether a process holds the session, judged by its lease.
     """
 
     id: str
@@ -51,7 +52,7 @@ class SessionStanding:
 
 @dataclass(frozen=True, slots=True)
 class SessionStandings(Sequence[SessionStanding]):
-    """Some of them, the last changed first; `by_state` counts all there are."""
+    """Some sessions, the last changed first. `by_state` counts all sessions."""
 
     sessions: tuple[SessionStanding, ...]
     by_state: Mapping[str, int]
@@ -65,12 +66,11 @@ class SessionStandings(Sequence[SessionStanding]):
 
 @dataclass(frozen=True, slots=True)
 class SessionDraft:
-    """What would be written as things stand, with each tag once and what the bank has already in place of new; with the
-    session and its steps as they are kept.
+    """What a commit would write now, with the session and its steps. Duplicate tags and nodes of the bank are merged.
 
-    `held` are the nodes of the bank that it ties to or puts anew, by id. `merges` are the intents that become one with
-    another: `id`, `held` and `new` in words, how near they are, and `is_same` where the words of the other stay.
-    Otherwise a mind words both anew when it is committed; here rules do.
+    `held` maps ids to the existing nodes that would be linked or rewritten. `merges` lists the intents that would be
+    merged: `id`, the texts `held` and `new`, and `similarity`. `is_same` means that the existing text stays. Otherwise
+    a mind rewords both at the commit; here rules do.
     """
 
     kept: Kept
@@ -118,7 +118,7 @@ def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], hol
             reason=value["reason"],
             changed=moment(value[TOUCHED]),
             is_open=is_there(reader, holder, bank._now(), lease),
-            # In a bank of before, all that waits stands in one.
+            # Older banks keep all pending drafts in one record.
             waits=value["waiting"] if isinstance(value["waiting"], int) else int(value["waiting"] is not None),
         )
 
@@ -133,7 +133,7 @@ def draft(bank: Bank, id: str) -> SessionDraft | None:
     whole = reduce(Changeset.merge, kept.waiting, Changeset())
     once = deduplicate(whole, backend=graph)
     own = bank._embedding.embedder
-    # Whoever looks waits for no model elsewhere, and pays for none.
+    # A preview neither waits nor pays for a remote model.
     embedder = own if own is not None and own.is_at_hand else None
     fitted, merges = merging(once, graph, RuleMind(), embedder, bank._config)
     ends = {end for one, other, _ in fitted.ties() for end in (one, other)} | fitted.nodes().keys()

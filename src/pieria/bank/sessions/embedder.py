@@ -1,4 +1,4 @@
-"""Who embeds for a session of a bank: somebody whose vectors are of the bank's space, since they are kept there."""
+"""Check the embedder for a session of a bank: its vectors must be in the bank's space, which stores them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def judging_of(bank: Bank) -> Judging:
 
 
 def _check_space(bank: Bank, judges: Judges) -> None:
-    """Raises `ConflictError` where what was learnt could not be compared with what is there."""
+    """Raise `ConflictError` if the session's vectors could not be compared with the bank's."""
     with bank._reading() as reader:
         held = reader.space()
     embedder = embedder_of(judges.embedder)

@@ -1,7 +1,7 @@
-"""Taking in what was lived through elsewhere: once, whoever hands it in how often.
+"""Ingest experiences from elsewhere, each at most once.
 
-What an experience comes to is kept together with a receipt of it, in one transaction. So the same payload is neither
-learnt from nor paid for twice, and another one under its name is refused.
+The knowledge and a receipt are written in one transaction. So the same payload is not learned from or paid for twice,
+and another payload under its name is refused.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
 
 
 def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
-    """Raises `ConflictError` with every name under which another payload is kept, or stands further up in the list;
-    and what is wrong with any that nothing is known of yet.
+    """Raise `ConflictError` with every name that the bank, or an earlier item, has with another payload.
+
+    Then raise the problems of payloads not ingested before.
     """
     digests: dict[str, str] = {}
     unknown: dict[str, int] = {}
@@ -84,7 +85,7 @@ def _ingested(bank: Bank, given: Experience) -> IngestReceipt:
 
 
 def _learnt(bank: Bank, given: Experience) -> Changeset:
-    """Everything that it comes to, fitted to what is known; nothing is written."""
+    """Return what the experience teaches, adapted to the bank's knowledge. Nothing is written."""
     judges = judging_of(bank)({})
     mind, embedder, config = judges.mind, judges.embedder, judges.config
     episode = _lived(bank, given, judges)
@@ -93,7 +94,7 @@ def _learnt(bank: Bank, given: Experience) -> Changeset:
 
 
 def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
-    """What is private is cut before anybody judges it."""
+    """Return the episode. Private parts are cut before a mind sees it."""
     mind, config = judges.mind, judges.config
     goal, steps = _screened(bank, given)
     episode = Episode(goal)
@@ -103,7 +104,7 @@ def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
 
 
 def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list[Taken]]:
-    """The goal and the steps. Raises `InputError` for a text of which nothing is left."""
+    """Return the screened goal and steps. Raise `InputError` for a text that is empty afterwards."""
     goal = bank._screen(given.goal, f"{where}goal").text
     return goal, [
         Taken(*(bank._screen(text, f"{where}steps[{number}].{name}").text for name, text in step._asdict().items()))
@@ -112,7 +113,7 @@ def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list
 
 
 def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
-    """Its knowledge and its receipt; where another process was quicker, that one's receipt."""
+    """Write the knowledge and the receipt. If another process was faster, return its receipt."""
     ids = tuple(learnt.nodes())
     receipt = IngestReceipt(given.source_id, ids, bank.clock())
     found: list[IngestReceipt] = []
@@ -133,11 +134,11 @@ def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
 
 
 class _QuickerError(Exception):
-    """Another process has kept the same meanwhile: what was learnt here is not needed."""
+    """Another process has written the same experience meanwhile."""
 
 
 def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience]:
-    """All of them; or all that is wrong with them, as one error."""
+    """Return the experiences, or raise all problems as one error."""
     read, found = [], []
     for number, each in enumerate(given):
         try:
@@ -155,7 +156,10 @@ def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience
 
 
 def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
-    """The receipt of the same payload, or of one that was erased. Raises `ConflictError` where there is another."""
+    """Return the receipt of the same payload or of a purged one, else None.
+
+    Raise `ConflictError` for another payload.
+    """
     found = receipts.found(reader, given.source_id)
     if found is None:
         return None

@@ -1,7 +1,6 @@
-"""The log of sessions in a bank's own records: what an agent lived through is on the disk before anybody judges it.
+"""The log of sessions in a bank's records: each step is on disk before a mind judges it.
 
-Every write looks within its transaction who holds the session. So whoever was taken for lost, and comes back after
-another has gone on, changes nothing.
+Every write checks in its transaction who holds the session. A process that lost its lease therefore changes nothing.
 """
 
 from __future__ import annotations
@@ -48,11 +47,11 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 KEPT_IDLE = DAY
-"""So long a session without an episode is kept for whoever may begin another in it."""
+"""How long a session without an episode is kept for another episode."""
 SWEPT = DAY // 24
-"""How long after one look for those the next one is taken, at the earliest."""
+"""The shortest time between two searches for such sessions."""
 BEAT_PATIENCE = 0.5
-"""Seconds that another writer is waited for, where all there is to write is that this log is there."""
+"""Seconds to wait for another writer when only the lease is renewed."""
 SOON = 1.0
 ANY_ID = "step"
 
@@ -61,7 +60,7 @@ Records = Callable[[Writer], Iterable[Record]]
 
 
 class BankLog:
-    """The log of one opened bank. Threads may share it; after a fork, the child holds nothing."""
+    """The log of one open bank. Thread-safe; a forked child holds no sessions."""
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
@@ -74,9 +73,9 @@ class BankLog:
         self._token = new_id()
         self._held: set[str] = set()
         self._kept: dict[str, tuple[Changeset, ...]] = {}
-        """Of sessions that are held the parts of knowledge that were written: each is written once."""
+        """Of held sessions, the knowledge already written, so that each part is written once."""
 
-    # --- what is kept
+    # --- records
 
     def begin(self, kept: Kept) -> Kept:
         kept = self._screened(kept)
@@ -190,7 +189,7 @@ class BankLog:
         self._write_held("session end", id, records)
         self._let_go(id)
 
-    # --- who holds it
+    # --- holding
 
     def hold(self, id: str) -> None:
         def records(writer: Writer) -> Iterator[Record]:
@@ -212,14 +211,14 @@ class BankLog:
         self._let_go(id)
 
     def beat(self) -> float | None:
-        """Says that this log is there, as long as it holds anything. Returns in how many seconds to say so again."""
+        """Renew the lease if the log holds sessions. Return the seconds until the next renewal, or None."""
         if not self._held or self._bank._closed:
             return None
         try:
             with self._bank.store.writing(BEAT_PATIENCE) as writer:
                 writer.note(self._signed(writer))
         except PieriaError as problem:
-            # Another writes, or a server is away for a moment: by the end of the lease the sessions would be lost.
+            # Another process writes, or a server is away: retry soon, before the lease ends.
             if not problem.retryable:
                 raise
             return SOON
@@ -242,7 +241,7 @@ class BankLog:
             yield Record(HOLDERS, self._token, None)
 
     def _signed(self, writer: Writer) -> list[Record]:
-        """That this log is there, where that was last said a while ago."""
+        """Return the record that renews the lease, if the last renewal is old enough."""
         at = writer.records(HOLDERS, self._token).get(self._token)
         now = self._bank._now()
         is_new = at is not None and abs(now - at) < self._lease // 3
@@ -251,7 +250,7 @@ class BankLog:
     def _is_there(self, reader: Reader, holder: str | None) -> bool:
         return is_there(reader, holder, self._bank._now(), self._lease)
 
-    # --- how it is written
+    # --- writing
 
     def _write(self, what: str, id: str, records: Records) -> None:
         ids = (f"{SESSIONS}:{id}",)
@@ -265,7 +264,7 @@ class BankLog:
         self._write(what, id, self._under_hold(id, records))
 
     def _under_hold(self, id: str, records: Records) -> Records:
-        """The same, once it is known that the session is there and nobody else has it."""
+        """Return the records after a check that the session exists and this log holds it."""
 
         def checked(writer: Writer) -> Iterator[Record]:
             if id not in writer.records(SESSIONS, id):
@@ -274,16 +273,16 @@ class BankLog:
                 self._held.discard(id)
                 self._kept.pop(id, None)
                 raise held_elsewhere(id)
-            # What lets go of the session comes last, and takes this back.
+            # Records that release the session come last, because they delete this one.
             yield from self._signed(writer)
             yield from records(writer)
 
         return checked
 
     def _fitting(self, changeset: Changeset) -> Changeset:
-        """Without vectors that the bank cannot compare: it has none, or the session began with another embedder.
+        """Return the changeset without vectors of another dimension than the bank's.
 
-        The bank makes its own.
+        The bank embeds these nodes again.
         """
         own = self._bank._embedding
         dimension = None if own.embedder is None else own.dimension()
@@ -292,7 +291,7 @@ class BankLog:
         return replace(changeset, additions=[node if fit else replace(node, embedding=None) for node, fit in pairs])
 
     def _of_session(self, reader: Reader, kept: Kept) -> Iterator[Record]:
-        """The session, and of the knowledge that waits in it what is not written yet."""
+        """Yield the record of the session, and its pending knowledge that is not written yet."""
         there = self._kept.get(kept.id)
         if there is None or not _begins_with(kept.waiting, there):
             yield from _dropped(reader, WAITING, kept.id)
@@ -303,7 +302,7 @@ class BankLog:
         yield Record(SESSIONS, kept.id, {**own, "waiting": len(kept.waiting), TOUCHED: self._bank._now()})
 
     def _idle_for_long(self, writer: Writer) -> Iterator[Record]:
-        """Takes away sessions in which nobody has begun another episode, every now and then."""
+        """Delete, from time to time, sessions that have had no episode for long."""
         now = self._bank._now()
         if self._swept is not None and abs(now - self._swept) < SWEPT:
             return
@@ -320,12 +319,12 @@ class BankLog:
 
     def _screened(self, kept: Kept) -> Kept:
         goal = self._bank._screen(kept.goal, "goal").text
-        # Of an error that is not ours nobody knows what it quotes, and it must not stand in the way.
+        # Redact instead of refusing: a foreign error may quote user text, but must not fail the write.
         reason = None if kept.reason is None else redact(cut_private(kept.reason)[0])[0]
         return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept))
 
     def _screened_waiting(self, kept: Kept) -> tuple[Changeset, ...]:
-        """What is written already was screened before."""
+        """Return the pending knowledge, screened. Written parts were screened before."""
         there = self._kept.get(kept.id, ())
         begun = len(there) if _begins_with(kept.waiting, there) else 0
         return (*kept.waiting[:begun], *map(self._screened_part, kept.waiting[begun:]))
@@ -336,7 +335,7 @@ class BankLog:
         return part if kept == given else read(kept)
 
     def _screened_step(self, step: Step) -> Step:
-        """As it may be kept. What could never become a node is refused now, not when it is to be committed."""
+        """Return the screened step. Raise now if it could never become a node, rather than at the commit."""
         check.text(step.observation, "observation")
         kept = replace(
             step,
@@ -356,7 +355,7 @@ class BankLog:
 
 
 class _Beating:
-    """What the background does for a log."""
+    """Runs the log's renewals in the background."""
 
     last_step = LAST_STEP
 
@@ -372,7 +371,7 @@ class _Beating:
 
 
 def nodes_of_steps(changeset: Changeset) -> dict[int, set[str]]:
-    """The sources and the episodic nodes that a changeset has of each step."""
+    """Return the source and episodic nodes of each step in a changeset."""
     sources = {node.id: node.step_index for node in changeset.additions if isinstance(node, Source)}
     lived = {node.id for node in changeset.additions if isinstance(node, Episodic)}
     found: dict[int, set[str]] = {}
@@ -395,7 +394,7 @@ def _dropped(reader: Reader, collection: str, id: str) -> Iterator[Record]:
 
 def _waiting(reader: Reader, id: str, kept: Any) -> list[Any]:
     if not isinstance(kept, int):
-        # In a bank of before it stands in the session's own record, all of it in one.
+        # Older banks keep all of it in the session's own record.
         return [] if kept is None else [kept]
     keys = [_key(id, number) for number in range(kept)]
     found = reader.records(WAITING, keys=keys) if keys else {}

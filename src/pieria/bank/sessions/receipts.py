@@ -1,7 +1,7 @@
-"""What a bank keeps of each experience that was taken in: its name, a digest, and which nodes came of it.
+"""Receipts of ingested experiences: the source id, a digest, and the ids of the nodes made from each.
 
-Collection `receipts`, key SOURCE_ID. It says nothing of what the experience was; once all that came of it is erased,
-not even the digest is left by which somebody could tell whether a text is the one.
+Collection `receipts`, key SOURCE_ID. A receipt holds no content. Once all its nodes are purged the digest is deleted
+too, so that it cannot confirm a guessed text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def kept(digest: str, receipt: IngestReceipt) -> Record:
 
 
 def found(reader: Reader, source_id: str) -> tuple[str | None, IngestReceipt] | None:
-    """The digest of what was taken in under this name, as long as anything of it is there, and its receipt."""
+    """Return the digest and receipt of the experience under this name, or None."""
     held = reader.records(RECEIPTS, keys=[source_id]).get(source_id)
     if held is None:
         return None
@@ -34,7 +34,7 @@ def found(reader: Reader, source_id: str) -> tuple[str | None, IngestReceipt] | 
 
 
 def without_digests(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
-    """The receipts of which nothing is left once these are erased."""
+    """Yield receipts without digest, for experiences whose last nodes are being purged."""
     sources = {held.state.source for held in reader.states(list(ids)).values()} - {None}
     for source_id, held in reader.records(RECEIPTS, keys=sorted(map(str, sources))).items():
         left = set(held["node_ids"]).difference(ids)

@@ -1,12 +1,11 @@
-"""Where a bank keeps its sessions, and what concerns others of it than their log.
+"""Where a bank keeps its sessions: collections, keys, and functions for code outside their log.
 
-- collection `sessions`, key SESSION: the session as it stands, when that was written, and how many parts of knowledge
-  wait in it;
-- collection `sessions.waiting`, key `SESSION/NUMBER`: a part of the knowledge that waits to be committed or discarded;
-- collection `sessions.steps`, key `SESSION/NUMBER`: a step that is not committed, or that the episode still needs; of a
-  committed one also the ids of its nodes, so that its words go when those are purged;
-- collection `sessions.held`, key SESSION: the token of the log that has it open;
-- collection `sessions.holders`, key TOKEN: when that log last said that it is there.
+- collection `sessions`, key SESSION: the session, the time of its last write, and the number of its pending parts;
+- collection `sessions.waiting`, key `SESSION/NUMBER`: a part of its knowledge that waits for commit or discard;
+- collection `sessions.steps`, key `SESSION/NUMBER`: a step that is uncommitted or still needed by the episode. A
+  committed step has the ids of its nodes, so that its words are purged with them;
+- collection `sessions.held`, key SESSION: the token of the log that holds it;
+- collection `sessions.holders`, key TOKEN: the time of that log's last renewal.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from pieria.store.protocol import Reader
 SESSIONS, STEPS, WAITING = "sessions", "sessions.steps", "sessions.waiting"
 HELD, HOLDERS = PASSING
 NODES, PURGED, STATELESS, TOUCHED = "nodes", "purged", "stateless", "touched"
-"""What stands beside the fields of a step, and of a session."""
+"""Further keys in the records of steps and sessions."""
 _BLANK = {"observation": "", "action": "", "subgoal": "", "state": None, "embedding": None, PURGED: True}
 
 
 class Census(NamedTuple):
-    """How many sessions there are in each state, and how many have an episode that nobody has open."""
+    """The number of sessions by state, and the number of unfinished episodes that no process holds."""
 
     by_state: Mapping[str, int]
     left: int
@@ -40,8 +39,9 @@ def counted(reader: Reader, now: int, lease: int) -> Census:
 
 
 def is_there(reader: Reader, holder: str | None, now: int, lease: int) -> bool:
-    """Whether a holder said within its lease that it is there. A clock that was set back tells nothing of how long ago
-    that was. All in microseconds.
+    """Return whether a holder has renewed its lease in time, in microseconds.
+
+    A clock set back invalidates old times.
     """
     at = None if holder is None else reader.records(HOLDERS, holder).get(holder)
     return at is not None and abs(now - at) < lease
@@ -56,8 +56,9 @@ def without_state(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_words_of(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
-    """What is left of the steps whose nodes are erased: that there was one. Of those after them, all but the state,
-    which may be told in the words of the erased.
+    """Yield steps whose nodes are purged, without their words, and later steps without their state.
+
+    The state of later steps may repeat the purged words.
     """
     gone = set(ids)
     after: set[str] = set()

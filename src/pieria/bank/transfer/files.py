@@ -1,7 +1,6 @@
-"""Taking a bank out as a file and bringing files in: export and import, backup and restore.
+"""Export and import a bank, back it up, and restore it.
 
-What a file holds and how it is read is the business of `transfer/`; here is what the verbs of `transferring` do, and
-the one write.
+`pieria.transfer` defines the format of files; this module implements the verbs of `transfer.verbs`, and the one write.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SYSTEMS = (mnemex.SYSTEM,)
-"""Others whose stores can be brought in."""
+"""Systems whose stores can be imported."""
 OPEN = "-"
-"""What a file is called that was given open."""
+"""The name in reports for a file passed as an open stream."""
 REPORT_EVERY = 500
 SCOPES = {True: {"bank": "user"}, False: {"user": "bank"}}
-"""What the user's own bank calls its memories, and what any other bank does."""
+"""The scope of memories in the user's bank, and in any other bank."""
 
 
 TEXTS_OF = {
@@ -66,11 +65,11 @@ TEXTS_OF = {
     "sessions": ("id", "goal", "state"),
     "sessions.steps": ("observation", "action", "subgoal", "trajectory_id"),
 }
-"""What whoever reads the bank's own records relies on."""
+"""Fields that readers of the bank's records rely on."""
 
 
 class _Rehearsed(Exception):
-    """Ends a dry run's transaction without a commit."""
+    """Rolls back the transaction of a dry run."""
 
 
 def exported(bank: Transferring, path: str | Path, progress: Progress | None) -> ExportReport:
@@ -155,7 +154,7 @@ def imported(
 def _import_store(
     bank: Transferring, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
 ) -> ImportReport:
-    """As an export of ours, whose problems are told by the lines of the store."""
+    """Import a store of another system like our export; problems name lines of that store."""
     from pieria.bank.transfer.incoming import taken_in
 
     check.one_of(on_error, "on_error", ON_ERROR)
@@ -200,7 +199,7 @@ def _take_in(
 
 
 def _free_for(bank: Transferring, path: Path, ending: str) -> Path:
-    """The file to write; in a folder, one with a name of its own."""
+    """Return the file to write; in a folder, a new name."""
     if not path.is_dir():
         return path
     return path / f"{bank.name}.{stamp(bank.clock())}.{ending}"
@@ -219,16 +218,16 @@ def _rules(bank: Transferring, *, trusted: bool) -> Rules:
 
 
 def _of_what_comes(record: Record, is_brought: Callable[[str], bool]) -> Record | None:
-    """An untrusted file declines no rule of this bank."""
+    """Return the record only for imported memories: an untrusted file declines no rule of this bank."""
     return record if is_brought(record.key) else None
 
 
 def _nothing(record: Record, is_brought: Callable[[str], bool]) -> None:
-    """An untrusted file says nothing of what tools put out here."""
+    """Drop the record: an untrusted file must not say what tools output here."""
 
 
 def _screened_content(bank: Transferring, content: Content) -> Content:
-    """What the file says was noticed, and what this bank notices."""
+    """Return the screened content, with the flags of the file and of this bank."""
     screening = bank._screening
     text, flags = bank._screen(content.text, "text")
     title, in_title = _screen_some(bank, content.title, "title")
@@ -298,7 +297,7 @@ def _screen_some(bank: Transferring, value: str | None, parameter: str) -> tuple
 
 @dataclass(slots=True)
 class _Done:
-    """What one import has done so far."""
+    """The progress of one import."""
 
     tally: Tally
     changes: tuple[int, int] | None = None
@@ -306,13 +305,13 @@ class _Done:
 
 
 def stats_of_store(path: str | Path) -> dict[str, Any] | None:
-    """What the store of another system at the path holds; None where there is none."""
+    """Return statistics of another system's store at the path, or None if there is none."""
     folder = given_path(path)
     return {"system": mnemex.SYSTEM, **mnemex.stats(folder)} if mnemex.folder_of(folder) is not None else None
 
 
 def check_export(path: str | Path) -> None:
-    """Raises `TransferError` for what no bank can bring in, broken lines apart, before there is a bank to do it."""
+    """Raise `TransferError` for a file that no bank can import, before a bank is made. Broken lines are allowed."""
     rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
     with _source(path) as source:
         checked_file(source, rules, lambda done: None)
@@ -336,24 +335,25 @@ def _source(given: str | Path | BufferedIOBase) -> Source:
 def restore_file(
     file: Path, target: Path, *, replace: bool, progress: Progress | None = None, seal: Seal | None = None
 ) -> RestoreReport:
-    """Puts a backup in the place of a bank's file, once it is known to be whole; `replace` keeps the old one aside.
+    """Replace a bank's file by a backup after checking it; `replace` keeps the old file aside.
 
-    Raises before anything is touched: `TransferError` and `ForeignFileError` for what is no backup, `CorruptError` for
-    a damaged one, `NewerVersionError`, `ConflictError` for a bank that is there, `BusyError` for one that is in use.
+    Raise before any change: `TransferError` or `ForeignFileError` if the file is no backup, `CorruptError` if it is
+    damaged. Raise `NewerVersionError` if a newer version wrote it, `ConflictError` if the bank exists, `BusyError` if
+    it is in use.
     """
     done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress, seal=seal)
     return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts, done.unpurged)
 
 
 def _joined_alias(reader: Reader, value: Any) -> list[Record]:
-    """An alias joins through the facts' own rules; an entity's list of its aliases follows from these."""
+    """Return an alias by the rules of facts; the list of an entity's aliases follows from them."""
     if not isinstance(value.get("of"), str):
         return []
     return aliases.Aliases(reader).added(value["name"], value["of"]).records
 
 
 def _told(problem: Problem, line: mnemex.Line) -> Problem:
-    """The same, by the line of the store that it came from."""
+    """Return the problem with the line of the store that it came from."""
     return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)
 
 

@@ -1,6 +1,6 @@
-"""What another system wrote, as an export of ours: so that a bank takes in all of it or nothing, by the rules it has.
+"""Import records of another system as an export of ours, so that all or nothing passes the bank's own rules.
 
-How the other system's records are read is the business of whoever reads them; what they come to is told by lines here.
+The caller reads the other system's records; this module builds the lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Progress
 
 AT_ONCE = 500
-"""Memories a change."""
+"""Memories per change."""
 STATED = ("state", "link", "fact")
-"""Lines that say from when on they were known."""
+"""Lines with a known time."""
 
 
 class Line(Protocol):
-    """A line of an export. Whoever made it knows by itself which record it is of."""
+    """A line of an export. Its maker can tell which source record it came from."""
 
     @property
     def values(self) -> dict[str, Any]: ...
@@ -38,7 +38,7 @@ Made = TypeVar("Made", bound=Line)
 
 
 class TakenIn(NamedTuple, Generic[Made]):
-    """What came of it, and whose each line of the file was, by its number."""
+    """The report, and the source of each line of the file by its number."""
 
     report: ImportReport
     lines: dict[int, Made]
@@ -56,8 +56,9 @@ def taken_in(
     force: bool = False,
     progress: Progress | None = None,
 ) -> TakenIn[Made]:
-    """Each of `memories` is a content, its state and its usage, if any; `tied` are links and facts. All is known from
-    now on. What is wrong with a line is reported, and the rest goes in.
+    """Import memories, each a content, its state and optional usage; `tied` are links and facts.
+
+    All of it is known from now on. A line with a problem is reported, and the others are imported.
     """
     numbered: dict[int, Made] = {}
 
@@ -73,8 +74,9 @@ def taken_in(
 
 
 def export_of(lines: Iterable[Mapping[str, Any]]) -> BytesIO:
-    """These lines, the header first, as an export with its end. In memory: what is private or secret is taken out as
-    it is brought in, and lies in no file before.
+    """Return the lines, header first, as a complete export in memory.
+
+    Private text and secrets are removed on import, so they must not be written to a file before.
     """
     file = BytesIO()
     digest, counts = hashlib.sha256(), Counter[str]()
@@ -92,7 +94,7 @@ def export_of(lines: Iterable[Mapping[str, Any]]) -> BytesIO:
 def _lines(
     bank: Transferring, system: str, memories: Sequence[Sequence[Made]], tied: Sequence[Made], records: Iterable[Made]
 ) -> Iterator[tuple[Made | None, dict[str, Any]]]:
-    """Memories in changes of a bearable size; last of all what ties them and what they state."""
+    """Yield the memories in changes of limited size, then links and facts."""
     now = bank.clock()
     parts = [memories[start : start + AT_ONCE] for start in range(0, len(memories), AT_ONCE)]
     changes = [[line for memory in part for line in memory] for part in parts] + [list(tied)]

@@ -1,4 +1,4 @@
-"""The verbs that take a bank out as a file and bring files in. What they do is in `transfer`, loaded with the first."""
+"""The verbs that export, import and back up a bank. `transfer.files` implements them, and is loaded at first use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 class Transferring(Core):
     def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
-        """Writes the whole bank, its past included, to one file of JSON lines: `docs/export-format.md`.
+        """Write the whole bank with its history to a file of JSON lines: `docs/export-format.md`.
 
-        An older export of that name is replaced once the new one is whole, and no other file is; a folder gets a file
-        named after the bank and the time. `progress` counts versions and changes.
+        An older export of that name is replaced when the new one is complete; other files are never replaced. A folder
+        gets a file named after the bank and the time. `progress` counts versions and changes.
         """
         from pieria.bank.transfer.files import exported
 
@@ -36,15 +36,14 @@ class Transferring(Core):
         trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
+        """Import an export, all of it or nothing. A bank without history becomes the exported bank.
 
-        `mode` decides about what is here already: `skip` leaves it, `merge` takes the later, `replace` the file's.
-        What was removed here stays removed, and what was purged stays away, unless `force`. With `on_error="skip"`
-        broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
-        `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
-        for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
-        store is at the path: `mnemex`. What comes in is hearsay, whatever the file says of it, unless `trusted`: for an
-        export of one's own that was in no other hands.
+        `mode` decides about existing ids: `skip` keeps them, `merge` takes the later version, `replace` the file's.
+        Removed memories stay removed and purged ones stay away, unless `force`. With `on_error="skip"` broken lines are
+        left out and reported; otherwise raise `TransferError` and write nothing. `dry_run` reports without writing.
+        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. `system` names
+        another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
+        for an export of your own that no other person could change.
         """
         from pieria.bank.transfer.files import imported
 
@@ -61,9 +60,9 @@ class Transferring(Core):
         )
 
     def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
-        """Copies the bank's store as it is now, while others read and write on. `pieria.restore` brings it back.
+        """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
 
-        An older backup of that name is replaced once the new one is whole; a folder gets a file named after the bank
+        An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
         and the time. `progress` counts pages.
         """
         from pieria.bank.transfer.files import backed_up

@@ -1,4 +1,4 @@
-"""`bank.upkeep.clusters`, `duplicates`, `merge` and `relate`: what says the same is found, and made one or tied."""
+"""`bank.upkeep.clusters`, `duplicates`, `merge` and `relate`: find similar memories, and merge or link them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     Vectors = dict[int, NDArray[np.float32]]
 
 EXAMINED, MOST_EXAMINED = 10_000, 100_000
-"""Memories that are compared with each other, the latest: unless more are asked for, and at most."""
+"""The number of latest memories that are compared: the default, and the most."""
 PAIRS = 100
 LARGEST, AT_A_TIME = 1_000, 100
-"""Members of a cluster, and memories that are merged or tied at once."""
+"""The most members of a cluster, and the most memories to merge or link at once."""
 AT_ONCE = 500
 LEAST_LENGTH = 1e-9
 FOUND, LAST = "clusters", "last"
-"""The record of what clusters were found, so that they are known again by their ids."""
+"""The record of clusters found with `keep`, by id."""
 REMEMBERED = 500
 
 
@@ -60,10 +60,10 @@ class Clustering:
         limit: int = EXAMINED,
         keep: bool = False,
     ) -> Clusters:
-        """What lies together: by `similarity` of what it says, or by its `tags` or `entities`.
+        """Return clusters of memories: by `similarity` of their text, or by their `tags` or `entities`.
 
-        Of kinds that may be forgotten, unless others are named: such as can be merged. With `keep` the clusters are
-        known by their ids from then on, whatever is written meanwhile. `least` and `most` are settings by default.
+        By default only of kinds that may fade, because these can be merged. With `keep` the clusters keep their ids
+        despite later writes. `least` and `most` default to settings.
         """
         least = self._core.habits.cluster_threshold if least is None else least
         most = self._core.habits.cluster_most if most is None else most
@@ -87,7 +87,7 @@ class Clustering:
         limit: int = EXAMINED,
         most: int = PAIRS,
     ) -> Duplicates:
-        """Pairs that say nearly the same, the most alike first; of every kind but summaries, unless some are named."""
+        """Return pairs with nearly the same text, most similar first; by default of every kind except summaries."""
         least = self._core.habits.duplicate_threshold if least is None else least
         check.number(least, "least")
         check.whole(limit, "limit", 2, MOST_EXAMINED)
@@ -99,7 +99,7 @@ class Clustering:
         return Duplicates(tuple(pairs), whole, least, len(memories), left)
 
     def members(self, cluster: str) -> tuple[str, ...]:
-        """The ids of a cluster that was found with `keep`, or is found now as `clusters` finds it by itself."""
+        """Return the ids of a cluster that was found with `keep`, or that `clusters` finds now."""
         check.identifier(cluster, "cluster")
         with self._core._reading() as reader:
             known = _known(reader)
@@ -112,9 +112,10 @@ class Clustering:
         raise NotFoundError("cluster", cluster, hint="`clusters` gives those there are.")
 
     def merge(self, ids: Iterable[str], *, text: str | None = None, dry_run: bool = False) -> Merged:
-        """One memory for several that say the same. They are put away; it leads to them, and `undo` takes it back.
+        """Merge memories that say the same into one.
 
-        Worded by the mind, unless `text` is what to say.
+        The originals are archived; the new memory links to them, and `undo` reverts it. The mind words the new text,
+        unless `text` is given.
         """
         wanted = _several(ids)
         check.flag(dry_run, "dry_run")
@@ -131,7 +132,7 @@ class Clustering:
         return Merged(dry_run, id, draft.text, made, None if dry_run else _merged(core, made, draft, id))
 
     def relate(self, ids: Iterable[str], *, dry_run: bool = False) -> Related:
-        """Ties each two of them as `related`, where they are not yet; the weight is how alike they all are."""
+        """Link every two of the memories as `related`, unless they are already; the weight is their similarity."""
         wanted = _several(ids)
         check.flag(dry_run, "dry_run")
         core = self._core._common_holder([End("memory", id) for id in wanted])
@@ -144,11 +145,11 @@ class Clustering:
 
     @property
     def _merged_kinds(self) -> tuple[str, ...]:
-        """What may be put away; of summaries each has its own sources."""
+        """The kinds that may be archived, without summaries, which each have their own sources."""
         return tuple(kind for kind in self._core._fades if kind != SUMMARY)
 
     def _compared(self, filter: Filter, limit: int) -> tuple[list[Memory], int, Vectors]:
-        """The latest, how many there are beyond them, and their vectors."""
+        """Return the latest memories, the number beyond them, and their vectors."""
         core = self._core
         core._embedding.catch_up(CAUGHT_UP, math.inf)
         with core._reading() as reader:
@@ -168,7 +169,7 @@ class Clustering:
 
 
 def _known(reader: Reader) -> dict[str, list[str]]:
-    """The members of clusters that were found before, the latest first."""
+    """Return the members of kept clusters, latest first."""
     return dict(reader.records(FOUND, LAST).get(LAST, ()))
 
 
@@ -180,7 +181,7 @@ def _several(ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def _in_time(core: Bank, reader: Reader, ids: Sequence[str]) -> list[Memory]:
-    """The oldest first. Raises where one is not to be seen."""
+    """Return the memories, oldest first. Raise if one is not visible."""
     rows = [core._standing(reader, id).state.row for id in ids]
     memories = reader.memories(rows, core._filter())
     return sorted((memories[row] for row in rows), key=lambda memory: (micros(memory.at), memory.row))
@@ -194,7 +195,7 @@ def _merged(core: Bank, made: merging.Merging, draft: Draft, id: str) -> int:
 
 
 def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
-    """Of each the middle of its passages' vectors, where there are any."""
+    """Return the mean of each memory's passage vectors, if there are any."""
     import numpy as np
 
     found: Vectors = {}

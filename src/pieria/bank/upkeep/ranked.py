@@ -1,4 +1,4 @@
-"""`bank.upkeep.ranked`: what of all memories is left most, without a question."""
+"""`bank.upkeep.ranked`: the memories with the highest retention, without a query."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ class Ranking:
         used_since: Instant | None = None,
         least: float = 0.0,
     ) -> list[Retained]:
-        """The memories of which most is left, of any kind that answers, the user's own among them; of equals the last
-        used first.
+        """Return the memories with the highest retention, of any listed kind, the user's own included.
+
+        Among equals, the last used comes first.
         """
         check.whole(k, "k", 1, 10_000)
         check.number(least, "least")
@@ -64,7 +65,7 @@ class Ranking:
         return [retained(one, self._core.fading, filter.now) for one in found]
 
     def _scored(self, reader: Reader, filter: Filter) -> Iterator[_Scored]:
-        """All of them, without their texts."""
+        """Yield the scores of all memories, without reading their texts."""
         rows = reader.rows(filter, "newest", EVERY)
         for start in range(0, len(rows), AT_ONCE):
             yield from self._part(reader, list(reader.outlines(rows[start : start + AT_ONCE], filter).values()))

@@ -1,4 +1,4 @@
-"""The part of `bank.upkeep` that is about fading: what was of use, what is due for a review, and the curve of one."""
+"""The part of `bank.upkeep` about fading: reinforcement, reviews due, and the retention curve of a memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OFF = "the setting reinforce is off"
 
 @dataclass(frozen=True, slots=True)
 class Reinforcement:
-    """What became of one memory. Where there is none to reinforce, `missing` says why, and nothing else is known."""
+    """The result for one memory. If it could not be reinforced, only `missing` is set, with the reason."""
 
     id: str
     missing: str | None = None
@@ -53,7 +53,7 @@ class Reinforcement:
 
 @dataclass(frozen=True, slots=True)
 class Reinforced:
-    """`reason` says why nothing was done at all."""
+    """The results of a call. `reason` says why nothing was done at all."""
 
     results: tuple[Reinforcement, ...] = ()
     reason: str | None = None
@@ -82,10 +82,10 @@ class Reviewing:
     def reinforce(
         self, ids: str | Iterable[str], *, context_tags: Iterable[str] = (), boost: bool = False
     ) -> Reinforced:
-        """Counts that memories were of use in an answer: an access and a review each, at once with what follows.
+        """Count that memories were useful in an answer: an access and a review each, written at once.
 
-        One that was of use where the tags are others than its own has crossed over, and becomes stronger; with `boost`
-        each does. What is not there is told and not counted. With the setting `reinforce` off nothing is changed.
+        A memory useful in a context with other tags than its own becomes stronger; with `boost`, every one does. A
+        missing memory is reported and not counted. With the setting `reinforce` off nothing changes.
         """
         core = self._core
         wanted = check.identifiers(ids, "ids")
@@ -96,7 +96,7 @@ class Reviewing:
         return self._reinforced(wanted, context, boost)
 
     def review(self, ids: str | Iterable[str]) -> Reinforced:
-        """Counts that somebody went over these: an access and a review each, whatever the setting `reinforce` says."""
+        """Count a review of these memories: an access and a review each, regardless of the setting `reinforce`."""
         return self._reinforced(check.identifiers(ids, "ids"), frozenset(), boost=False)
 
     def _reinforced(self, ids: Sequence[str], context: frozenset[str], boost: bool) -> Reinforced:
@@ -107,7 +107,7 @@ class Reviewing:
         return Reinforced(tuple(found[id] for id in ids))
 
     def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
-        """How much is left of each of these, whatever their standing."""
+        """Return the retention of each memory, of any status."""
         core = self._core
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Retained] = {}
@@ -119,14 +119,14 @@ class Reviewing:
         return {id: found[id] for id in wanted}
 
     def due(self, k: int = 20) -> tuple[Retained, ...]:
-        """What is about to be forgotten, the most urgent first; `review` counts that it was met again."""
+        """Return the memories about to be forgotten, most urgent first; `review` counts that they were reviewed."""
         core = self._core
         check.whole(k, "k", 1, 10_000)
         with core._reading() as reader:
             return tuple(due(reader, core.fading, core._now(), core._fades, k))
 
     def curve(self, id: str) -> Curve:
-        """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""
+        """Return how a memory has faded and will fade without use: when a review is due, and when it is forgotten."""
         core = self._core
         holder = core._holder(check.identifier(id, "id"))
         noted = holder._uses.noted([id])
@@ -139,7 +139,7 @@ class Reviewing:
 def _worn(
     holder: Bank, reader: Reader, ids: Sequence[str], noted: Mapping[str, Sequence[Noted]] | None = None
 ) -> list[Worn]:
-    """With what was noted of their use and is not written yet."""
+    """Return the memories with their usage, unwritten counts included."""
     holder._check_known(reader, ids)
     found, seq = worn(reader, holder._all_at_hand(reader, ids)), reader.head().seq
     used = [with_noted(one.wear.used, (noted or {}).get(one.memory.id, ()), seq) for one in found]

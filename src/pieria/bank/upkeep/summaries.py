@@ -1,4 +1,4 @@
-"""The verb `upkeep.summarize`: words the summary of a session outside of any transaction, and writes it in one."""
+"""The verb `upkeep.summarize`: word the summary of a session outside of any transaction, and write it in one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WHAT = "summarize"
 ATTEMPTS = 3
-"""While a session goes on, it may be another one by the time it is worded."""
+"""Tries, because an active session may change while its summary is worded."""
 
 
 def summed_up(bank: Bank, session: str) -> Memory | None:
@@ -43,14 +43,14 @@ def is_current(bank: Bank, session: str) -> bool:
 
 
 def _is_unwanted(reader: Reader, seen: Lived) -> bool:
-    """There is nothing to sum up, and never was; or somebody took the summary away, which is not to come back."""
+    """Return whether there is nothing to summarize, or the summary was removed and must not come back."""
     if seen.summary is not None:
         return False
     return not seen.sources or free_id(reader, seen.session) is None
 
 
 def _written(bank: Bank, seen: Lived, text: str) -> bool:
-    """False where the session is another one by now."""
+    """Write the summary, and return False if the session has changed meanwhile."""
     current: list[bool] = []
 
     def plan(writer: Writer) -> Changeset:
@@ -85,7 +85,7 @@ def _anew(bank: Bank, writer: Writer, seen: Lived, summary: Memory, text: str) -
         gone = held.state._replace(ended="removed", reason=NOTHING_LEFT)
         return Changeset(WHAT, writes=[Write(gone)], links=links)
     last = seen.sources[-1]
-    # What it was bound by may be no source any more.
+    # The old bounds may come from memories that are no longer sources.
     state = held.state._replace(at=micros(last.at), valid_from=None, valid_until=None, reason=None)
     write = bank._next_version(writer, held, state, seen.content(text), AGENT) or Write(state)
     return Changeset(WHAT, writes=[write], links=links)

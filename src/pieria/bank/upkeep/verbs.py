@@ -1,7 +1,7 @@
-"""`bank.upkeep`: the work that keeps a bank in order, each verb with a dry run that shows what it would do.
+"""`bank.upkeep`: the verbs that keep a bank in order, each with a dry run that shows what it would do.
 
-The plans are `upkeep`'s; here they are applied, a group a transaction, so that a sleep that breaks off has done what it
-has done, and the next one goes on.
+`pieria.upkeep` makes the plans; this module applies them, one group per transaction. An interrupted sleep keeps its
+finished groups, and the next one continues.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ Each = TypeVar("Each")
 
 AT_ONCE = 500
 PLACES = "upkeep"
-"""The collection of records that says how far verbs have come."""
+"""The collection of records that says how far each verb has come."""
 RULES = "rules"
 PATIENCE_MINUTES = {RULES: 1}
 ASKING_MINUTES = 10
-"""How long a session goes on before it is summed up again: by rules, and where a model has to be asked."""
+"""Minutes between summaries of a running session: by rules, and with a model."""
 COLLECTED = ("active", "archived")
 MOST = 5_000
-"""Memories that one sleep goes over, unless another number is asked for."""
+"""Memories that one sleep examines by default."""
 
 
 class Upkeep(Reviewing, Ranking, Clustering, Deciding):
@@ -72,11 +72,11 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         limit: int = MOST,
         progress: Progress | None = None,
     ) -> Slept:
-        """Sums up what has come to rest, settles what has proven itself, and shortens summaries that have aged.
+        """Summarize old memories, settle proven ones, and shorten aged summaries.
 
-        Due is what is older than a day and, of more than five hundred, the oldest; with `force`, everything. Nothing
-        that was said is changed or forgotten: summaries lead to their sources, and stand behind them in every answer.
-        A group that fails is due again; `stopped` says why a sleep ended early, and the next one goes on from there.
+        Due are memories older than a day, and the oldest of more than five hundred; with `force`, all. Source texts are
+        neither changed nor forgotten. Summaries link to their sources and rank behind them. A failed group is due
+        again. `stopped` says why a sleep ended early; the next one continues there.
         """
         check.flag(dry_run, "dry_run")
         check.flag(force, "force")
@@ -85,7 +85,10 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return slept if work.stopped is None else replace(slept, stopped=work.stopped.message)
 
     def _sleep_as_job(self, progress: Progress) -> None:
-        """The same for a worker, which tries again: raises what stopped it, or why nothing came of it."""
+        """Sleep as a job of a worker.
+
+        Raise the error that stopped it, or that prevented every summary, so that it is retried.
+        """
         slept, work = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
         problem = work.stopped or (work.problem if not slept.consolidated else None)
         if problem is not None:
@@ -103,7 +106,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         settled = promoting.settled(found.memories, before, vectors)
         work = _Sleep(core, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
         work.summarize(groups)
-        # What no summary came of is gone over again, and settled then.
+        # Sources without a summary are examined again, and settled then.
         settled = [one for one in settled if one.memory.id not in work.again]
         if not dry_run and settled:
             core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
@@ -123,18 +126,18 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return slept, work
 
     def summarize(self, session: str) -> Memory | None:
-        """The summary of a session, made or made anew where something was said, changed or taken back since.
+        """Return the summary of a session, made again if the session has changed since.
 
-        None where there is nothing to sum up, or where its summary was removed. Only what everybody sees goes into it.
+        Return None if there is nothing to summarize, or if the summary was removed. Private memories are left out.
         """
         return summed_up(self._core, check.name(session, "session"))
 
     def is_summed_up(self, session: str) -> bool:
-        """Whether it has a summary, and that tells of the session as it is now."""
+        """Return whether the session has a summary that is up to date."""
         return is_current(self._core, check.name(session, "session"))
 
     def summarize_later(self, session: str) -> Job:
-        """The same as a job: once for all that is said in a minute or, where a model is asked, in ten."""
+        """Queue a summary as a job: at most one per minute or, with a model, one per ten minutes."""
         core = self._core
         wait = timedelta(minutes=PATIENCE_MINUTES.get(core.mind.name, ASKING_MINUTES))
         payload = {"session": check.name(session, "session")}
@@ -150,10 +153,10 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
-        """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
-        told otherwise; `restore` brings back what was removed. The threshold is the setting `forget_threshold`.
+        """Remove faded memories, the weakest first; with `archive`, archive them instead. A dry run by default.
 
-        What was put away before is removed as well, unless `status` is `active`.
+        `restore` brings removed memories back. The default threshold is the setting `forget_threshold`. Archived
+        memories are removed too, unless `status` is `active`.
         """
         threshold = self._core.fading.forget if threshold is None else threshold
         statuses = COLLECTED if status is None else check.choices(status, "status", COLLECTED)
@@ -167,14 +170,15 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
-        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again. The
-        threshold is twice the setting `forget_threshold`.
+        """Archive fading memories: `include="archived"` shows them, and `update` makes them active again.
+
+        The default threshold is twice the setting `forget_threshold`.
         """
         threshold = min(1.0, fading.DIMMED * self._core.fading.forget) if threshold is None else threshold
         return self._fade("decay", dry_run, True, threshold, limit, progress)
 
     def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
-        """Makes memories lasting: those named or, where none are, all that were used enough."""
+        """Promote memories: the named ones, or by default all that were used enough."""
         check.flag(dry_run, "dry_run")
         core = self._core
         wanted = () if ids is None else check.identifiers(ids, "ids")
@@ -188,14 +192,14 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return Promoted(dry_run, tuple(chosen))
 
     def validate(self) -> Validated:
-        """Whether the store is sound, links lead somewhere, and what was drawn from others still has some of them."""
+        """Check the store, the targets of links, and the sources of derived memories."""
         core = self._core
         with core._reading() as reader:
             problems = validating.problems(reader)
         return Validated(tuple(core.store.check()), tuple(problems))
 
     def repair(self, *, dry_run: bool = False) -> Validated:
-        """Unties what leads nowhere, puts away what has nothing left to stand on, and makes projections anew."""
+        """Remove broken links, archive derived memories without sources, and rebuild projections."""
         check.flag(dry_run, "dry_run")
         found = self.validate()
         if dry_run or found.ok:
@@ -208,7 +212,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return Validated(after.findings, after.problems, (*repaired, *mended), dry_run=False)
 
     def storage(self) -> Storage:
-        """What the bank takes up, and how much of that `compact` would give back."""
+        """Return the size of the bank, and how much of it `compact` would free."""
         core = self._core
         with core._reading() as reader:
             there = counts(reader.tally(), reader.totals())
@@ -218,7 +222,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return Storage(there["memories"], there["versions"], there["links"], held["bytes"] + log, free)
 
     def compact(self) -> Compacted:
-        """Gives back the room of what was erased or replaced, and empties the log. Every version stays."""
+        """Free the space of erased and replaced data, and empty the log. Every version stays."""
         before = self.storage()
         unreached = self._core.store.scrub()
         return Compacted(before, self.storage(), tuple(unreached))
@@ -240,7 +244,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
             check.whole(limit, "limit", 1, 1_000_000)
         core = self._core
         if archive:
-            # What was put away cannot be put away again.
+            # Archived memories cannot be archived again.
             statuses = [status for status in statuses if status != "archived"]
         with core._reading() as reader:
             chosen, left = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses, limit)
@@ -276,7 +280,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
 
 
 class _Sleep:
-    """One sleep under way: what it made so far, and why it stopped."""
+    """The state of one sleep: results so far, and why it stopped."""
 
     def __init__(
         self, core: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
@@ -288,10 +292,10 @@ class _Sleep:
         self.failed: list[Failure] = []
         self.left = 0
         self.again: set[str] = set()
-        """The members of groups that no summary came of."""
+        """Members of groups that got no summary."""
         self.stopped: PieriaError | None = None
         self.problem: PieriaError | None = None
-        """The first that cost a group its summary."""
+        """The first error that cost a group its summary."""
 
     def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
         for group in groups:
@@ -336,7 +340,7 @@ class _Sleep:
             self.shortened.append(made)
 
     def _kept(self, summary: Summary, draft: Draft) -> bool:
-        """False where a source has changed meanwhile."""
+        """Write a summary, and return False if a source has changed meanwhile."""
         core = self._core
         kept: list[bool] = []
 
@@ -350,7 +354,7 @@ class _Sleep:
         return kept[0]
 
     def _rewritten(self, made: Shortened) -> bool:
-        """False where it has changed meanwhile."""
+        """Write a shortened summary, and return False if it has changed meanwhile."""
         core, memory = self._core, made.memory
         contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
 
@@ -368,7 +372,10 @@ class _Sleep:
         self.again.update(memory.id for memory in group)
 
     def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
-        """What passes, a budget or a server that is down, ends the sleep; whatever else fails costs this group."""
+        """End the sleep on a temporary error (a budget, an unreachable server).
+
+        Any other error fails this group only.
+        """
         if problem.retryable:
             self.stopped = problem
             self._put_off(group)
@@ -384,13 +391,13 @@ class _Sleep:
 
 
 def _place(reader: Reader) -> selecting.Place | None:
-    """Where the last sleep ended that did not come to all."""
+    """Return where the last incomplete sleep ended."""
     at, row = reader.records(PLACES, "sleep").get("sleep", (None, None))
     return None if at is None else (at, row)
 
 
 def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
-    """Of each the vector of its first passage, where there are any."""
+    """Return the vector of each memory's first passage, if there is one."""
     found: Vectors = {}
     for part in _parts(memories):
         held = reader.vectors([memory.row for memory in part], "passage")

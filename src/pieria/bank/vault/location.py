@@ -1,4 +1,4 @@
-"""Where the vault of a bank is. Apart from `vault`, so that opening a bank need not load what writes notes."""
+"""The location of a bank's vault. Kept apart from the vault, so that opening a bank does not load its code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class VaultAt(NamedTuple):
-    """Where the vault is, and the folder in it for notes of memories: what settings say."""
+    """The vault folder, and the subfolder for notes of memories, from the settings."""
 
     root: Path | None
     own: str

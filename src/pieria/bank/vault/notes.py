@@ -1,4 +1,4 @@
-"""The notes of memories in a sync: each compared with its memory, and what either lacks brought over."""
+"""Compare each note with its memory during a sync, and copy changes both ways."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Reader
 
 EDIT, DELETED = "its note was edited", "its note was deleted"
-"""The reasons for what is done to a memory because of its note."""
+"""The reasons recorded when a note changes its memory."""
 TEXTS = ("title", "context", "text")
 REFUSED = (InputError, PrivacyError, NotFoundError, ConflictError)
 TRIES = 5
-"""For a note whose memory somebody else changes at each of them."""
+"""Attempts for a note whose memory changes during each attempt."""
 TARGET = "obsidian"
-"""How links are written in notes of memories that were promoted without one."""
+"""The link style in notes of memories that were promoted without a target."""
 
 
 class Memories:
@@ -38,12 +38,12 @@ class Memories:
         self._folder = at.folder
         self._dry_run = dry_run
         self.files: dict[str, File] = {}
-        """The note of each memory that has one there."""
+        """The note of each memory that has one in this folder, by id."""
         self._found: set[str] = set()
-        """Those whose note was not known of."""
+        """Ids whose note was not marked before this sync."""
 
     def match(self) -> Iterator[File]:
-        """Decides which file is whose note; yields the files that turn out to be somebody's own."""
+        """Assign files to memories, and yield the files that belong to no memory."""
         from pieria.bank.vault.sync import File
 
         at = self._at
@@ -55,7 +55,7 @@ class Memories:
             if there is not None:
                 self.files[id] = there
             elif seen is not None and is_as(seen, mark):
-                # Of what was erased nothing is known but where its note is; it may be here again.
+                # A purged memory leaves only the path of its note in the mark; the memory may have been imported again.
                 found = at.read(mark["path"]) if "gone" in mark else File(mark["path"], seen, mark["digest"])
                 self.files |= {id: found} if found is not None else {}
             elif mine and not at.scan.is_unseen(mark["path"]):
@@ -67,7 +67,7 @@ class Memories:
             yield from self._unknown(id, claimed)
 
     def _follow(self) -> None:
-        """Marks of what was revised become those of the revision, and so do claims."""
+        """Move the marks and claims of revised memories to their newest revision."""
         at = self._at
         with self._core._reading() as reader:
             heads = {id: _head(reader, id) for id in {*at.marks, *at.claims}}
@@ -87,7 +87,7 @@ class Memories:
         yield file
 
     def _unknown(self, id: str, claimed: list[File]) -> Iterator[File]:
-        """Notes that say they are of a memory which is not known to have any."""
+        """Assign notes that name a memory without a mark."""
         with self._core._reading() as reader:
             held = reader.states([id]).get(id)
             purged = bool(reader.purged([id]))
@@ -118,7 +118,7 @@ class Memories:
         for id in {**at.marks, **self.files}:
             file, mark = self.files.get(id), at.marks.get(id)
             if id in hidden:
-                # Its note is neither written, nor read, nor deleted while the quarantine lasts.
+                # During quarantine, do not write, read or delete the note.
                 at.report.memories["quarantined"] += 1
             elif file is not None and id in held:
                 self._both(id, None if mark is not None and "gone" in mark else mark, file, held[id])
@@ -128,7 +128,7 @@ class Memories:
                 self._gone(id, mark, file)
 
     def write_new(self) -> None:
-        """Notes of what was promoted and has none."""
+        """Write notes for promoted memories that have none."""
         at = self._at
         with self._core._reading() as reader:
             promoted = promoted_in(reader, self._core)
@@ -144,7 +144,7 @@ class Memories:
             self._core.vault._write(new, self._folder, TARGET)
 
     def _gone(self, id: str, mark: Mark, file: File | None) -> None:
-        """The memory was removed or purged: its note goes as well, unless somebody has written in it."""
+        """Delete the note of a removed or purged memory, unless the note was edited."""
         if file is None:
             self._forget(id)
         elif file.digest != mark["digest"]:
@@ -156,7 +156,7 @@ class Memories:
             self._forget(id)
 
     def _missing(self, id: str, mark: Mark, held: Stored) -> None:
-        """The note was deleted: its memory is put away, and can be taken out again."""
+        """Archive the memory whose note was deleted; it can be restored."""
         if self._at.scan.is_unseen(mark["path"]):
             return
         if held.state.status != "archived":
@@ -199,9 +199,10 @@ class Memories:
     def _read(
         self, id: str, mark: Mark | None, file: File, held: Held, said: Said, first: Mapping[str, Any]
     ) -> Held | None:
-        """The note was read again, and says this; `first` is what it would have said when the memory was first read.
+        """Decide what to do with a note that was read again and says `said`.
 
-        Returns the memory as it is by now where somebody has changed it since: then it is to be decided anew.
+        `first` is the note of the memory as first read. Return the newer memory if another writer changed it since; the
+        caller then decides again.
         """
         would = _said_of(held)
         base, held_base = (first, first) if mark is None else (mark["said"], mark.get("held", mark["said"]))
@@ -226,7 +227,10 @@ class Memories:
         what: str,
         is_changed: bool,
     ) -> Held | None:
-        """Brings `given` of the note into the bank and, where the memory `is_changed` as well, that into the note."""
+        """Write the fields `given` by the note into the bank.
+
+        If `is_changed`, also write the memory's changes into the note.
+        """
         try:
             updated = self._update(id, given, EDIT, held.memory.known_from)
         except REFUSED as problem:
@@ -251,9 +255,9 @@ class Memories:
     def _marked(
         self, file: File, mark: Mark | None, held: Held, said: Said, tail: str, given: Container[str] = ()
     ) -> dict[str, Any]:
-        """The mark of a note that stays as it is, and of which these parts were brought into the bank just now.
+        """Return the mark of a note that stays unchanged after the fields `given` were copied into the bank.
 
-        `own` are the texts of which the bank does not keep all that the note says; `held` is what it keeps.
+        `own` names the texts that the bank cannot store completely; `held` is what the bank stores.
         """
         would, now = _said_of(held), said.kept()
         before = mark.get("own", ()) if mark is not None else ()
@@ -269,7 +273,7 @@ class Memories:
         }
 
     def _update(self, id: str, given: Mapping[str, Any], reason: str, since: Instant | None = None) -> Memory | None:
-        """The memory as it is now; None of a dry run. The bank may refuse, or hide the memory from whoever syncs."""
+        """Return the updated memory, or None in a dry run. The bank may refuse, or hide the memory from the caller."""
         if self._dry_run:
             return None
         return self._core.update(id, **given, reason=reason, unless_changed_since=since)
@@ -278,7 +282,7 @@ class Memories:
         self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
 
     def _rewrite(self, id: str, mark: Mark | None, file: File, held: Held, *, count: bool = True) -> None:
-        """What is ours in the note is written anew; what others put into its front matter stays."""
+        """Rewrite our part of the note; front matter of other tools stays."""
         if self._dry_run:
             self._at.report.memories["rewritten"] += count
             if count:
@@ -297,9 +301,9 @@ class Memories:
             self._count("rewritten", file.path, id)
 
     def _page(self, mark: Mark | None, held: Held, text: str) -> Page:
-        """What to write. Of a note that says what the bank does not keep, its own words: nobody else has them.
+        """Return the page to write. If the bank cannot store the note's text completely, keep that text.
 
-        Raises `BadFrontError` where the memory has other words by now, and one of them would be lost.
+        Raise `BadFrontError` if the memory has changed as well, because one of the texts would be lost.
         """
         if mark is None or "own" not in mark:
             return held.page
@@ -314,12 +318,12 @@ class Memories:
         self._mark(id, {**mark_of(held, file.path, seen, written, _target(mark)), **own})
 
     def _held(self, id: str, file: File, mark: Mark | None) -> Held | None:
-        """As it is by now; None where it was taken away."""
+        """Return the current memory, or None if it was removed."""
         with self._core._reading() as reader:
             return held_in(reader, self._core, {id: (file.path, _target(mark))}, paths_in(reader)).get(id)
 
     def _done(self, path: str, act: Callable[[], None]) -> bool:
-        """Whether it was; somebody may be at the file."""
+        """Return whether `act` succeeded. Another program may be writing the file."""
         try:
             if not self._dry_run:
                 act()
@@ -349,7 +353,7 @@ class Memories:
 
 
 def _head(reader: Reader, id: str) -> str:
-    """The newest revision of an id, whoever may see it."""
+    """Return the newest revision of an id, visible or not."""
     seen = {id}
     while True:
         held = reader.states([id]).get(id)
@@ -365,7 +369,7 @@ def _stands(held: Stored | None) -> bool:
 
 
 def _said_of(held: Held) -> dict[str, Any]:
-    """What a note of the memory would say."""
+    """Return what a note of the memory would say."""
     text, _ = decoded(held.page.written().encode())
     assert text is not None
     return said_in(text, held.page.tail).kept()

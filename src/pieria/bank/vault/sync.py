@@ -1,7 +1,7 @@
-"""One sync of a vault: what every file in it is, and what is done about it.
+"""One sync of a vault: classify every file, and write what has changed.
 
-Files are looked at once. Those of memories are compared with these (`vault_memories`); all others are what somebody
-wrote, and come in as what comes from any place outside.
+Each file is checked once. Notes of memories are compared with their memories (`vault.notes`). All other notes are
+handwritten, and are taken in like any outside source.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Progress, Reader
 
 BATCH = 500
-"""Memories a transaction."""
+"""Memories per transaction."""
 MOST_CHARACTERS = 4 << 20
-"""Characters a transaction."""
+"""Characters per transaction."""
 SETTLED = 2_000_000_000
-"""Nanoseconds after which a file that is changed once more has another time, whatever its file system."""
+"""Nanoseconds after which another change of a file gets a different time on every file system."""
 FEW = 1
-"""So many notes may be all that there were, and be deleted."""
+"""The number of notes that may all be deleted without `force`."""
 OTHER_BANKS = "notes of other banks"
 COUNTED = {NEW: "new", UPDATED: "changed", UNCHANGED: "unchanged", BACK: "back", PURGED: "purged", REMOVED: "removed"}
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A note as it lies there. `text` is None of one that was not read, since it is as it was."""
+    """A note file. `text` is None if the file was not read because it is unchanged."""
 
     path: str
     seen: Seen
@@ -55,12 +55,12 @@ class File:
 
     @property
     def unsettled(self) -> dict[str, bool]:
-        """It may be changed once more and bear the same time."""
+        """Mark a file changed so recently that another change could have the same time."""
         return {"unsettled": True} if time.time_ns() - self.seen.changed < SETTLED else {}
 
 
 class _Waiting(NamedTuple):
-    """A note by hand that goes into the next transaction."""
+    """A handwritten note for the next transaction."""
 
     path: str
     items: tuple[NewMemory, ...]
@@ -69,21 +69,21 @@ class _Waiting(NamedTuple):
 
 @dataclass(slots=True)
 class Vaulted:
-    """What is known of the vault while it is synced."""
+    """What the bank and the folder hold during a sync."""
 
     core: Bank
     folder: Folder
     scan: Scan
     report: Synced
     marks: dict[str, dict[str, Any]]
-    """Of the notes of memories, by id."""
+    """Marks of the notes of memories, by id."""
     others: dict[str, dict[str, Any]]
-    """Of all other notes, by path."""
+    """Marks of all other notes, by path."""
     claims: dict[str, list[File]] = field(default_factory=dict)
-    """Notes that were read and say that they are of these memories."""
+    """Notes that name a memory in their front matter, by its id."""
 
     def read(self, path: str) -> File | None:
-        """None where it cannot be read, which is told; or where it went away while others were read."""
+        """Return the file, or None if it has disappeared or cannot be read. A read error is reported."""
         seen = self.scan.notes[path]
         try:
             written = self.folder.read(path)
@@ -114,11 +114,11 @@ class Sync:
         self._waiting: list[_Waiting] = []
         self._characters = 0
         self._lost: dict[str, str] = {}
-        """Notes by hand that are not where they were, by the digests of what they said."""
+        """Handwritten notes that disappeared, by digest."""
         self._known: set[str] = set()
-        """The ids of memories of notes by hand."""
+        """The ids of the memories of handwritten notes."""
         self._moved: dict[str, str] = {}
-        """From where notes by hand have come, by where they are now."""
+        """The former paths of moved handwritten notes, by their new path."""
 
     def run(self, progress: Progress | None) -> Synced:
         from pieria.bank.vault.notes import Memories
@@ -152,14 +152,14 @@ class Sync:
         return report
 
     def _check_there(self) -> None:
-        """A vault whose disk is not there is empty as well, and then nothing was deleted."""
+        """Raise if a vault with known notes is empty: its disk may not be mounted, and nothing was deleted."""
         known = len(self._at.marks) + len(self._at.others)
         if known > FEW and not self._at.scan.notes and not self._force:
             hint = "If all of them were meant to go, sync with force (--force)."
             raise ConflictError(f"the vault is empty, and there were {known:,} notes in it", hint=hint)
 
     def _look(self, progress: Progress | None) -> None:
-        """Reads what is not as it was, and takes in what somebody wrote."""
+        """Read the changed files, and take in handwritten notes."""
         at = self._at
         of_memories = {mark["path"]: id for id, mark in at.marks.items()}
         whole = len(at.scan.notes)
@@ -175,7 +175,7 @@ class Sync:
                 progress(number, whole)
 
     def _sort(self, file: File, marked_for: str | None) -> None:
-        """Whose it is: a memory's, another bank's, or whoever wrote it."""
+        """Decide whether a file belongs to a memory, to another bank, or is handwritten."""
         said = self._said(file)
         if said is not None and said.id and (said.id == marked_for or self._is_ours(file, said)):
             self._at.claims.setdefault(said.id, []).append(file)
@@ -190,7 +190,7 @@ class Sync:
         return said.bank == self._core.name and (said.marked or file.path.startswith(f"{self._folder.own}/"))
 
     def _said(self, file: File) -> Said | None:
-        """What it says of a memory, if it is the note of one."""
+        """Return the content of a note that belongs to a memory, else None."""
         try:
             return said_in(file.text) if file.text is not None and may_be_of_memory(file.text) else None
         except BadFrontError:
@@ -207,7 +207,7 @@ class Sync:
             self._at.report.left[EMPTY] += 1
 
     def _take(self, file: File) -> None:
-        """A note that somebody wrote."""
+        """Queue a handwritten note."""
         mark: dict[str, Any] = {"size": file.seen.size, "changed": file.seen.changed, "digest": file.digest, "ids": []}
         mark |= file.unsettled
         items: tuple[NewMemory, ...] = ()
@@ -227,7 +227,7 @@ class Sync:
             self._put()
 
     def _before(self, file: File) -> Sequence[str]:
-        """The ids of the note's memories, where it is known; also where it is known from elsewhere, and has moved."""
+        """Return the ids of the note's memories, also if the note has moved here."""
         others = self._at.others
         if file.path in others:
             return [str(id) for id in others[file.path]["ids"]]
@@ -236,11 +236,11 @@ class Sync:
             ids = others.pop(before)["ids"]
             self._moved[file.path] = before
             return [str(id) for id in ids]
-        # Another note may have been here once, and have gone elsewhere with its memory.
+        # An earlier note at this path may have moved away with its memory.
         return [note_id(file.path, file.digest)] if note_id(file.path) in self._known else []
 
     def _put(self) -> None:
-        """One transaction: the notes that wait, what longer ones of them said before, and their marks."""
+        """Write in one transaction: the queued notes, the end of sections that longer notes lost, and the marks."""
         waiting, self._waiting, self._characters = self._waiting, [], 0
         items = [item for each in waiting for item in each.items]
         marks: dict[str, Mark | None] = {}
@@ -276,7 +276,7 @@ class Sync:
                 self._at.tell(each.path, what, str(each.items[0].id), f"from {origin}" if origin is not None else None)
 
     def _refused(self, each: _Waiting, reason: str) -> None:
-        """The bank will not have it, now or the next time; it is told of again. What it said before stays."""
+        """Record that the bank refused the note, so that later syncs report it again. Its earlier memory stays."""
         self._at.report.notes["refused"] += 1
         before = self._at.others.get(each.path, {})
         each.mark.update(problem=reason, ids=before.get("ids", []), links=before.get("links", []), refused=True)
@@ -285,7 +285,7 @@ class Sync:
             self._core._apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))
 
     def _miss(self, of_memories: set[str]) -> None:
-        """Notes by hand that are no longer there: what they said holds no longer."""
+        """End the memories of handwritten notes that disappeared."""
         at = self._at
         for path, mark in list(at.others.items()):
             if (path in at.scan.notes and path not in of_memories) or at.scan.is_unseen(path):
@@ -298,7 +298,7 @@ class Sync:
                 at.tell(path, "vanished", mark["ids"][0])
 
     def _tie(self) -> None:
-        """Memories of notes as the notes lead to each other, whichever of them came first."""
+        """Link memories as their notes link to each other, in either order of creation."""
         at = self._at
         notes = [*_leading(at)]
         names = leading.Names({path: id for id, path, _ in notes})
@@ -323,11 +323,11 @@ class Sync:
 
 
 FOLLOWS = ("text", "title", "body", "tags", "files", "meta", "source")
-"""What of a note's memory is as the note says, each time that it says something else."""
+"""The fields of a memory that follow its note."""
 
 
 def _leading(at: Vaulted) -> Iterator[tuple[str, str, list[str]]]:
-    """Every note, with the id of its memory, its path, and what it leads to."""
+    """Yield the memory id, path and links of every note."""
     for path, mark in at.others.items():
         if mark["ids"]:
             yield mark["ids"][0], path, mark.get("links", [])

@@ -1,6 +1,6 @@
-"""`bank.vault`: memories that last, as notes in a folder of Markdown files, and that folder's other notes as memories.
+"""`bank.vault`: lasting memories as notes in a folder of Markdown files, and the folder's other notes as memories.
 
-What notes say and how they are written is the business of `pieria.vault`; here is what is done to the bank.
+`pieria.vault` defines the content and format of notes; this module applies the changes to the bank.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 100
-"""Notes that are written before the bank is told of them."""
+"""Notes written before the bank records them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A memory with what its note is made of."""
+    """A memory with the page for its note."""
 
     memory: Memory
     page: Page
@@ -58,14 +58,15 @@ class Vault:
 
     @property
     def is_set(self) -> bool:
-        """Whether settings say where the vault is."""
+        """Whether the settings name a vault folder."""
         return self._at.root is not None
 
     def promote(
         self, ids: str | Iterable[str] | None = None, *, target: str = "obsidian", dry_run: bool = False
     ) -> VaultPromoted:
-        """Makes memories lasting and writes a note of each: of those named or, where none are, of all that were used
-        enough. What has a note already keeps it. `target` is how links are written.
+        """Promote memories and write a note for each: the named ones, or by default all that were used enough.
+
+        Existing notes stay. `target` is the link style.
         """
         check.one_of(target, "target", TARGETS)
         check.flag(dry_run, "dry_run")
@@ -82,12 +83,12 @@ class Vault:
         return VaultPromoted(dry_run, target, folder.root, tuple(notes))
 
     def sync(self, *, dry_run: bool = False, force: bool = False, progress: Progress | None = None) -> Synced:
-        """Brings the vault and the bank to say the same: notes that were written, edited, moved or deleted by hand,
-        and memories that were promoted, changed or taken away here.
+        """Synchronize the vault and the bank, and return what changed on either side.
 
-        No note that somebody else wrote is ever written to. Where both sides were changed, the note wins, and the
-        memory's own wording is the version before. `dry_run` tells what would be done. `progress` counts notes.
-        A vault in which all of many notes are gone is refused, unless `force` says that they were meant to go.
+        The vault's changes are notes written, edited, moved or deleted by hand; the bank's are memories promoted,
+        changed or removed. Handwritten notes are never changed. If both sides have changed, the note wins, and the
+        memory's wording stays as the previous version. `dry_run` only reports. `progress` counts notes. Raise
+        `ConflictError` if all of several notes are gone, unless `force` confirms it.
         """
         from pieria.bank.vault.sync import Sync
 
@@ -98,7 +99,7 @@ class Vault:
             return Sync(self._core, folder, dry_run, force).run(progress)
 
     def status(self) -> VaultStatus:
-        """What is in the vault, and what has changed there since the last sync."""
+        """Return what is in the vault, and what has changed there since the last sync."""
         folder = self._folder()
         scan = folder.scan()
         with self._core._reading() as reader:
@@ -116,22 +117,22 @@ class Vault:
         return VaultStatus(folder.root, folder.own, len(others), len(marks), without, waiting, last)
 
     def path_of(self, id: str) -> str | None:
-        """Where the note of a memory lies, from the vault; None where it has none."""
+        """Return the path of a memory's note within the vault, or None."""
         return self.paths([check.identifier(id, "id")]).get(id)
 
     def paths(self, ids: Sequence[str] | None = None) -> dict[str, str]:
-        """The same by id: of all memories that have a note, or of these."""
+        """Return the paths by id, of all memories with a note or of these."""
         with self._core._reading() as reader:
             found = paths_in(reader)
         return found if ids is None else {id: found[id] for id in ids if id in found}
 
     def by_hand(self) -> frozenset[str]:
-        """The ids of the memories of notes that somebody wrote."""
+        """Return the ids of memories from handwritten notes."""
         with self._core._reading() as reader:
             return by_hand_in(reader)
 
     def unread(self) -> str | None:
-        """Why nothing of the vault that is set is found; None where it was synced, or none is set."""
+        """Return why the vault's notes are not found, or None if it was synced or none is set."""
         if self._at.root is None:
             return None
         if not self._at.root.is_dir():
@@ -142,7 +143,10 @@ class Vault:
 
     @contextmanager
     def _alone(self, dry_run: bool) -> Iterator[None]:
-        """Two who sync at once would write two notes of one memory. Raises `BusyError` where another process does."""
+        """Lock the vault, so that two processes do not write two notes for one memory.
+
+        Raise `BusyError` if it is locked.
+        """
         with ExitStack() as held:
             if not dry_run:
                 held.enter_context(turns.of("vault", id(self._core)))
@@ -157,7 +161,7 @@ class Vault:
         return Folder(self._at.root, self._at.own)
 
     def _named(self, memories: Iterable[Memory], folder: Folder) -> dict[str, str]:
-        """Where new notes of these may lie, by id."""
+        """Return free paths for new notes, by memory id."""
         taken = folder.taken()
         found: dict[str, str] = {}
         for memory in memories:
@@ -167,7 +171,7 @@ class Vault:
         return found
 
     def _write(self, new: Mapping[str, str], folder: Folder, target: str) -> None:
-        """New notes. The files come first: a note that nobody knows of yet is found by the next sync."""
+        """Write new notes. Files come first: after a crash, the next sync finds a note without a mark."""
         if not new:
             return
         with self._core._reading() as reader:
@@ -185,7 +189,7 @@ class Vault:
             self._stand([id for id, _ in part], records)
 
     def _stand(self, ids: Sequence[str], records: Sequence[Record] = ()) -> None:
-        """Promoted, where they still stand; with their marks in one transaction."""
+        """Promote the memories that still exist, and write their marks in the same transaction."""
 
         def plan(writer: Reader) -> Changeset:
             states = [held.state for held in writer.states(ids).values() if not held.state.ended]
@@ -203,7 +207,7 @@ def _noted(promotion: Promotion, known: Mapping[str, str], new: Mapping[str, str
 
 
 def mark_of(held: Held, path: str, seen: Seen, written: bytes, target: str) -> dict[str, Any]:
-    """What the next sync has to know of a note that says what its memory says."""
+    """Return the mark of a note that equals its memory, for the next sync."""
     text, _ = decoded(written)
     assert text is not None
     said = said_in(text, held.page.tail)
@@ -223,7 +227,7 @@ def mark_of(held: Held, path: str, seen: Seen, written: bytes, target: str) -> d
 def held_in(
     reader: Reader, core: Bank, wanted: Mapping[str, tuple[str, str]], paths: Mapping[str, str]
 ) -> dict[str, Held]:
-    """Memories that stand, with the pages of their notes: `wanted` gives each one's path and target."""
+    """Return existing memories with the pages of their notes: `wanted` gives each one's path and target."""
     hidden = reader.quarantines(wanted)
     found = reader.states(id for id in wanted if id not in hidden)
     states = {id: held.state for id, held in found.items() if not held.state.ended}
@@ -248,7 +252,7 @@ def held_in(
 
 
 def _ties(reader: Reader, core: Bank, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, list[Tie]]:
-    """The notes that each memory leads to, but for those that its own text leads to."""
+    """Return the notes that each memory links to. Links that come from its own text are left out."""
     links = [link for link in reader.links([End("memory", id) for id in ids]) if _is_shown(link)] if ids else []
     others = {end.name for link in links for end in (link.source, link.target) if end.name in paths}
     others -= reader.quarantines(others).keys()
@@ -270,21 +274,21 @@ def _is_shown(link: Link) -> bool:
 
 
 def promoted_in(reader: Reader, core: Bank) -> list[Memory]:
-    """What was made lasting, and still is."""
+    """Return the memories that are promoted now."""
     asked = Filter(now=core._now(), viewer=EVERYTHING, kinds=KINDS, status=("promoted",))
     return [memory for part in selected(reader, asked) for memory in part]
 
 
 def is_from_note(memory: Memory) -> bool:
-    """Whether it came from a note that somebody wrote."""
+    """Return whether the memory comes from a handwritten note."""
     return memory.kind == "drawer" and memory.id.startswith("note_") and "mined" in memory.meta
 
 
 def has_other_note(memory: Memory, paths: Container[str]) -> bool:
-    """Whether there is a note of it that is not ours: one that it came from, or that another system wrote."""
+    """Return whether another note holds the memory: its source, or one that another system wrote."""
     return is_from_note(memory) or memory.meta.get("promoted_to") in paths
 
 
 def spelt(value: object) -> str:
-    """As JSON, in one spelling: to compare what stands in records with what would."""
+    """Return canonical JSON, to compare records with new values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

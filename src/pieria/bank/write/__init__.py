@@ -1,1 +1,1 @@
-"""Writes: new memories, new versions, and what every write checks first."""
+"""The verbs that write: new memories, new versions, and the checks of every write."""

@@ -1,7 +1,6 @@
-"""What is drawn from a source is trusted no more, holds no longer and is seen no further than the source.
+"""Bound derived memories by their sources: trust, validity and readers never exceed those of the source.
 
-The rule is kept with every change, whichever verb makes it: a derived memory cannot step past its sources, and when a
-source is narrowed, what was drawn from it follows.
+This applies to every change, through any verb. When a source is narrowed, memories derived from it follow.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SEEN_BY_NOBODY = "nobody may see both it and a memory it was drawn from"
 
 
 def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
-    """Bounds the states a changeset writes, and adds those that have to follow."""
+    """Bound the states in a changeset, and add derived memories that have to follow."""
     planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
     touched = _moved(reader, changeset)
     touched.update(row.source for row in changeset.links if row.relation == DRAWN_FROM and row.source_is == "memory")
@@ -43,7 +42,7 @@ def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
 
 
 def _moved(reader: Reader, changeset: Changeset) -> set[str]:
-    """What is written anew with other bounds than it had: all else stands within its sources' already."""
+    """Return the ids whose bounds change; all others are within their sources' bounds already."""
     written = {write.state.id: write.state for write in changeset.writes if not write.fresh}
     held = reader.states(written) if written else {}
     return {id for id, state in written.items() if id not in held or _bounds(held[id].state) != _bounds(state)}
@@ -55,7 +54,7 @@ def _bounds(state: State) -> tuple[object, ...]:
 
 
 def bounded(derived: State, source: State) -> State:
-    """The derived state within its source's bounds; removed where the two have nothing in common."""
+    """Return the derived state within its source's bounds, or removed if the two have nothing in common."""
     held = narrowed(derived, source)
     reason = baseless(held)
     return held if reason is None else derived._replace(ended="removed", reason=reason, trust=held.trust, via=held.via)
@@ -75,7 +74,7 @@ def narrowed(derived: State, source: State) -> State:
         return held
     if derived.scope != "session":
         return held._replace(scope="session", session=source.session, channel=source.channel)
-    # Whoever speaks for either of these sees the memory; so only what both name is left of them.
+    # Both audiences see the memory by session or channel, so only what both name remains.
     return held._replace(
         session=derived.session if derived.session == source.session else None,
         channel=derived.channel if derived.channel == source.channel else None,
@@ -83,7 +82,7 @@ def narrowed(derived: State, source: State) -> State:
 
 
 def baseless(held: State) -> str | None:
-    """Why a state that was narrowed to its source can stand at no time or for nobody, if so."""
+    """Return why a narrowed state is valid at no time or visible to no reader, or None."""
     if held.valid_from is not None and held.valid_until is not None and held.valid_until <= held.valid_from:
         return NEVER_BOTH
     if held.scope == "session" and held.session is None and held.channel is None:
@@ -108,7 +107,7 @@ def _write(changeset: Changeset, planned: dict[str, int], state: State) -> None:
 
 
 def _tied_in(changeset: Changeset) -> dict[str, list[LinkRow]]:
-    """The ties to sources that a changeset writes, by either end."""
+    """Return the source links in a changeset, by either end."""
     tied: dict[str, list[LinkRow]] = {}
     for row in changeset.links:
         if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
@@ -118,7 +117,7 @@ def _tied_in(changeset: Changeset) -> dict[str, list[LinkRow]]:
 
 
 def _ends(reader: Reader, tied: dict[str, list[LinkRow]], id: str, *, upwards: bool) -> list[str]:
-    """What an id is drawn from or, downwards, what is drawn from it: as it will be with the changeset."""
+    """Return the sources of an id or, downwards, the memories derived from it, after the changeset."""
     links = {
         link.id: (link.source.name, link.target.name)
         for link in reader.links([End("memory", id)], DRAWN_FROM)

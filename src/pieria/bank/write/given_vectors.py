@@ -1,4 +1,4 @@
-"""Vectors that a caller brings along with a text, checked: what they must be, and which characters each stands for."""
+"""Check vectors supplied with a text: their format, and the part of the text for each."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EXPECTED = "a list of finite numbers, or a list of such lists"
 
 
 def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector, ...]:
-    """As many as the text has passages are those of the passages; otherwise each stands for the whole text.
+    """Return the vectors with their spans: one per passage if the numbers agree, otherwise each for the whole text.
 
-    Where the dimension is not known here, whoever knows it has to check it.
+    If `dimension` is None, the caller must check the dimension.
     """
     from pieria.record.passages import passages
 
@@ -37,7 +37,7 @@ def wrong_length(dimension: int, length: int) -> InputError:
 
 
 def _vectors(given: object) -> NDArray[np.float32]:
-    """A line each."""
+    """Return the vectors as rows of an array."""
     import numpy as np
 
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
@@ -51,7 +51,7 @@ def _vectors(given: object) -> NDArray[np.float32]:
     if _are_plain(read):
         return np.atleast_2d(read)
     made = np.atleast_2d(read).astype(np.float64)
-    # What a smaller number cannot hold is as little use as what is not finite.
+    # A value beyond float32 is as useless as an infinite one.
     if not np.isfinite(made).all() or np.abs(made).max() > np.finfo(np.float32).max:
         raise InputError("vectors", "finite numbers", "one that is not")
     if not made.any(axis=1).all():
@@ -60,7 +60,7 @@ def _vectors(given: object) -> NDArray[np.float32]:
 
 
 def _are_plain(read: NDArray[np.generic]) -> TypeGuard[NDArray[np.float32]]:
-    """Whether they are as a store takes them: told by their lengths alone, for whoever supplies many thousands."""
+    """Return whether the vectors can be stored without conversion, judged by their lengths: fast for many thousands."""
     import numpy as np
 
     if read.dtype != np.float32:

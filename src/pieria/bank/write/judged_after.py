@@ -1,4 +1,4 @@
-"""What was judged of the steps that came after one which is erased: how things stood may be told in its very words."""
+"""Remove the judged state of steps that follow a purged one, because it may repeat the purged words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_ONCE = 256
 
 
 def cuts(reader: Reader, ids: Collection[str]) -> list[Cut]:
-    """Every version of those steps, without the state that it tells."""
+    """Return every version of those steps, without the state."""
     found = {}
     for id in steps_after(reader, set(ids)):
         for memory in reader.history(id):
@@ -27,7 +27,7 @@ def cuts(reader: Reader, ids: Collection[str]) -> list[Cut]:
 
 
 def steps_after(reader: Reader, gone: set[str]) -> Iterator[str]:
-    """The steps that came after one of these in its episode, but for these themselves."""
+    """Yield the steps after one of these in its episode, without these."""
     from pieria.learning.knowledge import episodic_id
 
     for episode, first in _first_steps(reader, gone).items():
@@ -39,7 +39,7 @@ def steps_after(reader: Reader, gone: set[str]) -> Iterator[str]:
 
 
 def _first_steps(reader: Reader, gone: set[str]) -> dict[str, int]:
-    """Of each episode the first step that is erased, by what it was taken down as."""
+    """Return the first purged step of each episode, found by its source."""
     links = reader.links([End("memory", id) for id in gone], DRAWN_FROM) if gone else []
     beneath = {link.target.name for link in links if link.source.name in gone and link.target.what == "memory"}
     first: dict[str, int] = {}

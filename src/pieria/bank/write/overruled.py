@@ -1,8 +1,7 @@
-"""A rule that a later correction ended holds again when the correction goes, and is ended once more when it comes back.
+"""Restore a rule when the correction that ended it is removed, and end it again when the correction comes back.
 
-That is kept with every change, whichever verb makes it: a correction may be removed, forgotten with its source or its
-session, or erased, or be said to hold no more. One in whose place another stands is not gone. What becomes of it when
-it is declined is told where lessons are decided on.
+This applies to every change, through any verb: the correction may be removed, forgotten with its source or session,
+purged, or ended. A superseded correction is not gone. `capture.lessons` handles declined corrections.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from pieria.record.time import is_over
 from pieria.store.protocol import Reader
 
 MOST = 2_000
-"""Rules that are looked through, the newest."""
+"""The number of newest rules that are examined."""
 HOLDS_AGAIN = "the correction that said otherwise is gone"
 
 
 def hold_to_corrections(reader: Reader, changeset: Changeset, now: int) -> None:
-    """Adds the rules that hold again, and those that do no more."""
+    """Add the rules that become valid again, and those that end again."""
     planned = {write.state.id: write.state for write in changeset.writes}
     rules = [id for id, state in planned.items() if state.type == RULE]
     if not rules and not changeset.erase:
@@ -46,7 +45,7 @@ def _is_gone(state: State, now: int) -> bool:
 
 
 def _holds(state: State, now: int) -> bool:
-    """One that is seen anew after it had ended is a mere proposal until it is accepted."""
+    """Return whether the rule is in force. A lesson seen again after its end is only a proposal."""
     return not state.ended and state.status not in PROPOSAL_STATUSES and not _is_gone(state, now)
 
 
@@ -58,7 +57,7 @@ def _woken(reader: Reader, gone: Collection[str], now: int) -> Iterator[Stored]:
 
 
 def _ended_again(reader: Reader, correction: Stored, now: int) -> Iterator[Stored]:
-    """As they stood before it went, unless somebody has changed them since."""
+    """Yield the earlier states of the rules, unless they have changed since."""
     by = set(_under_any_id(reader, [correction.state.id]))
     rules = reader.states([rule.id for rule in reader.select(_rules(now), "newest", MOST)])
     woken = [id for id, held in rules.items() if held.known_from == correction.known_from]
@@ -69,7 +68,7 @@ def _ended_again(reader: Reader, correction: Stored, now: int) -> Iterator[Store
 
 
 def _under_any_id(reader: Reader, ids: Collection[str]) -> list[str]:
-    """A correction that was revised ended what it did under its former id."""
+    """Return the ids with all revisions: a revised correction ended rules under its former id."""
     return reached(reader, ids, lambda link, _: link.relation == REVISES)
 
 

@@ -1,4 +1,4 @@
-"""Rules that a person said or accepted: what an agent may not do to them. The verbs ask this before they write."""
+"""What an agent may not do to rules that a person said or accepted. The verbs check this before they write."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Reader
 
 DECISIONS = ("accept", "decline")
-"""Changes that are a decision on a rule or a lesson."""
+"""Changes that decide on a rule or a lesson."""
 
 
 def told_again(bank: Core, reader: Reader, held: State, changed: State) -> State:
-    """Return the changed state. A rule that an agent brings back or prolongs waits for a person."""
+    """Return the changed state. A rule that an agent restores or prolongs waits for a person."""
     if bank.via == PERSON or held.via not in RULING or not _lasts_longer(held, changed):
         return changed
     return lowered(changed, AGENT) if _told(reader, held) else changed
 
 
 def check_undo(bank: Core, reader: Reader, what: str, pairs: Iterable[tuple[State, State]]) -> None:
-    """Raise `AccessError` where an agent undoes a decision, or brings back what an agent may not say.
+    """Raise `AccessError` if an agent undoes a decision, or restores a rule that only a person may lay down.
 
-    `pairs` are the states as they are and as they would be.
+    `pairs` are the current states and the states after the undo.
     """
     if bank.via == PERSON:
         return
@@ -37,7 +37,7 @@ def check_undo(bank: Core, reader: Reader, what: str, pairs: Iterable[tuple[Stat
 
 
 def check_hidden(bank: Core, reader: Reader, ids: Iterable[str]) -> None:
-    """Raise `AccessError` where an agent hides a rule that agents are told."""
+    """Raise `AccessError` if an agent hides an active rule."""
     if bank.via == PERSON:
         return
     for stored in reader.states(list(ids)).values():
@@ -60,7 +60,7 @@ def _is_above(via: str, other: str) -> bool:
 
 
 def _lasts_longer(held: State, changed: State) -> bool:
-    """Return whether the changed state is told where the held one is not."""
+    """Return whether the changed state is active when the current one is not."""
     if changed.ended or changed.status not in VISIBLE_STATUSES:
         return False
     is_back = bool(held.ended) or held.status not in VISIBLE_STATUSES
@@ -69,7 +69,7 @@ def _lasts_longer(held: State, changed: State) -> bool:
 
 
 def _told(reader: Reader, state: State) -> str:
-    """Return the rules that the text of a state of the record lays down."""
+    """Return the rules that the text of this state lays down."""
     from pieria.recall.context.rules import words_of
 
     kept = [memory for memory in reader.history(state.id) if (memory.row, memory.via) == (state.row, state.via)]

@@ -1,4 +1,4 @@
-"""The privacy of every write: what is marked private is cut, secrets are flagged, redacted or refused."""
+"""Screen every write: cut private parts; flag, redact or refuse secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pieria.record.privacy import cut_private, find_secrets, redact
 CUT = "private:cut"
 SHORT = 200
 FIXED = ("id", "session", "channel", "place")
-"""Names that say which one is meant: cutting out of them would mean another."""
+"""Names that identify something: a cut would identify something else."""
 
 
 class Screened(NamedTuple):
@@ -23,7 +23,7 @@ class Screened(NamedTuple):
 
 
 class Screen:
-    """`secrets` is the setting: flag, redact or refuse."""
+    """Screens texts by the setting `secrets`: flag, redact or refuse."""
 
     def __init__(self, secrets: str) -> None:
         self._secrets = secrets
@@ -31,7 +31,7 @@ class Screen:
     def text(self, text: str, parameter: str) -> Screened:
         kept, cuts, kinds = _looked_at(text) if len(text) <= SHORT else _look(text)
         if cuts and not kept.strip():
-            # The text itself is not handed on: an error may be logged.
+            # Leave the text out of the error, because errors may be logged.
             raise InputError(parameter, "some text outside <private>", None)
         flags = (CUT,) if cuts else ()
         if not kinds:
@@ -43,14 +43,14 @@ class Screen:
         return Screened(kept, (*flags, *(f"secret:{kind}" for kind in kinds)))
 
     def name(self, name: str, parameter: str) -> Screened:
-        """A name that stands for something: it can be flagged, but not changed."""
+        """Return a name with its flags. Names cannot be changed, so raise where a text would be cut or redacted."""
         _, cuts, kinds = _looked_at(name)
         if cuts or (kinds and self._secrets != "flag"):
             raise PrivacyError(parameter, kinds or ["private"], hint="Use a name that holds nothing private.")
         return self.text(name, parameter)
 
     def labels(self, labels: Sequence[str], parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The labels without those that are private as a whole."""
+        """Return the labels and their flags. Entirely private labels are dropped."""
         kept: dict[str, None] = {}
         flags: list[str] = []
         for label in labels:
@@ -64,7 +64,7 @@ class Screen:
         return tuple(kept), tuple(flags)
 
     def mapping(self, written: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
-        """Every text within a mapping that is kept as JSON text, read together with the key it stands under."""
+        """Screen every text in a mapping given as JSON, together with its key."""
         if written is None:
             return None, ()
         _, cuts, kinds = _look(written)
@@ -78,7 +78,7 @@ class Screen:
             separators=(",", ":"),
         )
         if kinds and not any(flag.startswith("secret:") for flag in flags):
-            # It shows in the whole and in no part: then it cannot be taken out.
+            # The secret shows only in the whole text, so it cannot be redacted.
             if self._secrets != "flag":
                 raise PrivacyError(parameter, kinds, hint="Take the secret out.")
             flags += [f"secret:{kind}" for kind in kinds]
@@ -109,7 +109,7 @@ class Screen:
         return kept.text.removeprefix(lead) if kept.text.startswith(lead) else kept.text
 
     def draft(self, draft: Draft) -> Draft:
-        """The draft with every text and name of it screened."""
+        """Return the draft with every text and name screened."""
         new = draft.new
         draft.text, flags = self.text(draft.text, "text")
         for parameter in ("title", "context"):
@@ -136,10 +136,10 @@ class Screen:
 
 
 def _look(text: str) -> tuple[str, int, tuple[str, ...]]:
-    """What is left of a text without its private parts, how many those were, and the kinds of secrets in the rest."""
+    """Return the text without private parts, their number, and the kinds of secrets in the rest."""
     kept, cuts = cut_private(text)
     return kept, cuts, tuple(dict.fromkeys(secret.kind for secret in find_secrets(kept)))
 
 
-# Sources, authors, sessions and tags come again and again.
+# Cached, because sources, authors, sessions and tags repeat.
 _looked_at = lru_cache(4096)(_look)

@@ -1,4 +1,4 @@
-"""Remembering: from a caller's values to the first version of a memory."""
+"""The verbs that remember: from a caller's values to the first version of a memory."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from pieria.store.protocol import Pending, Progress, Reader, Writer
 
 Faulty = InputError | UnavailableError | PrivacyError
 FAULTY = (InputError, UnavailableError, PrivacyError)
-"""What one item may be refused for, whatever the bank holds; each names a parameter."""
+"""The errors that refuse one item, independent of the bank's content. Each names a parameter."""
 MOST_TOLD = 100
-"""Problems of a list that one error tells of."""
+"""The most problems that one error lists."""
 ALL = Wanted(True, True)
 BATCH = 1_000
-"""Memories a transaction: large enough for speed, small enough not to keep other writers waiting."""
+"""Memories per transaction: large enough for speed, small enough not to keep other writers waiting."""
 
 
 class Remembering(Extracting):
@@ -73,12 +73,12 @@ class Remembering(Extracting):
         extract: bool = False,
         via: str | None = None,
     ) -> Memory:
-        """Keeps one thing. When this returns it is on the disk and can be recalled.
+        """Remember one text. When this returns it is on the disk and can be recalled.
 
-        The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
-        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
-        verb of that name, once the text is kept. `via` says how the text came in (`person`, `agent`, `hearsay` or
-        `outside`), where that is not how the bank was opened.
+        The same text twice makes two memories, unless `unless_exists` is `id` or `text`: then return the existing one.
+        `vectors` are supplied in the bank's space: one list of numbers, or several for passages. `extract` runs the
+        verb of that name on the written memory. `via` says how the text came in (`person`, `agent`, `hearsay` or
+        `outside`); the default is the bank's `via`.
         """
         new = NewMemory(
             text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
@@ -90,10 +90,10 @@ class Remembering(Extracting):
     def remember_many(
         self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> list[Memory]:
-        """Keeps many, in batches of one transaction each. Everything is checked before the first is written.
+        """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
 
-        What is wrong with any of them is told at once, as `items[3].importance`. When this returns, their vectors are
-        there too; where the model fails, that is logged, and they are embedded later. `progress` is told of both.
+        One error reports all problems, as in `items[3].importance`. When this returns, the vectors are stored too. If
+        the model fails, the error is logged and the texts are embedded later. `progress` counts writes and embeddings.
         """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError("items", "a list of mappings or NewMemory records", items)
@@ -119,19 +119,19 @@ class Remembering(Extracting):
         return kept
 
     def _keepers(self, drafts: list[Draft]) -> list[Self]:
-        """The banks that are written to: this one and, for what belongs to the user, `@me`."""
+        """Return the banks to write to: this one, and `@me` for the user's memories."""
         apart = not self.is_user_bank and any(draft.new.scope == "user" for draft in drafts)
         user = self._me(True) if apart else None
         return [self] if user is None else [self, user]
 
     def _begun(self, stack: ExitStack) -> int:
-        """From which instant on what is known was written by the call that begins. It embeds that by itself."""
+        """Pause background embedding for this call, and return the known time before its writes."""
         stack.enter_context(self._embedding.aside())
         with self._reading() as reader:
             return reader.head().known
 
     def _unembedded(self, drafts: list[Draft], kept: list[Memory], known: int) -> list[Pending]:
-        """What is still to be embedded of the memories that were new, and are in this bank."""
+        """Return what is still to be embedded of the new memories in this bank."""
         wanted: dict[Pending, None] = {}
         for draft, memory in zip(drafts, kept, strict=True):
             here = self.is_user_bank == (memory.scope == "user")
@@ -143,7 +143,7 @@ class Remembering(Extracting):
         return list(wanted)
 
     def _numbered_drafts(self, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
-        """A draft of every item; or all that is wrong with them, as one error."""
+        """Return a draft of every item, or raise all problems as one error."""
         drafts: list[Draft] = []
         dimension = cache(self._embedding.dimension)
         wrong: list[Faulty] = []
@@ -159,7 +159,7 @@ class Remembering(Extracting):
         return drafts
 
     def _check_ids(self, drafts: list[Draft]) -> None:
-        """Every id that was given, against both banks, before the first batch is written."""
+        """Check every given id against both banks before the first batch is written."""
         if all(draft.new.id is None for draft in drafts):
             return
         theirs = [draft for draft in drafts if draft.new.scope == "user" and not self.is_user_bank]
@@ -171,7 +171,7 @@ class Remembering(Extracting):
                     bank._check_given(reader, part, {})
 
     def _drafted(self, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
-        """Checked, with what this bank's speaker adds, and screened."""
+        """Return a checked and screened draft, with the defaults of this bank."""
         check.flag(new.extract, "extract")
         if new.kind == STATEMENT:
             expected = f"one of {', '.join(GIVEN_KINDS)}"
@@ -180,13 +180,13 @@ class Remembering(Extracting):
             raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
         draft = self._screening.draft(checked(self._signed(_without_repeats(new))))
         if new.vectors is not None:
-            # What belongs to the user goes to another bank, which says what its own vectors must be.
+            # The user's bank has its own dimension.
             theirs = new.scope == "user" and not self.is_user_bank
             draft.vectors = supplied(new.vectors, draft.text, None if theirs else dimension())
         return draft
 
     def _signed(self, new: NewMemory) -> NewMemory:
-        """With the session, channel and author this bank was opened for, where the caller names none."""
+        """Return the memory with the bank's session, channel and author where the caller gave none."""
         missing: dict[str, Any] = {
             name: value
             for name, value in (
@@ -203,7 +203,7 @@ class Remembering(Extracting):
         return replace(new, **missing) if missing else new
 
     def _remember(self, drafts: list[Draft]) -> list[Memory]:
-        """One transaction for each bank concerned: what belongs to the user goes to `@me`."""
+        """Write in one transaction per bank: the user's memories go to `@me`."""
         theirs = [] if self.is_user_bank else [n for n, draft in enumerate(drafts) if draft.new.scope == "user"]
         if not theirs:
             return self._keep(drafts)
@@ -260,7 +260,7 @@ class Remembering(Extracting):
         return _in_order(len(drafts), kept, numbers, made if writes else [])
 
     def _space_of(self, writer: Writer, writes: list[Write]) -> int | None:
-        """The number of the space that the supplied vectors are of; None where there are none."""
+        """Return the number of the space of the supplied vectors, or None if there are none."""
         lengths = {len(each.vector) for write in writes for each in write.vectors}
         if not lengths:
             return None
@@ -272,7 +272,7 @@ class Remembering(Extracting):
         return space.number
 
     def _already_there(self, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
-        """The memories that stand for drafts which asked not to be kept twice. A taken id is refused otherwise."""
+        """Return existing memories for drafts with `unless_exists`. Raise if any other draft's id is taken."""
         found: dict[int, Memory] = {}
         if any(draft.new.id is not None for draft in drafts):
             self._check_given(reader, drafts, found)
@@ -284,7 +284,7 @@ class Remembering(Extracting):
         return found
 
     def _alike(self, draft: Draft) -> Filter:
-        """Where a memory of the same text is the same thing: of the same kind, and seen by the same readers."""
+        """Return a filter for memories of the same kind with the same readers."""
         new = draft.new
         asked = self._filter(kinds=new.kind, scope=new.scope, **_readers(new))
         return asked.having(viewer=Viewer(new.session, new.channel))
@@ -323,16 +323,16 @@ def _readers(new: NewMemory) -> dict[str, str | None]:
 
 
 def _identity(draft: Draft) -> tuple[Any, ...]:
-    """What two drafts share that ask not to be kept twice."""
+    """Return what makes two drafts with `unless_exists="text"` the same."""
     return (draft.new.kind, draft.text, draft.new.scope, *_readers(draft.new).values())
 
 
 def _untold(done: int, whole: int) -> None:
-    """Stands for a progress that nobody wants to be told."""
+    """Ignore progress."""
 
 
 class _Share:
-    """The second half of a progress, for texts that are embedded after as many memories were written."""
+    """Reports the second half of a progress: the embeddings that follow the writes."""
 
     def __init__(self, told: Progress, memories: int, texts: int) -> None:
         self._told, self._memories, self._texts, self._done = told, memories, texts, 0
@@ -344,7 +344,7 @@ class _Share:
 
 @contextmanager
 def _nothing_to_collect() -> Iterator[None]:
-    """For one batch of our own work, whose many objects all live on: looking for waste among them costs a sixth."""
+    """Disable garbage collection for one batch, which saves a sixth of the time: its objects all stay alive."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -355,7 +355,7 @@ def _nothing_to_collect() -> Iterator[None]:
 
 
 def _in_order(count: int, kept: dict[int, Memory], numbers: list[int], made: list[Memory]) -> list[Memory]:
-    """Each draft's memory in the order of the drafts. A negative number stands for a repeat within the batch."""
+    """Return the memories in the order of the drafts. A negative number is a repeat within the batch."""
     if not kept and len(made) == count:
         return made
     answers: list[Memory] = []
@@ -371,7 +371,7 @@ def _in_order(count: int, kept: dict[int, Memory], numbers: list[int], made: lis
 
 
 def _numbered(problem: Faulty, number: int) -> Iterator[Faulty]:
-    """The same problem and those it brings along, each saying which item has it."""
+    """Yield the problem and its further problems, each with the number of its item."""
     for one in (problem, *problem.errors):
         if isinstance(one, FAULTY):
             numbered = copy(one)
@@ -382,7 +382,7 @@ def _numbered(problem: Faulty, number: int) -> Iterator[Faulty]:
 
 
 def _tell(wrong: list[Faulty], items: int) -> NoReturn:
-    """Raises what is wrong with so many items; where that is too much for one error, it says how much is left out."""
+    """Raise the problems as one error. If there are too many, say how many items are left out."""
     first, *others = wrong
     first.errors = tuple(others)
     left = items - len({problem.parameter.partition("]")[0] for problem in wrong})
@@ -393,7 +393,7 @@ def _tell(wrong: list[Faulty], items: int) -> NoReturn:
 
 
 def _without_repeats(new: NewMemory) -> NewMemory:
-    """Return it without the spans that only the intake of turns sets."""
+    """Return the memory without the spans that only the intake of turns may set."""
     if not isinstance(new.meta, Mapping) or REPEATS not in new.meta:
         return new
     return replace(new, meta={name: value for name, value in new.meta.items() if name != REPEATS})

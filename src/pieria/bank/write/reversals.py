@@ -1,7 +1,7 @@
-"""A memory that says of an older one that it holds no longer is tied to it, with the change that writes it.
+"""Link a memory that reverses an older one to it, in the change that writes it.
 
-Holds how the older one is found, who may overturn whose words, and what becomes of a tie when either is worded anew.
-Which sentences overturn something belongs to `record.reversal`, and what that does in an answer to `recall`.
+This module finds the older memory, checks who may overturn it, and updates links when either is reworded.
+`record.reversal` recognizes the sentences; `recall` decides their effect on answers.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from pieria.record.trust import may_overturn
 from pieria.store.protocol import Reader
 
 MOST = 3
-"""Memories that one sentence overturns."""
+"""The most memories that one sentence overturns."""
 WANT, BUDGET = 40, 2_000
-"""Candidates that are read for one sentence, and rows of the text index that are looked through for them."""
+"""Candidates read for one sentence, and rows of the text index searched for them."""
 FEW, COMMON = 10, 100
-"""A word is common that stands in more texts than so many, and in more than one of so many."""
+"""A term is common if more than `FEW` texts, and more than one in `COMMON`, contain it."""
 BY_RULES = '{"found_by":"rules"}'
-"""The meta of a tie that was made here, and not by somebody's hand."""
+"""The meta of a link made by this module rather than by a user."""
 RULE = "rule"
 
 
 def hold_to_reversals(reader: Reader, changeset: Changeset, now: int) -> None:
-    """Add the ties from what a changeset writes to the older memories that it overturns, and end those that fail.
+    """Add links from new texts to the older memories that they overturn, and end links that no longer apply.
 
-    Reads nothing where no text has a cue and none is worded anew.
+    Read nothing if no text has a cue and none is reworded.
     """
     revised = {row.source: row.target for row in changeset.links if row.relation == REVISES and not row.ended}
     drawn = {row.source for row in changeset.links if row.relation == DRAWN_FROM and not row.ended}
@@ -62,7 +62,7 @@ def hold_to_reversals(reader: Reader, changeset: Changeset, now: int) -> None:
 
 
 class _Older(NamedTuple):
-    """What decides whether a memory may be overturned."""
+    """The fields that decide whether a memory may be overturned."""
 
     id: str
     text: str
@@ -76,7 +76,7 @@ class _Older(NamedTuple):
 
 
 class _Batch:
-    """What is written together, by its terms, so that a text finds those before it."""
+    """The writes of one change, indexed by term, so that a text finds earlier ones."""
 
     def __init__(self, writes: Sequence[Write]) -> None:
         self.writes = writes
@@ -91,7 +91,7 @@ class _Batch:
         return found
 
     def holding(self, wanted: Iterable[str], number: int) -> Iterator[_Older]:
-        """Yield what holds one of these terms and was said before that number, or stands before it."""
+        """Yield writes with one of these terms that are older than write `number`, or equally old and before it."""
         if len(self.writes) < 2:
             return
         at = self.writes[number].state.at
@@ -125,9 +125,9 @@ def _overturned(
 
 
 def _held(reader: Reader, reversal: Reversal, state: State, now: int) -> tuple[list[_Older], bool]:
-    """Return the older memories of the same audience that hold what must go, or what it is about.
+    """Return older memories with the same readers that contain what the reversal drops or is about.
 
-    And whether what must go is a common word in this bank, which does not tell one thing from another.
+    Also return whether the dropped term is common in this bank, and so identifies nothing.
     """
     asked = Filter(
         now=now,
@@ -156,7 +156,7 @@ def _audience(scope: str, session: str | None, channel: str | None) -> tuple[str
 
 
 def _may(state: State, reversal: Reversal, older: _Older) -> bool:
-    """Return whether this speaker may overturn it. A standing rule is ended by those who decide on rules, not here."""
+    """Return whether this author may overturn the memory. Standing rules are ended only by a decision on rules."""
     if older.kind not in SAID_KINDS or older.audience != _audience(state.scope, state.session, state.channel):
         return False
     if not may_overturn(state.via, state.trust, older.via, older.trust):
@@ -166,11 +166,11 @@ def _may(state: State, reversal: Reversal, older: _Older) -> bool:
     return len(older.text) <= SHORT and RULE not in stated(older.text, older.kind, older.via)
 
 
-# --- what becomes of ties when words change
+# --- links after a change of words
 
 
 def _tied_anew(reader: Reader, id: str, before: str, text: str, found: Sequence[str]) -> Iterator[LinkRow]:
-    """Yield the ties of a memory in new words, and of a revision, which takes over those of what it revises."""
+    """Yield the links of a reworded memory, or of a revision, which takes over those of the memory it revises."""
     links = reader.links([End("memory", before)], OVERTURNS)
     held = {link.target.name: link for link in links if link.source.name == before and link.target.what == "memory"}
     known = reader.states([before])
@@ -192,7 +192,7 @@ def _tied_anew(reader: Reader, id: str, before: str, text: str, found: Sequence[
 
 
 def _no_longer_overturned(reader: Reader, id: str, text: str, links: Sequence[Link]) -> Iterator[LinkRow]:
-    """Yield the ties to a memory that says something else now."""
+    """Yield the end of links to a memory that no longer says what was overturned."""
     by = {link.source.name: link for link in links if _is_ours(link) and link.source.what == "memory"}
     states = reader.states(list(by)) if by else {}
     contents = reader.contents([held.state.row for held in states.values()]) if states else {}

@@ -1,4 +1,7 @@
-"""Correcting: new versions, revisions under a new id, the end of validity, pins. Nothing is ever overwritten."""
+"""The verbs that change a memory: new versions, revisions under a new id, end of validity, pins.
+
+No content is overwritten.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,14 @@ from pieria.store.protocol import Reader, Writer
 
 
 class Keep(Enum):
-    """Stands for a value that was not given, where None says something."""
+    """Marks an argument that was not given, because None is a value."""
 
     KEEP = "keep"
 
 
 KEEP = Keep.KEEP
 WORDING = frozenset(("text", "title", "body", "context"))
-"""The parts of a memory that can say something to an agent."""
+"""The fields of a memory that can instruct an agent."""
 CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
 
 
@@ -65,11 +68,11 @@ class Correcting(Extracting):
         unless_changed_since: Instant | None = None,
         via: str | None = None,
     ) -> Memory:
-        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
+        """Change the given fields and keep the others. Changed content becomes the next version under the same id.
 
-        Its author stays. New wording is trusted no more than the way in through which this bank was opened.
-        With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
-        by now: that is a `ConflictError`. `via` says how the new wording came in, where not as the bank was opened.
+        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
+        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
+        if the memory has changed since.
         """
         given = _given(
             "update",
@@ -118,9 +121,9 @@ class Correcting(Extracting):
         valid_until: Instant | None = None,
         reason: str | None = None,
     ) -> Memory:
-        """Gives it more importance, more readers or a later end than it has. What would be less stays as it is.
+        """Raise importance, widen the scope or extend the validity of a memory. Lower values are ignored.
 
-        However many do so at once, the most that was asked for is what stands in the end.
+        With concurrent calls, the highest requested value wins.
         """
         asked = {"importance": importance, "scope": scope, "valid_until": valid_until}
         given = _given("widen", **{name: KEEP if value is None else value for name, value in asked.items()})
@@ -160,9 +163,9 @@ class Correcting(Extracting):
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
     ) -> Memory:
-        """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
+        """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
 
-        It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
+        Its time is now, or `at`. Its author is the given one, or else the author of the bank.
         """
         given = _given(
             "revise",
@@ -217,7 +220,10 @@ class Correcting(Extracting):
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
     ) -> Memory:
-        """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
+        """End a memory's validity, from `at` on (default: now).
+
+        It stays on record; recall finds it for earlier times.
+        """
         problems = Problems()
         problems.of(check.identifier, id, "id")
         ends = None if at is None else problems.of(moment, at, "at")
@@ -249,7 +255,7 @@ class Correcting(Extracting):
         return holder._changed(id, plan)
 
     def pin(self, id: str, pinned: bool = True) -> Memory:
-        """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
+        """Pin a memory so that upkeep never forgets it; `pinned=False` unpins it."""
         check.identifier(id, "id")
         check.flag(pinned, "pinned")
         holder = self._holder(id)
@@ -266,7 +272,7 @@ class Correcting(Extracting):
     def _checked(
         self, problems: Problems, id: str, given: Mapping[str, Any], reason: str | None
     ) -> tuple[dict[str, Any], str | None]:
-        """The changes of the state and the reason. Content is checked here as well, to tell of everything at once."""
+        """Return the changed state fields and the reason. Content is checked too, to report all problems at once."""
         problems.of(check.identifier, id, "id")
         contents = {name: given[name] for name in CONTENT if name in given}
         if contents:
@@ -274,7 +280,10 @@ class Correcting(Extracting):
         return _state_changes(problems, given), problems.of(self._reason, reason)
 
     def _read_ahead(self, id: str, text: str | Keep) -> Read:
-        """The new text, where what was drawn must follow it. Long ones are not to hold up other writes."""
+        """Read the new text before the transaction, if facts were extracted from the memory.
+
+        Long texts must not block other writers.
+        """
         read = Read(self)
         if not isinstance(text, Keep):
             with self._reading() as reader:
@@ -284,8 +293,8 @@ class Correcting(Extracting):
         return read
 
     def _content_draft(self, reader: Reader, held: Stored) -> Draft:
-        """The present content as a draft, to change some of it."""
-        # Whether it may be seen was decided by whoever found it.
+        """Return the present content as a draft."""
+        # The caller has already checked visibility.
         memory = reader.memories([held.state.row], self._filter().having(viewer=EVERYTHING))[held.state.row]
         kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
         draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
@@ -295,14 +304,14 @@ class Correcting(Extracting):
     def _redrafted(self, before: Draft, contents: Mapping[str, Any]) -> Draft:
         draft = self._screening.draft(checked(replace(before.new, **_with_repeats(before.new, _filled(contents)))))
         if "text" not in contents:
-            # What was taken out of the text earlier cannot be noticed in it again.
+            # Keep earlier flags: the removed text cannot be found again.
             draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
         return draft
 
     def _next_version(
         self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], via: str, *, anew: bool = False
     ) -> Write | None:
-        """None where the contents are what stands there already, unless it is to be written anew all the same."""
+        """Return the write of the next version, or None if the content is unchanged and no write is forced."""
         before = self._content_draft(writer, held)
         draft = self._redrafted(before, contents)
         number = writer.newest_version(held.state.id) + 1
@@ -317,14 +326,14 @@ class Correcting(Extracting):
 
 
 def _filled(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """None takes away what there was of a list or mapping."""
+    """Replace None by the empty value of a list or mapping."""
     return {name: _NONE_MEANS.get(name) if value is None else value for name, value in contents.items()}
 
 
 def _with_repeats(before: NewMemory, contents: dict[str, Any]) -> dict[str, Any]:
-    """Return the contents with the spans of the text that repeat a tool: no caller sets or removes them.
+    """Return the contents with the spans of the text that repeat a tool; callers cannot set or remove them.
 
-    They go with the text that they are in.
+    The spans stay only if the text stays.
     """
     if not contents.keys() & {"text", "meta"}:
         return contents
@@ -335,7 +344,7 @@ def _with_repeats(before: NewMemory, contents: dict[str, Any]) -> dict[str, Any]
 
 
 def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
-    """The revision is drawn from whatever the revised memory was drawn from."""
+    """Return links from the revision to the sources of the revised memory."""
     return [
         row_of(link)._replace(id=new_id(), source=revised)
         for link in reader.links([End("memory", id)], DRAWN_FROM)
@@ -344,7 +353,7 @@ def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
 
 
 def _given(verb: str, **values: Any) -> dict[str, Any]:
-    """Those that were given."""
+    """Return the given values. Raise `InputError` if there are none."""
     given = {name: value for name, value in values.items() if value is not KEEP}
     if not given:
         raise InputError(verb, "at least one value to change", None)
@@ -352,7 +361,7 @@ def _given(verb: str, **values: Any) -> dict[str, Any]:
 
 
 def _state_changes(problems: Problems, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What changes of a state, checked."""
+    """Return the checked changes of the state."""
     changes: dict[str, Any] = {}
     for name, (check_value, arguments) in _STATE_VALUES.items():
         if name in given:
@@ -377,12 +386,12 @@ def _changed_state(state: State, changes: Mapping[str, Any], reason: str | None)
 def _is_more(name: str, value: Any, held: Any) -> bool:
     if name == "scope":
         return bool(value == "bank" and held == "session")
-    # What never ends cannot end later.
+    # A memory without an end already has the latest.
     return held is not None and bool(value > held)
 
 
 def _speaker(problems: Problems, author: object, author_type: object) -> tuple[str | None, str | None]:
-    """The author and type that are named, checked."""
+    """Return the checked author and author type."""
     return (
         None if author is None else problems.of(check.name, author, "author"),
         None if author_type is None else problems.of(check.one_of, author_type, "author_type", AUTHOR_TYPES),
@@ -390,9 +399,9 @@ def _speaker(problems: Problems, author: object, author_type: object) -> tuple[s
 
 
 def _said_by(held: State, author: str | None, author_type: str | None) -> dict[str, Any]:
-    """Return who is said to have written what stands now.
+    """Return the author fields of the new version.
 
-    With no name and no type given, both stay. Another name drops the type, and another type drops the name.
+    If neither is given, both stay. Another name drops the type, and another type drops the name.
     """
     if author_type is not None:
         same = held.author_type in (None, author_type)
@@ -403,7 +412,7 @@ def _said_by(held: State, author: str | None, author_type: str | None) -> dict[s
 
 
 def _said_through(state: State, via: str, given: Collection[str], before: NewMemory) -> State:
-    """Return the state of a revision that came in this way. It is a person's where they said all of its words anew."""
+    """Return the state of a revision that came in by `via`. It is a person's if a person gave all of its wording."""
     if via == PERSON and all(name in given for name in WORDING if getattr(before, name)):
         return state._replace(via=PERSON, trust=TRUST[PERSON])
     return lowered(state, via) if WORDING.intersection(given) else state
@@ -415,7 +424,7 @@ def _end(value: object) -> int:
 
 _NONE_MEANS: dict[str, Any] = {"tags": (), "entities": (), "files": (), "body": {}, "meta": {}}
 _RESTS_ON = frozenset({"status", "body", "tags"})
-"""What a proposal is known by and rests on: without it nobody could decide on it any more."""
+"""The fields that identify and support a proposal; without them no decision on it is possible."""
 _MAY_BE_NONE = ("confidence", "valid_from")
 _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "importance": (check.number, ()),
@@ -428,4 +437,4 @@ _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "at": (moment, ()),
     "valid_from": (moment, ()),
 }
-"""How each value of a state is checked. A memory moves between session and bank; what is the user's stays in `@me`."""
+"""How each value of a state is checked. A memory moves between session and bank; the user's memories stay in `@me`."""

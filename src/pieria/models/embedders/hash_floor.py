@@ -1,7 +1,7 @@
-"""The floor: vectors without any model, from the words of a text and the runs of letters in them.
+"""The floor: vectors without a model, from the words of a text and their character n-grams.
 
-Serves where no model is installed, so that everything works; it finds what shares words or their parts, not meaning,
-and its note says so. The terms are those of the text index, so the same text has the same vector on every machine.
+It serves when no model is installed. It finds shared words and parts of words, not meaning, and its note says so. It
+uses the terms of the text index, so a text has the same vector on every machine.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pieria.record.analyser import ANALYSER_VERSION, STOP_WORDS, terms
 
 _VERSION = 1
 _STOP_WEIGHT = 0.1
-"""Of a word that is in every text."""
+"""Weight of a stop word."""
 _PARTS_SHARE = 1.0
-"""How much all runs of letters of a word weigh together, beside the word itself."""
+"""Weight of all n-grams of a word together; the word has weight 1."""
 _RUNS = (3, 4)
 _PLACES = 2
-"""Each feature goes to so many places, so that two features seldom fall together altogether."""
+"""Dimensions per feature: with more than one, two features seldom collide completely."""
 NOTE = (
     "No embedding model is used: dense recall compares words and their parts, not meaning. "
     "Run pieria models install for a model that does."
@@ -33,7 +33,7 @@ _Share = tuple[tuple[int, float], ...]
 
 
 class HashingEmbedding:
-    """Deterministic and exact; safe in threads, which may at worst do the same work twice."""
+    """Deterministic and exact. Safe in threads: at worst two of them compute the same word."""
 
     is_at_hand = True
     _REMEMBERED = 50_000
@@ -60,7 +60,7 @@ class HashingEmbedding:
 
     def _vector(self, words: list[str]) -> list[float]:
         vector = [0.0] * self._dimension
-        # A text of signs alone has no terms; it is given one, since a vector of zeros is alike to nothing.
+        # A text of punctuation has no terms. It gets an empty one, because a zero vector is similar to nothing.
         for word, count in Counter(words or [""]).items():
             often = 1.0 + math.log(count)
             for place, weight in self._share(word):
@@ -69,7 +69,7 @@ class HashingEmbedding:
         return [value / length for value in vector]
 
     def _share(self, word: str) -> _Share:
-        """What one word adds to a vector."""
+        """Return what a word adds to a vector, from a bounded cache."""
         known = self._shares.get(word)
         if known is None:
             known = self._shared(word)
@@ -97,6 +97,6 @@ class HashingEmbedding:
 
 
 def _runs(word: str) -> Iterator[str]:
-    """The runs of letters in a word, its ends marked, once each. A short word is one run with its marks."""
+    """Return the distinct n-grams of a word, with its ends marked."""
     marked = f"<{word}>"
     return iter(dict.fromkeys(marked[at : at + size] for size in _RUNS for at in range(len(marked) - size + 1)))

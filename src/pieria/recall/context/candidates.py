@@ -1,7 +1,7 @@
-"""What a context may tell of, best first, read from banks as they stood at one moment.
+"""The memories that a context may show, best first, all read at one moment.
 
-Nothing but the few that an index leads to is looked at: the newest, the most important, the pinned, those that name a
-file, standing rules, and what was left open. With a question it is what recall found, in place of the first two.
+Only indexed ones are read: the newest, the most important, the pinned, those that name a file, standing rules, and open
+threads. With a question, hits of recall replace the first two.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ from pieria.store.protocol import Reader
 KNOWN = ("note", "observation", "diary", "summary", "semantic", "procedural")
 SAID = ("turn", "drawer", "episodic")
 WEIGHT = {"turn": 0.5, "drawer": 0.6, "episodic": 0.6, "summary": 0.9}
-"""What is worth less than others unasked: evidence, which says little by itself, and what was drawn from it."""
+"""Kinds that count for less without a question: evidence says little alone, and derived memories are secondary."""
 IMPORTANT, RECENT, TRUSTED = 0.55, 0.3, 0.15
 RECENT_DAYS = 14.0
 BY_FILE, BY_NAME = 1.0, 0.6
-"""What naming a file is worth: by its path, or by its name alone."""
+"""Score of a memory that names a file: by its path, or by its name alone."""
 BESIDE_THE_POINT = 0.4
-"""Of the best score: what scores less is no answer."""
+"""A hit below this share of the best score is no answer."""
 NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
 RULES, PINNED, RANKED = 60, 40, 80
 DIGESTS, FAILURES, FIXES = 6, 20, 60
 TURNS, LAST_ASKED = 40, 2
 ASKED = "last asked"
 SEARCHED = 2_000
-"""Characters of a turn that are looked through for what it tells."""
+"""Characters of a turn to search for terms."""
 SUFFIXES = 8
-"""Of a path: so many endings of it may be how a memory names the file."""
+"""Endings of a path that count as spellings of the file."""
 RULE = "rule"
 TELLING = 2
-"""Terms that tell something: a turn of fewer says yes, go on, or thank you."""
+"""Terms that are not stop words. A turn with fewer says yes, go on, or thank you."""
 NEARLY_ALL = 0.75
-"""Of what was laid down: the share that a standing rule says of it already."""
+"""A memory is redundant if a standing rule repeats at least this share of its text."""
 QUOTED = re.compile(r"[^“”]{1,20}“(.*)”")
-"""What holds somebody's words and nothing else."""
+"""Text that only quotes a person."""
 
 
 class Rule(NamedTuple):
-    """What somebody laid down, in their words."""
+    """A standing rule, in the words of its author."""
 
     memory: Memory
     words: str
 
 
 class Thread(NamedTuple):
-    """Something left open; `said` is what kind of thing."""
+    """An open point; `said` is the kind of point."""
 
     memory: Memory
     text: str
@@ -74,7 +74,7 @@ class Thread(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`session` is the one that it is for, `told` are ids of what that one was told, `found` answers its question."""
+    """The request. `session` will read the context, `told` are ids it has read before, `found` answers its question."""
 
     now: datetime
     place: str | None = None
@@ -86,7 +86,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Found:
-    """Each list best first; `passages` are those that bear on the question, by id."""
+    """The candidates by part, each list best first. `passages` are those that answer the question, by id."""
 
     rules: list[Rule] = field(default_factory=list)
     pinned: list[Memory] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Found:
     ranked: list[Memory] = field(default_factory=list)
     passages: Mapping[str, str] = field(default_factory=dict)
     overturned: Mapping[str, Overturned] = field(default_factory=dict)
-    """What of all that holds no longer, by id."""
+    """Memories among all these that no longer hold, by id."""
 
 
 def found(sources: Sequence[Source], wanted: Wanted) -> Found:
@@ -130,12 +130,12 @@ def _overturning(sources: Sequence[Source], memories: Sequence[Memory]) -> dict[
 
 
 def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
-    """What people asked for to last, in the bank or of themselves; an older one that says the same is left out."""
+    """Return the rules that people gave for the bank or themselves, each wording once."""
     own = [source for source in sources if not source.is_foreign]
     held = [one for source in own for one in ruling(source.reader, source.filter)]
     held.sort(key=lambda one: (one[0], -one[1].importance, *_newest(one[1])))
     if all(memory.id in wanted.told for _, memory in held):
-        # To read the rules of a text takes a process that has just begun a fifth of its time.
+        # Parsing the rules of a text costs a new process a fifth of its time.
         return []
     told = {source.name: spoken_for(source, [memory for _, memory in held]) for source in sources}
     elsewhere = {id: quotes for found in told.values() for id, quotes in found.items()}
@@ -158,7 +158,7 @@ def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
 
 
 def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """By importance and recency, and by the files that are spoken of."""
+    """Return memories ranked by importance and recency, and by the files in question."""
     now = micros(wanted.now)
     ranked: list[tuple[float, Memory]] = []
     for source in sources:
@@ -180,7 +180,7 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
 
 
 def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """As recall ranked them, and those that name the files; what a session itself said, it knows."""
+    """Return memories ranked by recall and by the files in question. Skip the session's own turns."""
     hits = wanted.found or ()
     best = max((hit.score for hit in hits), default=0.0)
     worth: dict[tuple[str, str], tuple[float, Memory]] = {}
@@ -197,7 +197,7 @@ def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
 
 
 def _naming(source: Source, wanted: Wanted) -> list[tuple[Memory, float, Outline]]:
-    """The newest that name one of the files, in any spelling of its path, with what that is worth."""
+    """Return the newest memories that name one of the files, in any spelling of its path, with their scores."""
     if not wanted.files:
         return []
     asked = _placed(source, wanted)
@@ -208,7 +208,7 @@ def _naming(source: Source, wanted: Wanted) -> list[tuple[Memory, float, Outline
 
 
 def spellings(files: Iterable[str]) -> tuple[str, ...]:
-    """How memories may name these files: as they were given, normalised, and by the endings of the path."""
+    """Return the spellings of these files: as given, normalized, and by endings of the path."""
     spelt: dict[str, None] = {}
     for file in files:
         whole = posixpath.normpath(file.replace("\\", "/"))
@@ -218,7 +218,7 @@ def spellings(files: Iterable[str]) -> tuple[str, ...]:
 
 
 def _fits(memory: Memory, files: Iterable[str]) -> float:
-    """A name alone may be that of many files."""
+    """A bare name may belong to many files."""
     names = set(memory.files)
     return max(
         (BY_FILE if "/" in spelt or spelt == file else BY_NAME
@@ -242,23 +242,23 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
     open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
-    # What fails, or was mended since, is told by the failure itself.
+    # A failure is already listed itself, even if it was fixed since.
     failing = [one.title.rstrip(".…") for one in failures if one.title]
     points = [(one, point) for one in digests for point in open_points(one)]
     open_ += [Thread(one, point) for one, point in points if not any(_speaks_of(point, title) for title in failing)]
-    # Whose words those of a foreign bank are, nobody knows.
+    # The author of text in a foreign bank is unknown.
     last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
     open_ += [Thread(one, one.text, ASKED) for one in last]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
 
 
 def _speaks_of(point: str, title: str) -> bool:
-    """A title of several sentences is told by the first of them."""
+    """Return whether the point is about that title. It may have only the first sentence of the title."""
     return title in point or point.rstrip(".…") in title
 
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
-    """The last that people asked for in each of the last sessions, but for the present one."""
+    """Return the last request of each of the latest sessions, except the present one."""
     turns = asked.having(kinds=("turn",), via=(PERSON,))
     heads = reader.outlines(reader.rows(turns, "newest", TURNS), turns).values()
     theirs = [head for head in heads if head.session not in (None, session)]
@@ -271,7 +271,7 @@ def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memo
 
 
 def _once_open(threads: Iterable[Thread]) -> list[Thread]:
-    """Of what fails in the same way, session after session, the last."""
+    """Return each wording once, the first in the list."""
     by_words: dict[str, Thread] = {}
     for thread in threads:
         by_words.setdefault(" ".join(thread.text.split()), thread)
@@ -291,7 +291,7 @@ def _memories(source: Source, rows: Sequence[int], filter: Filter) -> list[Memor
 
 
 def _newest(memory: Memory) -> tuple[float, str]:
-    """To sort by: the last said first, whatever was written first."""
+    """Return a sort key: the latest `at` first, regardless of when it was stored."""
     return -micros(memory.at), memory.id
 
 
@@ -308,7 +308,7 @@ def _same(memory: Memory) -> tuple[str, str]:
 
 
 def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[str, str]]) -> list[Memory]:
-    """Of those that say the same the best one, and nothing that is told elsewhere or was told before."""
+    """Return each text once, the first in the list, without those already shown or read before."""
     by_words: dict[tuple[str, str], Memory] = {}
     for memory in memories:
         if memory.id not in wanted.told and _same(memory) not in shown:
@@ -317,8 +317,8 @@ def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[st
 
 
 def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memory]:
-    """Without turns that say nothing or that one before them quotes whole, what rules say nearly whole, and what
-    failed in the same way once more since."""
+    """Drop turns that say nothing, and turns that an earlier entry quotes. Also drop memories that a rule nearly
+    repeats, and further failures of the same title."""
     kept: list[Memory] = []
     quoted: list[str] = []
     failures: set[str | None] = set()

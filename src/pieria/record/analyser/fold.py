@@ -1,7 +1,7 @@
-"""Folding: one spelling for what people write in several, with the way back to where it stood.
+"""Fold spelling variants to one form, with a mapping back to the original positions.
 
-Exists so that the rest of the analyser sees one kind of apostrophe, hyphen and digit, no decoration, and nothing
-invisible. Case stays, because `getUserName` falls into parts by it. Cutting text into words does not belong here.
+After folding, the analyser sees one kind of apostrophe, hyphen and digit, no decoration, and nothing invisible.
+Folding keeps case, because `getUserName` is split by it. Splitting text into words does not belong here.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from pieria.record.analyser.characters import (
 )
 
 _ORDINARY = 1_000
-"""Longer texts have their marks sorted first: normalising sorts the marks of one letter by insertion, and a run of
-500,000 of them would take minutes."""
+"""Longer texts get their marks sorted before normalisation. `unicodedata` sorts the marks of a letter by insertion,
+so a run of 500,000 marks would take minutes.
+"""
 
 _SAME = {
     **dict.fromkeys("‘’ʻʼʹ′՚", "'"),
     **dict.fromkeys("‐‒−", "-"),
     **dict.fromkeys("⁄∕", "/"),
-    # Letters that merely look decorated: Russian й is no и, Ukrainian ї no і, Belarusian ў no у.
+    # These letters only look decorated: Russian й is not и, Ukrainian ї is not і, Belarusian ў is not у.
     **{letter: letter for letter in "йЙїЇўЎ"},
-    # Everyday Arabic leaves the hamza of an alef out; Persian keyboards have a yeh and a kaf of their own.
+    # Everyday Arabic omits the hamza of an alef. Persian keyboards have their own yeh and kaf.
     **dict.fromkeys("أإآٱ", "ا"),
     **dict.fromkeys("ىی", "ي"),
     "ک": "ك",
-    # Letters without a face: the tatweel stretches a word, the others fill a syllable block.
+    # Characters without content: the tatweel stretches a word, the others fill a syllable block.
     **dict.fromkeys("\u0640\u115f\u1160\u3164\uffa0", ""),
-    # A space without width is a space.
+    # A zero-width space counts as a space.
     "\u200b": " ",
 }
 
@@ -62,10 +63,10 @@ _FOLDS = CharacterTable(_folded)
 
 
 def fold(text: str) -> str:
-    """The text in compatibility form, without decoration and invisible characters; case is kept."""
+    """Return the text in compatibility form, without decoration or invisible characters. Case is kept."""
     if text.isascii():
         return text
-    # A trade mark sign is not the letters TM at the end of a name.
+    # Do not let NFKC turn a trade mark sign into the letters TM at the end of a name.
     text = text.replace("™", " ").replace("℠", " ")
     if len(text) > _ORDINARY:
         text = _in_canonical_order(text)
@@ -73,7 +74,7 @@ def fold(text: str) -> str:
 
 
 def fold_aligned(text: str) -> tuple[str, list[int], list[int]]:
-    """The folded text and, for each of its characters, where what it came from starts and ends in the original."""
+    """Return the folded text and two lists: the original start and end of each folded character."""
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -91,7 +92,7 @@ def fold_aligned(text: str) -> tuple[str, list[int], list[int]]:
 
 
 def _in_canonical_order(text: str) -> str:
-    """The compatibility decomposition in canonical order: what normalising would sort itself, in linear time."""
+    """Return the compatibility decomposition in canonical order, in linear time."""
     decomposed = "".join([unicodedata.normalize("NFKD", char) for char in text])
     runs = groupby(decomposed, key=lambda char: unicodedata.combining(char) > 0)
     return "".join(["".join(sorted(run, key=unicodedata.combining) if are_marks else run) for are_marks, run in runs])
@@ -99,6 +100,6 @@ def _in_canonical_order(text: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def _continues(char: str) -> bool:
-    """Whether normalising may join the character with the one before it."""
+    """Return whether normalisation may join the character to the one before it."""
     first = unicodedata.normalize("NFKD", char)[0]
     return within(ord(first), HANGUL_VOWELS_AND_FINALS) or unicodedata.category(first)[0] == "M"

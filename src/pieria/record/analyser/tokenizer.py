@@ -1,7 +1,7 @@
-"""Reading: from a text to its terms, quickly.
+"""The tokenizer: turn a text into terms, quickly.
 
-Exists because every text written passes here: what stands between two spaces is analysed once and remembered. What
-questions need beyond terms belongs to `question`.
+Every written text passes through here, so the analysis of each space-delimited word is cached. What only queries need
+belongs in `question`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from pieria.record.analyser.words import LONGEST, Placed
 
 _SPACELESS = re.compile(r"\S+")
 _SIMPLE = re.compile(r"""[("'\[{*]*([A-Z]?[a-z]+|[A-Z]+s?)[.,;:!?)"'\]}*]*""")
-"""An ordinary word between its punctuation: most of what people write, and no need to look closer."""
+"""An ordinary word with its punctuation. Most words match and need no further analysis."""
 _ESCAPE = "\x1b"
 _COLOURING = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]")
-"""What tells a terminal of colours and the like (CSI). It shows nothing, and may stand in the middle of a word; an
-escape that begins nothing of the kind stands between words."""
+"""Terminal control sequences (CSI), such as colours. They show nothing and may occur inside a word. Any other escape
+character separates words.
+"""
 
 
 class Span(NamedTuple):
-    """A term and where in the text it stands: `text[start:end]`."""
+    """A term and its position in the text: `text[start:end]`."""
 
     term: str
     start: int
@@ -34,9 +35,10 @@ class Span(NamedTuple):
 
 
 class _Memory:
-    """Words met lately. When `recent` is full it becomes `earlier`, and what `earlier` held is forgotten.
+    """A two-generation cache of analysed words. A full `recent` replaces `earlier`, which is dropped.
 
-    Threads may do the same work twice, never wrongly: each step replaces one reference.
+    Thread-safe without a lock: each step replaces one reference. Threads may repeat work but never get a wrong
+    result.
     """
 
     size = 100_000
@@ -61,7 +63,7 @@ _memory = _Memory()
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in their order, repeated as often as they occur. Any string is a legal text."""
+    """Return the terms of any text in order, with repetitions."""
     if _ESCAPE in text:
         text = _COLOURING.sub("", text).replace(_ESCAPE, " ")
     found: list[str] = []
@@ -85,7 +87,7 @@ def _ascii(word: str, *, asked: bool) -> list[Placed]:
 
 
 def marks(text: str, wanted: Container[str]) -> list[tuple[int, str]]:
-    """Each of these terms in the text with where its word begins: less than `spans` tell, in a fraction of the time."""
+    """Return (start of the word, term) for each wanted term. Faster than `spans`, but less precise."""
     if _ESCAPE in text:
         return [(span.start, span.term) for span in spans(text) if span.term in wanted]
     found: list[tuple[int, str]] = []
@@ -99,12 +101,12 @@ def marks(text: str, wanted: Container[str]) -> list[tuple[int, str]]:
 
 
 def spans(text: str) -> list[Span]:
-    """The terms of a text, each with the slice of the original text it was read from."""
+    """Return the terms of a text, each with its slice of the original text."""
     return placed(text, asked=False)
 
 
 def placed(text: str, *, asked: bool) -> list[Span]:
-    """`spans`, or with `asked` the same for what a question looks up."""
+    """Return `spans` of a text. With `asked`, return the terms that a query looks up instead."""
     if _ESCAPE in text:
         return _placed_in_colours(text, asked=asked)
     found: list[Span] = []
@@ -116,7 +118,7 @@ def placed(text: str, *, asked: bool) -> list[Span]:
 
 
 def _placed_in_colours(text: str, *, asked: bool) -> list[Span]:
-    """`placed` for a text with escape sequences: read without them, and led back to where it stood."""
+    """Return `placed` of a text with escape sequences, with positions in the original text."""
     plain: list[str] = []
     origins: list[int] = []
     start = 0

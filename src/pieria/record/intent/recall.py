@@ -1,4 +1,4 @@
-"""Whether a message asks for something that was told before, and what to look for."""
+"""Detect whether a message asks for something said earlier, and what to search for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_][\w+#@/.'’-]*")
 
 @dataclass(frozen=True, slots=True)
 class Recalling:
-    """`phrases` are those it was told by, `against` what speaks against it; `query` is what to look for."""
+    """The judgement. `phrases` caused it, `against` speaks against it, `query` is what to search for."""
 
     confidence: float
     query: str
@@ -43,7 +43,9 @@ class Recalling:
 
 
 def judge_recalling(message: str, named: Mapping[str, str] | None = None) -> Recalling:
-    """`named` are the names in the message with their kinds, where somebody knows better than their capitals tell."""
+    """Return the judgement. `named` maps names in the message to kinds, if the caller knows more than the capitals
+    show.
+    """
     best = best_of(judged(message, "recalling"))
     entities = keyterms(message, named)
     query = _query(message, best, named or {})
@@ -51,7 +53,7 @@ def judge_recalling(message: str, named: Mapping[str, str] | None = None) -> Rec
 
 
 def _query(message: str, best: Judged, named: Mapping[str, str]) -> str:
-    """What its sentence is about; where it does not say, what the message is."""
+    """Return the topic of the sentence; if it has none, that of the message."""
     asked = message[best.start : best.end]
     about = " ".join(_telling(asked) or _telling(message)) or " ".join(message.split())
     if named.get(about) == TECHNOLOGY:
@@ -61,7 +63,7 @@ def _query(message: str, best: Judged, named: Mapping[str, str]) -> str:
 
 
 def _telling(text: str) -> list[str]:
-    """The words of a text that say what it is about, each as it is spelt."""
+    """Return the words of a text that carry its topic, as spelt."""
     idle = words("query", "idle")
     found = [word.rstrip(".'’-") for word in _WORD.findall(text)]
     bare = [word.removesuffix("'s").removesuffix("’s") for word in found]

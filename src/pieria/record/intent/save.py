@@ -1,4 +1,4 @@
-"""Whether a message says something worth keeping, and what to keep it with."""
+"""Detect whether a message says something worth saving, and the fields to save with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRMLY = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """`phrases` are those it was told by, `against` what speaks against it."""
+    """The judgement. `phrases` caused it, `against` speaks against it."""
 
     confidence: float
     phrases: tuple[str, ...] = ()
@@ -42,7 +42,9 @@ class Saving:
 
 
 def judge_saving(message: str, named: Mapping[str, str] | None = None) -> Saving:
-    """`named` are the names in the message with their kinds, where somebody knows better than their capitals tell."""
+    """Return the judgement. `named` maps names in the message to kinds, if the caller knows more than the capitals
+    show.
+    """
     found = judged(message, "saving", names_of(message, named))
     best = best_of(found)
     return Saving(
@@ -57,7 +59,7 @@ def judge_saving(message: str, named: Mapping[str, str] | None = None) -> Saving
 
 
 def _strength(message: str, confidence: float) -> float:
-    """What is asked for in so many words is stronger than what is only told; what is not kept is plain."""
+    """Return the strength: highest for critical messages, then firm requests, then mere statements."""
     if confidence <= SURE:
         return PLAIN
     return MOST if is_critical(message) else ASKED_FOR if confidence >= _FIRMLY else TOLD

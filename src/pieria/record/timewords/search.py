@@ -1,6 +1,6 @@
-"""The search for time words, and what their neighbours make of them: before, since, between, two days after.
+"""Search a text for times, and apply the words around them: before, since, between, two days after.
 
-Exists so that each form is read alone and its surroundings once. Arithmetic belongs to `stretch`, words to a language.
+Each form is read alone, then its context once. Arithmetic belongs in `stretch`, words in a language.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _WORD = re.compile(rf"[^\W{UNSPACED}]+")
 _NO_START = frozenset("@#/\\$€£_&=.+")
 _HAS_A_YEAR = frozenset({"year", "turn", "year_turn"})
 _LOOKED_BACK = 60
-"""Characters before a form that are looked at for what changes its meaning."""
+"""Characters before a form that are searched for words that change its meaning."""
 
 
 class TimeWord(NamedTuple):
-    """A time that `text[start:end]` speaks of: the instants from `since` up to `until`, None where there is no end.
+    """A time in `text[start:end]`: the instants from `since` up to `until`. None means unbounded.
 
-    `relative` says that the interval depends on the clock; `yearless`, that it is one of each year: a month or day of
-    which the text names no year. The direction says how it was put; the interval has taken it into account already.
+    `relative` means that the interval depends on the clock. `yearless` means a month or day without a year, which
+    recurs each year. `direction` says how it was put; the interval already reflects it.
     """
 
     start: int
@@ -44,7 +44,7 @@ class TimeWord(NamedTuple):
 
 @dataclass(frozen=True)
 class _Core:
-    """A form that was found, with what stands before it."""
+    """A form found in the text, with the words before it."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class _Core:
     stretch: Stretch
     before: re.Match[str]
     before_at: int
-    """Where in the text the window begins in which `before` was found."""
+    """Where the text window that `before` was matched in begins."""
 
     @property
     def opened(self) -> bool:
@@ -70,10 +70,10 @@ class _Core:
 
 
 def timewords(text: str, *, now: datetime, zone: tzinfo = UTC, language: Language = ENGLISH) -> list[TimeWord]:
-    """The dates and relative times of a text in their order, as seen at `now` by a clock in `zone`.
+    """Return the dates and relative times of a text in order, as seen at `now` in `zone`.
 
-    What names no year means the latest that began by `now`. A number alone is no date, nor is one that has a currency,
-    a unit, or more digits about it.
+    A date without a year means the latest one that began by `now`. A bare number is not a date, nor is one with a
+    currency, a unit or more digits.
     """
     words: list[TimeWord] = []
     for word in _Search(text, instant(now, "now"), zone, language).found():
@@ -121,7 +121,7 @@ class _Search:
         return word[0].isdigit() or word in openers or (word[-1].isdigit() and word[:-1] in openers)
 
     def _core(self, found: re.Match[str], number: int, behind: int) -> _Core | None:
-        """The form that was found; what stands before it is looked for from `behind` on."""
+        """Return the matched form, or None if it is no time. Words before it are searched from `behind` on."""
         form = self._in.forms[number]
         ending = f"_{number}"
         names = self._in.groups_of[number]
@@ -137,7 +137,7 @@ class _Search:
         return _Core(found.start(), found.end(), form, said, stretch, before, window_at)
 
     def _read(self, form: Form, said: dict[str, str]) -> Stretch | None:
-        """None where there is no such day, or none that a datetime can hold."""
+        """Return the stretch of a form. None if there is no such day, or if a datetime cannot hold it."""
         try:
             stretch: Stretch = getattr(self._calendar, form.reader)(said)
             self._instant(stretch.start, stretch)
@@ -155,12 +155,14 @@ class _Search:
         )
 
     def _belongs_to(self, first: _Core, second: _Core) -> bool:
-        """Whether a day of the week only adds to the date behind it, as in "on Sunday, 7 May"."""
+        """Return whether a weekday only adds to the date after it, as in "on Sunday, 7 May"."""
         is_pair = first.form.reader == "weekday" and second.form.reader in ("day_of_month", "iso_day")
         return is_pair and self._text[first.end : second.start].strip(" ,") in ("", *self._in.article)
 
     def _span(self, first: _Core, second: _Core) -> Iterator[TimeWord]:
-        """From one time to another. The first may leave the year to the second, and what has none follows the first."""
+        """Yield the span between two times. The first may take its year from the second; a second without a year
+        follows the first.
+        """
         if "year" in second.said:
             first = self._in_year(first, second.said["year"])
         for year in (first.stretch.start.year, first.stretch.start.year + 1):
@@ -179,7 +181,7 @@ class _Search:
         yield TimeWord(first.whole_start, second.end, since, until, relative, "in", yearless)
 
     def _in_year(self, core: _Core, year: str) -> _Core:
-        """The same month or day in that year, unless it says or has another."""
+        """Return the same month or day in that year, unless it has a year already."""
         if _HAS_A_YEAR.intersection(core.said) or core.form.reader not in ("month", "day_of_month"):
             return core
         said = core.said | {"year": year}

@@ -1,4 +1,4 @@
-"""What a server does for its tables by itself, but later than it is needed: it counts what it plans by."""
+"""Updates the planner's statistics earlier than the server would."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pieria.store.postgres.driver import Connection
 from pieria.store.postgres.statements import statements
 
 FAR_OFF = 10
-"""Times fewer rows than there are make bad plans."""
+"""Plans are bad if the planner expects this many times fewer rows than there are."""
 LOCK_MILLISECONDS = 2_000
-"""Longer than the server's own tidying takes to get out of the way."""
+"""Longer than autovacuum takes to give way."""
 MANY = 1_000
-"""Of fewer rows any plan is a good one."""
+"""With fewer rows any plan is good."""
 
 
 def has_grown(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
-    """Past a power of two, and of much."""
+    """Return whether a large table has grown past a power of two."""
     return any(
         after[name] >= MANY and after[name].bit_length() > before[name].bit_length()
         for name in ("documents", "vector_entry")
@@ -27,8 +27,10 @@ def has_grown(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
 
 
 def count_anew(connection: Connection, bank: int, held: Mapping[str, int]) -> None:
-    """Unless the server plans by about as much. By itself it counts a minute later, and what was planned for a handful
-    of rows takes minutes with thousands. A table at which another is for long is left for another time.
+    """Analyze the tables, unless the planner's row counts are about right.
+
+    Autovacuum would do so a minute later, and a plan for a handful of rows takes minutes with thousands. A table that
+    is locked for long is skipped.
     """
     sql = statements("bank.sql")
     expected = {"state": held["documents"], "embedded": held["vector_entry"]}

@@ -1,7 +1,7 @@
-"""Word of changes from a server, so that whoever waits for one need not look again and again.
+"""Notifications of changes from a server, so that waiting threads need not poll.
 
-One connection and one thread listen for all banks of a server that this process waits for. Word is only ever a reason
-to go on: where the connection is lost, what came meanwhile is found by looking at the bank itself.
+One connection and one thread listen for all banks of a server that this process waits for. A notification only wakes a
+waiting thread: after a lost connection it finds changes by reading the bank.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ import psycopg
 
 CHANNEL = "pieria"
 LOOK_SECONDS = 5.0
-"""So often the bank itself is looked at, should no word come: some ways to a server, as through a pool, carry none."""
+"""Interval of polling the bank without notifications: some connection poolers forward none."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-"""Seconds until a lost connection is tried again."""
+"""Seconds until a lost connection is retried."""
 CLOSING = 1.0
-"""Seconds that closing waits for the thread, which may be waiting for a server that does not answer."""
+"""Seconds that closing waits for the thread, which may be waiting for an unresponsive server."""
 
 _WORD = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})")
 Connect = Callable[[], "psycopg.Connection[Any]"]
 
 _every: weakref.WeakSet[Following] = weakref.WeakSet()
 _left_behind: list[object] = []
-"""Of the process that this one was forked from: closing them here would end them there."""
+"""Connections of the parent process: closing them after a fork would end them in the parent."""
 
 
 def word(bank: int, seq: int) -> str:
-    """What is sent with a change. It says nothing of what changed."""
+    """Return the payload that is sent with a change. It must say nothing of the content."""
     return f"{bank} {seq}"
 
 
 class Following:
-    """For all stores of a process on one server; the thread lives as long as somebody uses it."""
+    """The listener of all stores of a process on one server; its thread starts with the first wait."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -61,9 +61,9 @@ class Following:
         self._connection: psycopg.Connection[Any] | None = None
 
     def wait(self, bank: int, seq: int, seconds: float, look: Callable[[], int], gone: Callable[[], bool]) -> bool:
-        """Whether the bank has a change past `seq`, as soon as it has; False when the time is over or the store gone.
+        """Return True as soon as the bank has a change past `seq`; False on timeout or a closed store.
 
-        Looking raises what it raises: that the server cannot be reached is for whoever waits to hear.
+        Errors of `look` reach the caller, so that a waiting thread learns of an unreachable server.
         """
         deadline = time.monotonic() + seconds
         with self._counted(bank):
@@ -107,7 +107,7 @@ class Following:
         self._thread.start()
 
     def wake(self) -> None:
-        """Whoever waits asks again whether its store is gone."""
+        """Wake all waiting threads, so that each checks whether its store is closed."""
         with self._changed:
             self._changed.notify_all()
 
@@ -137,7 +137,7 @@ class Following:
                         if self._hear(connection, ending, selector, changed):
                             return
                 except psycopg.Error:
-                    # Whoever waits looks at the bank meanwhile, and hears from there what is wrong.
+                    # Waiting threads poll the bank meanwhile and get the error from there.
                     self._tell_missed(changed)
                 finally:
                     self._connection = None
@@ -152,7 +152,7 @@ class Following:
         selector: selectors.BaseSelector,
         changed: threading.Condition,
     ) -> bool:
-        """Until it is to end, which it says, or the connection is lost, which raises."""
+        """Receive notifications. Return True when asked to end; raise when the connection is lost."""
         server = connection.fileno()
         selector.register(server, selectors.EVENT_READ)
         try:
@@ -173,7 +173,7 @@ class Following:
             for each in said:
                 found = _WORD.fullmatch(each)
                 if found is None:
-                    # Anybody in the database may say anything there.
+                    # Any client of the database may send any payload on this channel.
                     continue
                 bank, seq = int(found[1]), int(found[2])
                 if bank in self._waiting:
@@ -186,7 +186,7 @@ class Following:
             changed.notify_all()
 
     def after_fork_in_child(self) -> None:
-        """No thread came along, and the connection is the parent's."""
+        """Start over in a forked child: the thread is missing there, and the connection is the parent's."""
         _left_behind.append((self._connection, self._ending))
         self._start_anew()
 

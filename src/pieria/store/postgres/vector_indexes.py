@@ -1,7 +1,7 @@
-"""Indexes over the vectors of banks that have outgrown being compared whole, each bank's its own.
+"""Vector indexes, one set for each bank that is too large to be compared whole.
 
-An index is nothing but speed: a bank answers without it. It is built when somebody asks for it, while others read and
-write, and building it twice, or again after it was broken off, does no harm.
+An index only adds speed: a bank gives its answers without it. It is built on request while others read and write.
+Building twice, or again after an interruption, does no harm.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pieria.store.protocol import Finding
 from pieria.store.sql.checks import REPAIR
 
 OUTGROWN = 20_000
-"""So many vectors are compared in about 15 ms; from there on it is the index that costs less."""
+"""This many vectors are compared in about 15 ms; beyond that an index costs less."""
 LONGEST = 4_000
-"""Numbers of a vector that pgvector indexes."""
+"""Highest dimension that pgvector indexes."""
 CHECK = "vector index"
 BUILDING = 0x5058
-"""Sets the locks of those who build apart from those of banks' turns."""
+"""Separates the locks for building indexes from those for writing to banks."""
 
 
 class Kind(NamedTuple):
@@ -55,9 +55,9 @@ def index_finding(session: PostgresSession) -> Finding:
 
 
 def build(connection: Connection, bank: int) -> list[str]:
-    """Takes away what is of no use any more and builds what is wanted. Returns the names of what was built.
+    """Drop useless indexes and build missing ones. Return the names of those built.
 
-    On a connection of its own, which is closed then. Where another process is at it, nothing is done.
+    Needs a connection of its own, which the caller closes. Does nothing if another process is building.
     """
     sql = statements("indexing.sql")
     [(alone,)] = connection.execute(sql["lock"].format(namespace=BUILDING, bank=bank).encode()).fetchall()
@@ -73,10 +73,10 @@ def build(connection: Connection, bank: int) -> list[str]:
 
 
 def unindex(connection: Connection, bank: int, seconds: float) -> None:
-    """Drops every index of a bank that is about to be removed, and lets nobody build another as long as the connection
-    lasts. Whoever is broken off leaves a bank that is compared whole.
+    """Drop every index of a bank before its removal, and block new ones until the connection closes.
 
-    Beside others: within the removing transaction it would hold up the questions of all other banks.
+    If interrupted, the bank is compared whole. Indexes are dropped concurrently: within the removing transaction that
+    would block the queries of all other banks.
     """
     sql = statements("indexing.sql")
     [(alone,)] = connection.execute(sql["lock"].format(namespace=BUILDING, bank=bank).encode()).fetchall()

@@ -1,4 +1,4 @@
-"""How a whole bank goes from one store to another, line by line and as it stands: nothing is numbered or timed anew."""
+"""Copies a whole bank between stores row by row, keeping every number and time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pieria.store.sql.session import Session
 from pieria.store.sql.tables import TABLES, statement
 
 AT_ONCE = 2_000
-"""So many lines are held at a time."""
+"""Rows that are held in memory at a time."""
 OF_THE_FILE = {"unscrubbed"}
-"""Counters that tell of the store and not of the bank."""
+"""Counters that belong to the store and not to the bank."""
 
 
 class CopyReads:
@@ -58,17 +58,17 @@ class CopyWrites(CopyReads):
         return lines
 
     def _put(self, table: str, lines: Sequence[Sequence[Any]]) -> None:
-        """A few of the lines of a table, as they come."""
+        """Insert some rows of a table."""
         self._session.executemany(statement(self._session, "put", table), lines)
 
     @abstractmethod
     def _keep(self, counters: dict[str, int]) -> None:
-        """Writes down what changed of them."""
+        """Write changed counters."""
 
     @abstractmethod
     def _count_quarantined(self) -> None:
-        """Counts what is in quarantine."""
+        """Count the quarantined items."""
 
     @abstractmethod
     def _project(self, counters: dict[str, int]) -> None:
-        """Makes what is made from the tables."""
+        """Build the projections of the tables."""

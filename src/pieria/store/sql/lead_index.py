@@ -1,7 +1,7 @@
-"""Which condition of a filter shall lead a search to its rows.
+"""Chooses the condition of a filter whose index a search should use.
 
-SQLite keeps no counts by value, and takes any indexed condition for a selective one: a list of the newest notes would
-collect and sort every note. So the values are counted first, in the index alone and no further than it takes to tell.
+SQLite keeps no counts by value and takes any indexed condition for a selective one. To list the newest notes, it would
+collect and sort every note. So the values are counted first, in the index alone and only up to a limit.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pieria.store.sql.session import Session
 from pieria.store.sql.visibility import COUNTED, Compiled, alone, compiled
 
 NARROW = 1_000
-"""As many rows are read sooner by themselves than found among all others."""
+"""Up to this many rows are read faster through their index than by scanning in order."""
 
 
 def driver(session: Session, filter: Filter) -> str | None:
-    """The field that lets the fewest versions through; None where each lets many."""
+    """Return the field that lets the fewest versions through; None if each lets many through."""
     fewest, best = NARROW + 1, None
     for field in COUNTED:
         asked = alone(session, filter, field)
@@ -28,7 +28,7 @@ def driver(session: Session, filter: Filter) -> str | None:
 
 
 def driven(session: Session, filter: Filter) -> Compiled:
-    """The predicate for a scan, with its rows found the shortest way."""
+    """Return the predicate for a scan that uses the best index."""
     if session.picks_indexes:
         return compiled(session, filter)
     return compiled(session, filter, driver=driver(session, filter))

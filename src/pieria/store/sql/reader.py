@@ -1,4 +1,4 @@
-"""One read transaction over a bank: every reading primitive of the store protocol."""
+"""One read transaction over a bank: every reading primitive of the protocol."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file", "standing": "standing"}
 FEW = 1_000
-"""What more than so many bear is asked for by itself: to go by the order is shorter then than to sort all of them."""
+"""A value with more rows than this gets a query of its own: scanning in order beats sorting them all."""
 COUNTERS = {
     "seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed", "vector_entry", "vector_gone",
 }  # fmt: skip
@@ -76,7 +76,7 @@ def counters(session: Session) -> dict[str, int]:
 
 
 class SQLReader(QueueRows, FactRows, CopyReads):
-    """`vectors` is how the store looks for those, on the same session."""
+    """`vectors` does the store's vector search on the same session."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         *,
         foreign: bool = False,
     ) -> None:
-        """From a `foreign` bank every memory comes as hearsay, whatever trust its row claims."""
+        """From a `foreign` bank every memory is hearsay: its rows' own trust is ignored."""
         self._session = session
         self._frequencies = frequencies
         self._sieves = sieves
@@ -148,7 +148,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         return {row[0]: self._memory(row) for row in found}
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
-        # All at once: a statement that stays half read behind an error holds the reader to what it saw then.
+        # Fetch all at once: a statement left half read by an error would pin the reader to its snapshot.
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)}).fetchall()
         return {row[0]: build.content(row) for row in found}
 

@@ -1,7 +1,7 @@
-"""A bank's file sealed, unsealed, or sealed with another key: written anew beside, compared, and put in its place.
+"""Seals a bank's file, unseals it, or changes its key. A new file is written beside, compared, and renamed into place.
 
-The rename is the moment: before it the bank is as it was, after it as it was to be. Whatever a crash leaves beside it
-is no bank, and goes when the bank is opened next; what of it could be read is written over first.
+Only the rename changes the bank. A crash leaves files beside it that are no banks. The next opening deletes them, after
+overwriting those that could be read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 
 from pieria.errors import CorruptError
@@ -32,9 +33,8 @@ AT_ONCE = 1 << 20
 def convert(
     target: Path, operation: str, held: Seal | None, wanted: Seal | None, progress: Progress | None = None
 ) -> list[str]:
-    """From what the file is sealed with to what it is to be sealed with; None is no seal. Returns where words of it are
-    still in plain, as far as that is known. Raises `BusyError` where anybody has the bank open, and changes nothing
-    then.
+    """Convert a file from the seal `held` to the seal `wanted`; None is no seal. Return where plain text is left, as
+    far as known. Raise `BusyError`, with nothing changed, if another connection has the bank open.
     """
     file = target.resolve()
     beside = file.with_name(file.name + BESIDE)
@@ -43,7 +43,7 @@ def convert(
         nobody_using(file, operation, held, to_seal=held is None) as connection,
         written_aside(beside, operation, LOGS) as aside,
     ):
-        # The lock is kept beyond the transaction, within which no other file can be attached.
+        # The lock must outlive the transaction: within one, no other file can be attached.
         connection.execute("PRAGMA main.locking_mode = EXCLUSIVE")
         connection.execute("COMMIT")
         write_anew(connection, file, aside, wanted, operation, progress)
@@ -51,7 +51,7 @@ def convert(
 
 
 def sealed_copy(plain: Path, aside: Path, seal: Seal, operation: str) -> None:
-    """A sealed file out of a plain one that nobody else knows of."""
+    """Write a sealed copy of a plain file that no other process knows."""
     with closing(ciphered(plain, None, operation, is_sealed=False)) as connection:
         write_anew(connection, plain, aside, seal, operation)
 
@@ -64,7 +64,7 @@ def write_anew(
     operation: str,
     progress: Progress | None = None,
 ) -> None:
-    """Everything of a connection's file, compared row by row, and on the disk."""
+    """Copy everything from a connection's file, compare it row by row, and sync it to the disk."""
     sql = statements("converting.sql")
     key = "" if wanted is None else key_of(wanted, is_new=True)
     source.execute(sql["attach"], (str(aside), key))
@@ -94,7 +94,7 @@ def _compare(connection: sqlite3.Connection, file: Path, operation: str, progres
             progress(number, len(tables))
         spelt = table.replace('"', '""')
         both = (connection.execute(sql["rows"].format(name=name, table=spelt)) for name in ("main", "made"))
-        if any(one != other for one, other in zip(*both, strict=True)):
+        if any(one != other for one, other in zip_longest(*both)):
             raise _differs(operation, file, table)
     if progress is not None:
         progress(len(tables), len(tables))
@@ -125,8 +125,8 @@ def _put_in_place(file: Path, aside: Path, *, was_sealed: bool) -> list[str]:
 
 
 def clear(bank: Path) -> list[str]:
-    """Takes away what a conversion left that was killed. Nobody converts the bank while somebody has it open, so the
-    caller has it open. Returns the names of those in which words stood in plain.
+    """Delete files that a killed conversion left. The caller must have the bank open, which keeps conversions out.
+    Return the names of those that held plain text.
     """
     file = bank.resolve()
     plain = []
@@ -134,12 +134,12 @@ def clear(bank: Path) -> list[str]:
         try:
             about = found.stat()
             if about.st_nlink > 1 or not about.st_size or is_sealed(found):
-                # A further name of the bank itself, or nothing that could be read.
+                # A further name of the bank's own file, or a file without readable text.
                 found.unlink()
                 continue
             _wipe(found)
         except FileNotFoundError:
-            # Another process that opened the bank has just done so.
+            # Another process that opened the bank has just deleted it.
             continue
         plain.append(found.name)
     for name in plain:
@@ -148,12 +148,12 @@ def clear(bank: Path) -> list[str]:
 
 
 def glob_of(name: str) -> str:
-    """A name that stands for itself alone in a pattern."""
+    """Return the name escaped, so that a glob pattern matches it alone."""
     return "".join(f"[{one}]" if one in "*?[" else one for one in name)
 
 
 def _wipe(path: Path) -> None:
-    """Nobody has it open any more as a database."""
+    """Overwrite and delete a file. It must not be open as a database."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_NOFOLLOW), "wb", buffering=0) as file:
         left = os.fstat(file.fileno()).st_size
         while left > 0:

@@ -1,4 +1,4 @@
-"""A reader of a SQLite file: what leaves it as a whole, as copies and exports do, is held against its checksums."""
+"""The read transaction on a SQLite file. Copies and exports of whole tables are checked against checksums."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A backup becomes a bank again: copied aside, checked as a whole, and only then put in its place.
+"""Restores a bank from a backup: copies it aside, checks it completely, and then puts it in place.
 
-What was there before is never deleted: it stays beside the bank, under a name that says when it was replaced.
+A replaced bank is never deleted: it stays beside the new one, under a name with the time of replacement.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ PAGES_A_STEP = 2_000
 
 class Restored(NamedTuple):
     replaced: Path | None
-    """Where the bank that was there before lies now."""
+    """Where the replaced bank is now."""
     bytes: int
     seq: int
     counts: dict[str, int]
     unpurged: tuple[str, ...] | None
-    """Ids that the replaced bank had purged and that are there again. None where that bank could not be read."""
+    """Ids that the replaced bank had purged and that are back. None if that bank could not be read."""
 
 
 def restore_file(
     file: Path, target: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
 ) -> Restored:
-    """A sealed backup becomes a sealed bank; and so does a plain one, where there is a `seal`.
+    """Restore a backup. A sealed backup becomes a sealed bank; with a `seal`, a plain one does too.
 
-    Raises before anything of the target is touched where the file is no whole bank, or the target is in the way."""
+    Raise before the target is changed if the file is no complete bank, or the target is in the way.
+    """
     if not is_database(file):
         raise _no_backup(file)
     if target.exists() and os.path.samefile(file, target):
@@ -90,7 +91,7 @@ def _in_the_way(target: Path) -> ConflictError:
 
 
 def _copy(file: Path, target: Path, progress: Progress | None, seal: Seal | None) -> None:
-    """Through SQLite, so that what still stands in the log of a database that was merely copied comes along."""
+    """Copy through SQLite, so that a log left beside a copied database is included."""
 
     def report(_status: int, remaining: int, total: int) -> None:
         if progress is not None:
@@ -106,7 +107,7 @@ def _copy(file: Path, target: Path, progress: Progress | None, seal: Seal | None
 
 
 def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str, int]]:
-    """That the copy is a whole bank of a known schema. An older one is brought up to date; its backup is the file."""
+    """Return (seq, counts) of a complete bank of a known schema, else raise. Migrates an older schema in the copy."""
     with translated(OPERATION, file, seal), closing(connect(copied, seal, OPERATION)) as copy:
         if copy.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise ForeignFileError(OPERATION, f"{file} is a database of another program")
@@ -126,7 +127,7 @@ def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str
 
 
 def _unpurged(target: Path, copy: Path, seal: Seal | None) -> tuple[str, ...] | None:
-    """Return the ids that the target purged and the copy holds. None where the target is too damaged to say."""
+    """Return the ids that the target purged and the copy holds. None if the target is too damaged to say."""
     if not is_database(target):
         return ()
     sql = statements("restoring.sql")
@@ -156,7 +157,7 @@ def _put_in_place(copy: Path, target: Path, replace: bool, seal: Seal | None) ->
 
 
 def _appear(copy: Path, target: Path) -> None:
-    """Under a name that is free: unlike a rename, a link never takes the place of a bank made meanwhile."""
+    """Put the copy in place by a link: unlike a rename, it cannot replace a bank made meanwhile."""
     try:
         os.link(copy, target)
     except FileExistsError:
@@ -165,12 +166,12 @@ def _appear(copy: Path, target: Path) -> None:
 
 
 def _kept_name(target: Path) -> Path:
-    """It ends like a backup, and is one: a purge names it among what it could not reach."""
+    """Return the name for the replaced bank. Its suffix makes a purge list it as a backup."""
     return target.with_name(f"{target.stem}.replaced-{stamp(system_clock())}.backup")
 
 
 def _move_logs(target: Path, kept: Path) -> None:
-    """A log left beside the new file would be played into it. It is kept with the file that it belongs to."""
+    """Move old logs along with the replaced file: SQLite would apply them to the new one."""
     for log, beside in zip(logs(target), logs(kept), strict=True):
         if log.exists():
             os.replace(log, beside)

@@ -1,11 +1,10 @@
-"""Which driver opens a file: the standard library's, or SQLCipher's for a sealed bank. The only file that knows.
+"""Chooses the driver of a file: the standard library's, or SQLCipher's for a sealed bank. No other module does.
 
-The two know nothing of each other's locks, and a process that closes a file gives up all locks that it holds on it. So
-a file is never looked at by one while the other has it open here, and what SQLCipher has open is noted.
+The drivers do not see each other's locks. A process that closes a file drops all its locks on it. So neither driver
+opens a file that the other has open in this process. Files that SQLCipher has open are tracked.
 
-A sealed file begins with a mark of ours, which is the first half of the salt of its checksums; the other half is drawn
-at random for each file, so that no page can be moved from one to another. The key is taken as it is: nothing is derived
-from it when a bank is opened.
+A sealed file begins with our mark, which is the first half of the salt of its checksums. The other half is random in
+each file, so that no page can be moved between files. The key is used directly: opening a bank derives nothing from it.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ MARK = b"PIERIAs1"
 SALT_BYTES = 16
 DRIVER = "sqlcipher3.dbapi2"
 NEITHER = -1
-"""The mark of a database that cannot be looked into."""
+"""The mark of a database that cannot be read."""
 SEALED = -2
-"""The mark of one that is sealed."""
+"""The mark of a sealed database."""
 LOST = "Without the key nobody can read the bank, and nobody can make the key again."
 
 _opened: weakref.WeakSet[Any] = weakref.WeakSet()
-"""The connections of SQLCipher's in this process."""
+"""SQLCipher's connections in this process."""
 
 
 class _Look:
-    """One at a time: a file is looked at, or opened by SQLCipher."""
+    """A lock: only one thread reads a file's mark or opens a file with SQLCipher."""
 
     def __init__(self) -> None:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
+        """Reset after a fork, when a missing thread may hold the lock."""
         self.lock = threading.Lock()
 
 
@@ -56,7 +55,7 @@ os.register_at_fork(after_in_child=_look.start_anew)
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
-    """Whatever a driver raises; of SQLCipher's only once that is loaded."""
+    """Return the error types of the drivers; SQLCipher's only once it is loaded."""
     return _named("Error")
 
 
@@ -78,7 +77,7 @@ def _named(name: str) -> tuple[type[Exception], ...]:
 
 
 def name_of(problem: BaseException) -> str:
-    """SQLite's own name of an error."""
+    """Return SQLite's name of an error."""
     return getattr(problem, "sqlite_errorname", None) or ""
 
 
@@ -87,10 +86,10 @@ def is_sealed(path: Path) -> bool:
 
 
 def mark_of(path: Path) -> int | None:
-    """By which number a database says whose it is, as far as it stands in the file itself; None for no database.
+    """Return the application id in a database's file; None for no database.
 
-    Nothing is left beside the file, as a look at one that keeps a write-ahead log otherwise would: taken for
-    immutable, its log is not asked, and no lock of it is touched.
+    Opening the file as immutable leaves nothing beside it, as a database in WAL mode otherwise would. Its log is not
+    read, and its locks are not touched.
     """
     with _look.lock:
         found = _there(path)
@@ -111,7 +110,7 @@ def mark_of(path: Path) -> int | None:
 
 
 def _begins_sealed(path: Path) -> bool:
-    """Neither driver has the file open as a database, so that to close it gives up no lock."""
+    """Return whether the file begins with our mark. Neither driver has it open, so closing it drops no lock."""
     try:
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK
@@ -120,7 +119,7 @@ def _begins_sealed(path: Path) -> bool:
 
 
 def _there(path: Path) -> os.stat_result | None:
-    """None for what is no file, or empty. What has gone since it was named is neither."""
+    """Return the file's stat; None if it is empty, missing or no regular file."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -129,8 +128,8 @@ def _there(path: Path) -> os.stat_result | None:
 
 
 def connect(path: Path, seal: Seal | None, operation: str, mode: str = "rw", **more: Any) -> sqlite3.Connection:
-    """A connection to what is there; with mode `ro` to read alone. Raises `SealedError` where the file is sealed, and
-    the key is missing or another.
+    """Return a connection to an existing file; mode `ro` only reads. Raise `SealedError` for a sealed file whose key
+    is missing or wrong.
     """
     address = f"{path.absolute().as_uri()}?mode={mode}"
     if not is_sealed(path):
@@ -160,7 +159,7 @@ def connect(path: Path, seal: Seal | None, operation: str, mode: str = "rw", **m
 def ciphered(
     path: Path, seal: Seal | None, operation: str, address: str | None = None, *, is_sealed: bool, **more: Any
 ) -> sqlite3.Connection:
-    """SQLCipher's connection, to a plain file as well. A file that is empty yet becomes a sealed one with a `seal`."""
+    """Return SQLCipher's connection, also to a plain file. With a `seal`, an empty file becomes a sealed one."""
     make = _connection(operation)
     spelt = key_of(seal, _there(path) is None) if is_sealed and seal is not None else None
     with _look.lock:
@@ -178,7 +177,7 @@ def ciphered(
 
 
 def key_of(seal: Seal, is_new: bool) -> str:
-    """As SQLCipher takes it; the salt of what is there stands in the file."""
+    """Return the key in SQLCipher's form. An existing file holds its own salt."""
     salt = (MARK + secrets.token_bytes(SALT_BYTES - len(MARK))).hex() if is_new else ""
     return f"x'{seal.key().hex()}{salt}'"
 
@@ -188,7 +187,7 @@ def _driver() -> Any:
     from sqlcipher3 import dbapi2
 
     class Ciphered(dbapi2.Connection):  # type: ignore[misc]  # it has no types
-        """Under the names that the standard library's has."""
+        """SQLCipher's connection with the method names of the standard library's."""
 
         def blobopen(self, table: str, column: str, row: int) -> Any:
             return self.open_blob(table, column, row)
@@ -215,13 +214,13 @@ def _connection(operation: str) -> Any:
 
 
 def made_file(path: Path, seal: Seal) -> bool:
-    """A sealed file with nothing in it yet, whole under its name from the first moment. False where one is there; if
-    that is empty, as a file of which a crash left the name, it is taken for this one.
+    """Make an empty sealed file, complete from its first moment. Return False if a file exists; if that is empty, as
+    after a crash, it is replaced by this one.
     """
     aside = made_aside(path)
     try:
         with closing(ciphered(aside, seal, "open", is_sealed=True)) as made:
-            # To write the page that holds the mark, and to have written nothing.
+            # This writes the page with the mark, and leaves the version unchanged.
             made.execute("PRAGMA user_version = 1")
             made.execute("PRAGMA user_version = 0")
         flush(aside)
@@ -238,7 +237,7 @@ def made_file(path: Path, seal: Seal) -> bool:
 def _fill(aside: Path, path: Path) -> None:
     turn = Turn(path)
     try:
-        # Whoever has the turn is writing to it, and it is what that makes of it.
+        # Another holder of the turn is writing to the file, so leave it alone.
         with suppress(BlockingIOError):
             turn.take()
             if path.stat().st_size == 0:

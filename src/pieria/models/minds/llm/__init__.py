@@ -1,6 +1,6 @@
-"""A mind that asks a chat model: one prompt a step, kept as data in `prompts/`; no reply counts unchecked.
+"""A mind that asks a chat model, with one prompt per step from `prompts/`. Every reply is checked.
 
-The model is handed in; how it is reached belongs to the adapters. What a mind is belongs to `models.mind`.
+The model is an argument; adapters connect to it. The protocol of minds is in `models.mind`.
 """
 
 from pieria.models.llm import LLM, LLMResponse

@@ -1,6 +1,6 @@
-"""Prompts of the user's own: an object in place of what we ask in a step, and of how its reply is read.
+"""Custom prompts: a user's object that replaces the prompt of a step and the parser of its reply.
 
-What it is told, and the shape of what it must return, is that of the step; what is done with it belongs to `asking`.
+It gets the data of the step and must return the step's result. `request` uses it.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ METHODS = ("build_messages", "parse_response")
 
 
 class OwnPrompt(Protocol):
-    """Where it has a `schema` as well, a mapping or a method that returns one, the model is held to that.
+    """A custom prompt. It may have a `schema`, a mapping or a method that returns one, for the model's reply.
 
-    Errors of its own are told as those of the step.
+    Its exceptions are reported as errors of the step.
     """
 
     def build_messages(self, variables: Mapping[str, Any]) -> Sequence[Message]:
-        """The messages that are sent. `variables` are the data of the step by name; what is not known is None."""
+        """Return the messages to send. `variables` has the data of the step by name; unknown data is None."""
 
     def parse_response(self, response: Any) -> Any:
-        """What the reply means, as the step's own reply would say it: a text, or with a schema what JSON can hold."""
+        """Return the reply in the form of the step's own reply: a text, or a JSON value if there is a schema."""
 
 
 def checked_prompts(prompts: object) -> dict[str, OwnPrompt]:
-    """By step; anything else is refused."""
+    """Return the prompts by step. Raises `InputError` for an unknown step or an unsuitable object."""
     if not isinstance(prompts, Mapping):
         raise InputError("prompts", "a mapping of steps to prompts", prompts)
     for step, own in prompts.items():
@@ -53,7 +53,7 @@ def schema_of(step: str, own: OwnPrompt) -> Mapping[str, Any] | None:
 
 
 def messages_of(step: str, own: OwnPrompt, data: Mapping[str, Any], added: str) -> list[Message]:
-    """What it sends, with what is added to every prompt of the step behind its first system message."""
+    """Return the prompt's messages, with the text `added` behind the first system message."""
     variables = {name: list(value.entries) if isinstance(value, Listed) else value for name, value in data.items()}
     built = _ran(step, "build_messages", own.build_messages, variables)
     try:
@@ -70,7 +70,7 @@ def messages_of(step: str, own: OwnPrompt, data: Mapping[str, Any], added: str) 
 
 
 def text_in(asked: Prompt, own: OwnPrompt, content: object) -> str:
-    """Of a step that replies in text: a text, a number, or texts as lines."""
+    """Return the result of a text step: a text, a number as text, or a list of lines."""
     value = _ran(asked.step, "parse_response", own.parse_response, content)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
@@ -82,7 +82,7 @@ def text_in(asked: Prompt, own: OwnPrompt, content: object) -> str:
 
 
 def object_in(asked: Prompt, own: OwnPrompt, content: object) -> Mapping[str, Any]:
-    """Of a step that replies in JSON: the object, or what stands in it under the step's key."""
+    """Return the result of a JSON step: the object, or an object with the value under the step's key."""
     value = _ran(asked.step, "parse_response", own.parse_response, content)
     reply = replied(asked, value if isinstance(value, dict) else {asked.key: value})
     if reply.problems:
@@ -95,6 +95,6 @@ def _ran(step: str, name: str, method: Any, *given: Any) -> Any:
         return method(*given)
     except PieriaError:
         raise
-    # What a user's own prompt raises is not known here; as the cause it is kept.
+    # A user's prompt may raise any exception; it is kept as the cause.
     except Exception as problem:
         raise PromptError(step, f"{name} of its prompt failed with {type(problem).__name__}") from problem

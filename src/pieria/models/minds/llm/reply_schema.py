@@ -1,6 +1,6 @@
-"""Whether a reply in JSON fits its schema, and what is wrong with it, in words that quote nothing of it.
+"""Checks a JSON reply against its schema, and describes problems without quoting the reply.
 
-What a fitting reply says belongs to `reading`.
+`reply_values` converts valid replies.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]
 
 PROBLEMS = 10
-"""Named in a turn that asks for a better reply; the rest come to light when these are gone."""
+"""Problems listed in a repair message. Further ones show up in the next check."""
 QUOTED = 4_000
-"""Characters of a reply that are shown to the model again."""
+"""Characters of a reply that a repair message shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`value` counts where there are no `problems`; `reason` is that of the error otherwise."""
+    """`value` is valid if there are no `problems`; else `reason` is the reason of the error."""
 
     value: Mapping[str, Any]
     problems: tuple[str, ...]
@@ -34,11 +34,11 @@ class Reply:
 
 
 def replied(prompt: Prompt, content: object) -> Reply:
-    """A model's reply to a structured step: an object, or the JSON of one."""
+    """Check a reply to a JSON step: an object, or the JSON text of one."""
     try:
         value = parsed(content) if isinstance(content, str) else content
         problems = tuple(dict.fromkeys(_problems(prompt, value)))
-    # Nested too deeply, a number of thousands of digits, or no JSON at all.
+    # Not JSON, nested too deeply, or a number with thousands of digits.
     except ValueError:
         value, problems = None, ("$: expected a JSON object that keeps to the schema",)
     is_empty = not value if not isinstance(content, str) else not content.strip()
@@ -48,7 +48,7 @@ def replied(prompt: Prompt, content: object) -> Reply:
 
 
 def quoted(content: object) -> str:
-    """A reply as the model is shown it again."""
+    """Return the reply as a repair message shows it."""
     if isinstance(content, str):
         text = content
     else:
@@ -67,7 +67,7 @@ def _problems(prompt: Prompt, value: object) -> Iterator[str]:
 
 
 def _worded(error: ValidationError) -> str:
-    """Of our own words and the schema's alone: the reply may say what somebody else wants the model to read."""
+    """Describe a problem in words of ours and the schema's: a reply may contain injected instructions."""
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return f"{error.json_path}: lacks {', '.join(missing)}"

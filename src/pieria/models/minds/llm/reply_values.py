@@ -1,4 +1,4 @@
-"""What a reply says, as values: numbers within their bounds, lists of a sensible length, words as the text has them."""
+"""Converts parts of replies to values: bounded numbers, bounded lists, and names as the text spells them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ T = TypeVar("T")
 MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _LOWEST, _HIGHEST = 1, 10
-"""Of a grade."""
+"""The range of a grade."""
 
 
 def leading_number(text: str) -> float | None:
-    """What the text begins with, within 0..1."""
+    """Return the number at the beginning of the text, limited to 0..1, or None."""
     found = _NUMBER.match(text)
     return min(max(float(found[0]), 0.0), 1.0) if found else None
 
@@ -34,17 +34,17 @@ def lines(text: str) -> list[str]:
 
 
 def tidy(text: str) -> str:
-    """Without space around it, and without halves of characters and NUL, which no memory can hold."""
+    """Return the text without outer whitespace, lone surrogates and NUL, which cannot be stored."""
     return text.encode("utf-8", "replace").decode().replace("\0", "").strip()
 
 
 def tidied(texts: Iterable[object]) -> list[str]:
-    """The texts that are not blank, each once; what is no text is none."""
+    """Return the distinct texts that are not blank. Drops items that are not texts."""
     return list(dict.fromkeys(text for item in texts if isinstance(item, str) and (text := tidy(item))))
 
 
 def confidence(number: object) -> float:
-    """Within 0..1. What says nothing of the kind takes nothing away from what was stated: 1."""
+    """Return the number limited to 0..1; anything else counts as 1, because the statement was made."""
     if (
         isinstance(number, bool)
         or not isinstance(number, int | float)
@@ -55,26 +55,26 @@ def confidence(number: object) -> float:
 
 
 def places(numbers: object, count: int) -> tuple[int, ...]:
-    """The steps with these numbers, counted from 1, as places from 0; what numbers no step is passed over."""
+    """Return step numbers, counted from 1, as indices from 0. Drops numbers out of range."""
     listed = numbers if isinstance(numbers, list) else ()
     known = {number - 1 for number in listed if type(number) is int and 1 <= number <= count}
     return tuple(sorted(known))
 
 
 def graded(grade: int | float) -> float:
-    """1 to 10 as 0 to 1, with four places."""
+    """Return a grade from 1 to 10 as a number from 0 to 1, with four decimals."""
     return round((min(max(grade, _LOWEST), _HIGHEST) - _LOWEST) / (_HIGHEST - _LOWEST), 4)
 
 
 def bounded(step: str, items: Sequence[T], most: int) -> list[T]:
-    """The first of a list, which is longer only where a model runs on."""
+    """Return the first `most` items, and log if there were more."""
     if len(items) > most:
         log.warning("%s: the reply lists %d items; the first %d were taken", step, len(items), most)
     return list(items[:most])
 
 
 def within_words(text: str, most: int) -> str:
-    """So many words at most; where some were cut, it ends in an ellipsis."""
+    """Return at most this many words, with an ellipsis if the text was cut."""
     words = list(re.finditer(r"\S+", text))
     return text if len(words) <= most else f"{text[: words[most - 1].end()]} …"
 
@@ -84,5 +84,5 @@ def snake(predicate: str) -> str:
 
 
 def spelt_in(text: str) -> str:
-    """The text as names are looked for in it: whatever its capitals and spaces are."""
+    """Return the text in the form for finding names: case-folded, with single spaces."""
     return " ".join(text.casefold().split())

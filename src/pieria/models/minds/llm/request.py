@@ -1,6 +1,6 @@
-"""One question to a chat model: which model, the messages, the call with its cost, and one repair of a reply.
+"""One request to a chat model: the choice of model, the messages, the metered call, and one repair of a bad reply.
 
-What a step is told stands in `prompts/`; what its reply means belongs to `mind`.
+The prompts are in `prompts/`; `mind` interprets replies.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Lacking = Callable[[Mapping[str, Any]], list[str]]
 
 OVERLAY = 8_000
 DOMAIN = 2_000
-"""Characters of what users add to a system message."""
+"""Characters of users' additions to a system message."""
 _REPAIR = 8_000
-"""Characters that are kept free for a turn of repair."""
+"""Characters kept free for a repair message."""
 
 
 class Override(TypedDict, total=False):
-    """What one step does differently: another model, further options of its calls, or both."""
+    """Another model for a step, further options of its calls, or both."""
 
     llm: LLM
     opts: Mapping[str, Any]
@@ -46,7 +46,7 @@ class _Route(NamedTuple):
 
 
 class Asker:
-    """Safe in threads where its models and its meter are: it keeps nothing of a call."""
+    """Sends the requests of a mind. Safe in threads if its models and meter are."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Asker:
         self._clock = clock
 
     def text(self, step: str, data: Mapping[str, Datum]) -> str:
-        """The reply in text, which is not blank."""
+        """Return the text reply of a step. Raises `PromptError` for a blank one."""
         asked = prompt(step)
         own = self._prompts.get(step)
         if own is None:
@@ -80,9 +80,10 @@ class Asker:
         return text
 
     def structured(self, step: str, data: Mapping[str, Datum], lacking: Lacking | None = None) -> Mapping[str, Any]:
-        """A reply that fits the schema. What it is `lacking` all the same is asked for once, and then done without.
+        """Return a reply that fits the schema. `lacking` finds further problems in a valid reply.
 
-        Of a prompt of the user's own the first reply is the last.
+        Problems lead to one repair request. If its reply is invalid, a valid first reply is used. A custom prompt gets
+        no repair.
         """
         asked = prompt(step)
         own = self._prompts.get(step)
@@ -92,7 +93,7 @@ class Asker:
         try:
             content = self._call(step, messages, asked.schema)
         except ReplyUnreadableError:
-            content = ""  # what it says instead is shown to nobody
+            content = ""  # the unreadable reply is not quoted
         first = replied(asked, content)
         problems = list(first.problems) or (lacking(first.value) if lacking else [])
         if not problems:
@@ -127,7 +128,7 @@ class Asker:
         return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
     def _call(self, step: str, messages: list[Message], schema: Mapping[str, Any] | None) -> object:
-        """The content of the reply. The call is noted whether or not one came."""
+        """Return the content of the reply. A failed call is metered, too."""
         route = self._routes[step]
         if self._meter is not None:
             self._meter.allow(step, route.model)
@@ -137,7 +138,7 @@ class Asker:
         try:
             spent = response = self._asked(route, step, messages, schema)
         except AdapterError as failure:
-            spent = failure  # a reply that its adapter could not use has its cost, and the error tells it
+            spent = failure  # an unusable reply has a cost, too, and its error carries the usage
             raise
         finally:
             self._note(step, route, spent, self._clock() - begun, response is None)
@@ -154,7 +155,7 @@ class Asker:
     def _asked(
         self, route: _Route, step: str, messages: list[Message], schema: Mapping[str, Any] | None
     ) -> LLMResponse:
-        """The engine's own adapters are told the step apart; to any other model it is one of the options."""
+        """Call the model. Only a `Chat` takes `step` as an argument; other models get it as an option."""
         told: dict[str, Any] = {"step": step} if isinstance(route.llm, Chat) else {}
         opts = {**route.opts} if told else {**route.opts, "step": step}
         try:
@@ -163,14 +164,14 @@ class Asker:
             return route.llm.chat_structured(messages, schema, opts, **told)
         except PieriaError:
             raise
-        # What a user's own model raises is not known here; as the cause it is kept.
+        # A user's own model may raise any exception; it is kept as the cause.
         except Exception as problem:
             operation = "chat" if schema is None else "chat_structured"
             raise AdapterError(route.model, operation, f"it failed with {type(problem).__name__}") from problem
 
 
 def model_of(llm: LLM) -> str:
-    """The name a model tells of itself, or that of its class."""
+    """Return the model's name, or the name of its class."""
     told = getattr(llm, "model", None)
     return told if isinstance(told, str) and told else f"custom:{type(llm).__qualname__}"
 
@@ -207,7 +208,7 @@ def _checked_llm(parameter: str, llm: object) -> Any:
 
 
 def _routes(base: _Route, overrides: Mapping[str, Override]) -> dict[str, _Route]:
-    """A step's own override goes over that of its group."""
+    """Return the model and options of each step. A step's own override wins over its group's."""
     for name, override in overrides.items():
         if name not in STEPS and name not in GROUPS:
             raise unknown("overrides", name, (*GROUPS, *STEPS))
@@ -231,7 +232,7 @@ def _overridden(route: _Route, name: str, overrides: Mapping[str, Override]) -> 
 
 
 def _added(overlays: Mapping[str, str], domain: str | None) -> dict[str, str]:
-    """What stands behind each step's own system message."""
+    """Return the additions to each step's system message."""
     for step, text in overlays.items():
         if step not in STEPS:
             raise unknown("overlays", step, STEPS)

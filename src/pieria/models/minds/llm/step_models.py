@@ -1,4 +1,4 @@
-"""Which model answers which step, where one line says it: `structuring=gpt-5, get_reward=gpt-5-nano`."""
+"""Models by step, parsed from one line such as `structuring=gpt-5, get_reward=gpt-5-nano`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KNOWN = (*GROUPS, *STEPS)
 
 
 def chosen(line: str, parameter: str = "llm_steps") -> dict[str, str]:
-    """By step, or group of steps, the name of another model of the same server."""
+    """Return the model of each step or group. All models are of the same server."""
     found: dict[str, str] = {}
     for entry in line.split(","):
         step, equals, model = (part.strip() for part in entry.partition("="))

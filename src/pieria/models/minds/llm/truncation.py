@@ -1,7 +1,6 @@
-"""What is shown of data that is long: every cut is visible, and a message stays under its bound.
+"""Shortens long data for a prompt: every cut is marked, and a request stays under its limit.
 
-Nothing here knows what the data is about: texts are cut in their middle, lists are condensed from the end that matters
-least.
+Texts are cut in the middle. Lists are cut at their least important end.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from typing import Any
 TEXT = 8_000
 """Characters of one text."""
 CONDENSED = 200
-"""Characters of a text within an entry of a list that would not fit otherwise."""
+"""Characters of a text in a list entry, if the list is too long."""
 PROMPT = 60_000
-"""Characters of a whole request, all its messages together."""
+"""Characters of a request, all messages together."""
 _MARK = "[… {} characters left out]"
 _MARK_ROOM = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Entries that are shown one a line, the first `most` at most. `nouns` names those that are left out.
+    """Entries shown one per line, at most the first `most`. `nouns` names the entries that are left out.
 
-    `oldest_first` says that the first matter least where room is short; otherwise they are ranked, and the last do.
+    With `oldest_first`, the first entries are the least important; otherwise the last are.
     """
 
     entries: Sequence[Mapping[str, Any]]
@@ -35,7 +34,7 @@ class Listed:
 
 
 def cut(text: str, limit: int = TEXT) -> str:
-    """At most `limit` characters: two thirds of them from the beginning and the rest from the end."""
+    """Return at most `limit` characters: two thirds from the beginning, the rest from the end."""
     if len(text) <= limit:
         return text
     room = limit - _MARK_ROOM
@@ -44,7 +43,7 @@ def cut(text: str, limit: int = TEXT) -> str:
 
 
 def fitted(data: Sequence[str | Listed], room: int) -> list[str]:
-    """Each as it is shown, together at most `room` characters. Single texts must fit into it by themselves."""
+    """Return each item as shown, at most `room` characters together. The single texts alone must fit into `room`."""
     shown = [cut(item) if isinstance(item, str) else _Lines(item) for item in data]
     lists = [item for item in shown if isinstance(item, _Lines)]
     over = sum(len(item) for item in shown) - room
@@ -58,7 +57,7 @@ def fitted(data: Sequence[str | Listed], room: int) -> list[str]:
 
 
 class _Lines:
-    """A list while it is fitted. Its length counts the mark of what is left out, whether or not it will be needed."""
+    """A list during fitting. Its length always includes room for the mark of left-out entries."""
 
     def __init__(self, listed: Listed) -> None:
         self._listed = listed
@@ -79,7 +78,7 @@ class _Lines:
         return "\n".join(lines)
 
     def condense(self, place: int) -> int:
-        """How many characters that saved."""
+        """Shorten an entry and return the characters saved."""
         line = _line(self._listed.entries[place], CONDENSED)
         saved = len(self._lines[place] or "") - len(line)
         self._lines[place] = line
@@ -93,6 +92,6 @@ class _Lines:
 
 
 def _line(entry: Mapping[str, Any], limit: int) -> str:
-    """JSON, since no text can break out of a string of it. What is not known is left out."""
+    """Return the entry as JSON, because no text can break out of a JSON string. Leaves out unknown values."""
     kept = {name: cut(value, limit) if isinstance(value, str) else value for name, value in entry.items()}
     return json.dumps({name: value for name, value in kept.items() if value is not None}, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""What `is` states: a kind, a role, a relation, or what something is to somebody, the same however it is put.
+"""Statements of `is`: a kind, a role, a relation or a property, the same for every phrasing.
 
-"Lena is Maya's sister", "Maya's sister is Lena" and "Lena is the sister of Maya" are one statement.
+"Lena is Maya's sister", "Maya's sister is Lena" and "Lena is the sister of Maya" give one statement.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Stated = tuple[str, str, str]
 def equated(
     subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool, past: bool
 ) -> list[Stated]:
-    """Whatever `subject is said` states, with `where` behind `word`: a designer at Acme."""
+    """Return the statements of `subject is said`, with `where` after `word`: a designer at Acme."""
     return list(_equated(subject, said, word, where, several=several, past=past))
 
 
@@ -54,7 +54,7 @@ def _equated(
 
 
 def _tells_whose(said: Phrase, owner: str) -> bool:
-    """Whether it says what somebody is to another, rather than what he is: my sister, but our new manager."""
+    """Return whether the phrase is a relation to its owner, not a kind: my sister, but not our new manager."""
     if is_relation(said.noun) and not (owner == "we" and _is_role(said.noun)):
         return True
     if owner in ("I", "we"):
@@ -64,7 +64,7 @@ def _tells_whose(said: Phrase, owner: str) -> bool:
 
 
 def _employed(who: str, said: Phrase, word: str, where: Sequence[Phrase], *, past: bool) -> Iterator[Stated]:
-    """`the CEO of Acme`, `a designer at Acme`."""
+    """Yield role and employer: `the CEO of Acme`, `a designer at Acme`."""
     held = said.of is not None and said.of.named and not said.of.determiner and _is_among(said.noun, "offices")
     yield who, "had_role" if past else "has_role", said.noun_text if held else said.bare
     there = [said.of] if held and said.of is not None else []
@@ -75,7 +75,7 @@ def _employed(who: str, said: Phrase, word: str, where: Sequence[Phrase], *, pas
 
 
 def _owner(phrase: Phrase) -> str | None:
-    """Whose it is, or of what: Maya of Maya's sister, France of the capital of France."""
+    """Return the owner: Maya in Maya's sister, France in the capital of France."""
     if phrase.owner is not None:
         return phrase.owner
     if phrase.of is None or phrase.of.pronoun:
@@ -98,7 +98,7 @@ def _is_among(noun: str, key: str) -> bool:
 
 
 def mutual(subjects: Sequence[Phrase], said: Phrase) -> list[Stated]:
-    """`Karim and Leila are siblings`."""
+    """Return the relation between two subjects: `Karim and Leila are siblings`."""
     single = said.noun.removesuffix("s")
     if len(subjects) != 2 or said.owner is not None or single not in words("nouns", "relations"):
         return []
@@ -113,7 +113,7 @@ def _has(noun: str, *, several: bool, past: bool) -> str:
 
 
 def introduced(phrase: Phrase) -> Iterator[Stated]:
-    """`my sister Lena`, `Acme's CTO Maya`, `CEO Tim Cook`."""
+    """Yield the statement of an introduction: `my sister Lena`, `Acme's CTO Maya`, `CEO Tim Cook`."""
     if phrase.called is None:
         return
     title = phrase.called
@@ -124,7 +124,7 @@ def introduced(phrase: Phrase) -> Iterator[Stated]:
 
 
 def placed(predicate: str, word: str, where: Phrase) -> str | None:
-    """What being somewhere states; nothing where the place is a state of things: in progress, on hold."""
+    """Return the predicate of a location, or None if the place is a state: in progress, on hold."""
     if where.determiner == "denied" or where.pronoun:
         return None
     if word in ("at", "on") and where.noun.startswith("version"):

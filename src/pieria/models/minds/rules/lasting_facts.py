@@ -1,4 +1,4 @@
-"""Lasting statements: what an episode shows of people, projects, preferences and decisions that stands by itself."""
+"""Lasting facts of an episode: statements on people, projects, preferences and decisions that can be read alone."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from pieria.record.letters import lowered
 from pieria.record.standing_rules import standing
 
 _FEWEST, _MOST = 3, 45
-"""Words of a statement."""
+"""Words of a fact."""
 _LONGEST = 1_000
-"""Characters of it."""
+"""Characters of a fact."""
 _CONCEPTS = 6
 _COMPARED = 100
-"""Statements that one is compared with at most."""
+"""The most statements to compare one with."""
 _HELD, _STATED, _CUED = 1.0, 0.9, 0.7
 
 
 def lasting(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> list[Proposition]:
-    """Each statement once, with the steps that make it; of two that say the same the fuller one. What belongs to the
-    goal comes first.
+    """Return the facts, each once, with their steps. Of two that say the same, the fuller one is kept.
+
+    Facts about the goal come first.
     """
     found: dict[frozenset[str], Proposition] = {}
     told_by = [(list(spoken(step.observation)), list(spoken(step.action, AGENT))) for step in steps]
@@ -48,7 +49,10 @@ def lasting(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> 
 
 
 def _fullest(keys: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
-    """Those no other holds all terms of. What holds them all holds the rarest of them."""
+    """Yield the keys that are no proper subset of another one.
+
+    A superset has the key's rarest term, so only keys with that term are compared.
+    """
     holding: dict[str, list[frozenset[str]]] = {}
     for key in keys:
         for term in key:
@@ -60,14 +64,14 @@ def _fullest(keys: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
 
 
 class _Reading:
-    """Of what is said in one text. `serves`: whoever speaks by name speaks to the agent, not to another."""
+    """Reads the facts of one text. With `serves`, a named speaker is talking to the agent, not to another person."""
 
     def __init__(self, emphasis: Emphasis, *, serves: bool) -> None:
         self._emphasis = emphasis
         self._serves = serves
         self._reader = Reader()
         self._before: tuple[str, str] | None = None
-        """The sentence before as it was said, with names for its pronouns, and as it stands by itself."""
+        """The sentence before: with its pronouns replaced, and as a fact. None if it explains nothing."""
 
     def facts(self, said: Sequence[Spoken], *, only_found: bool = False) -> Iterator[Proposition]:
         for each in said:
@@ -89,12 +93,15 @@ class _Reading:
                 yield from filter(None, [self._emphasis.weighed(fact)])
 
     def _rules(self, said: Spoken) -> bool:
-        """Whether it lays something down; what one tells another to do binds no agent."""
+        """Return whether the sentence sets a rule. A rule between two persons does not bind the agent."""
         rules = standing(said.text)
         return bool(rules) and (self._serves or not said.is_named or rules[0].kind != "rule")
 
     def _alone(self, said: Spoken, *, ruled: bool) -> tuple[str, str] | None:
-        """As it was said, and as it reads for whoever finds it alone; None where nobody could tell what it is about."""
+        """Return the sentence with its pronouns replaced, and as a fact that can be read alone.
+
+        Returns None if its subject stays unknown.
+        """
         text, led_by = said.text, ""
         if points_out(text) and not ruled:
             if self._before is None:
@@ -118,21 +125,21 @@ class _Reading:
 
 
 def _is_found_by(said: Spoken) -> bool:
-    """Whether whoever acts tells what they decided or found out."""
+    """Return whether the speaker reports a decision or a finding."""
     low = lowered(said.text)
     telling = has_cue("lasting.decided", low) or has_cue("lasting.found", low)
     return telling and is_first(said.text) and not standing(said.text)
 
 
 def _explains(said: Spoken) -> bool:
-    """Whether what follows may be told together with it."""
+    """Return whether the sentence may be repeated to explain the next one."""
     low = lowered(said.text)
     asks = low.endswith(("?", "？")) or begins_with_cue("passing.greetings", low)
     return not (asks or said.quoted or Reader.is_supposed(said.text)) and _FEWEST <= len(low.split()) <= _MOST
 
 
 def _confidence(sentence: str, stated: bool, emphasis: Emphasis, *, ruled: bool) -> float | None:
-    """How sure it is that the sentence states something lasting; None where it does not."""
+    """Return the confidence that the sentence states something lasting, or None if it does not."""
     low = lowered(sentence)
     count = len(sentence.split())
     if ruled:
@@ -149,7 +156,10 @@ def _confidence(sentence: str, stated: bool, emphasis: Emphasis, *, ruled: bool)
 
 
 def _concepts(text: str, speaker: str | None) -> list[str]:
-    """What it is about: what it names, then its other nouns. Whoever has no name is none unless there is no other."""
+    """Return the subjects of a fact: first names, then other nouns.
+
+    A speaker's role counts only if there is no other subject.
+    """
     names = [held.name for held in named(text) if held.kind != "date"]
     taken = {term for name in names for term in told(name)}
     nouns = [_uncounted(phrase) for phrase in noun_phrases(text, stating=True) if not told(phrase) & taken]
@@ -159,6 +169,6 @@ def _concepts(text: str, speaker: str | None) -> list[str]:
 
 
 def _uncounted(phrase: str) -> str:
-    """`The second reason` is about a reason."""
+    """Return the phrase without an ordinal: `second reason` becomes `reason`."""
     first, _, rest = phrase.partition(" ")
     return rest if first.lower() in words("persons", "counting") else phrase

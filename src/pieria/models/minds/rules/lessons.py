@@ -1,6 +1,6 @@
-"""What is to be learnt of failures that were mended and of people who put an agent right: what `RuleMind.lessons` says.
+"""Lessons from fixed failures and from people's corrections of an agent, for `RuleMind.lessons`.
 
-How people put it is data, in the pack `corrections`; here is which of it lasts.
+The pack `corrections` has the phrasings. This module decides which corrections last.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from pieria.record.standing_forms import ONE_OFF, REPORTED
 from pieria.record.standing_rules import own_sentences, standing
 
 LASTING, BORNE_OUT, SAID_BEFORE = 0.8, 0.1, 0.1
-"""How sure what lays itself down as lasting is; how much surer what the agent is seen to have done, and what was said
-before."""
+"""Confidence of an explicit rule. It rises if the agent did what is corrected, and if it was said before."""
 AT_HAND = 0.25
-"""How much less sure what may be about one thing alone."""
+"""Decrease for a correction that may be about one thing only."""
 LEAST, MOST = 0.4, 0.95
 RULES = 3
-"""Of one prompt."""
+"""Rules per prompt."""
 READ, SENTENCE, RULE_LENGTH = 6_000, 400, 240
-"""Characters of a prompt that are read, of a sentence that may put an agent right, and of a rule."""
+"""Characters read of a prompt, and limits of a correcting sentence and of a rule."""
 SHORTEST_STEM = 4
 _THE = re.compile(
     r"\bthe (?P<thing>(?:[\w'-]+ ){0,3}?[\w'-]+)"
@@ -40,17 +39,17 @@ _ASKED = re.compile(
     r"(?=always|never)"
 )
 _WITHOUT_E = re.compile(r"(?:[^aeiou][aiu][tvsz]|[aeiou]us|ng|rg|dg|[aeiou]c)\Z")
-"""How the stems of verbs end that lost an e: writ-ing, us-ing, chang-ing."""
+"""Ends of stems that lost an e: writ-ing, us-ing, chang-ing."""
 _BULLET = re.compile(r"(?:[-*•+]|\d{1,2}[.)]) ")
 _POLITE = re.compile(
     r"(?:can|could|would|will) you(?: please| kindly| just)* (?P<not>not )?"
     r"(?P<what>(?(not)|(?:stop|quit|always|never|use) ).+?)(?:,? please)?\?[\s!]*"
 )
-"""What is asked for is put as a question as well: could you stop doing that?"""
+"""Requests in the form of a question: could you stop doing that?"""
 _SPEAKER = re.compile(r"(?:user|human|me|assistant|system)\s?:")
-"""Whoever is at work with an agent does not say who speaks: that was pasted in."""
+"""A speaker's name in front: the text was pasted, because users do not name themselves."""
 CONFIDENCE = ((1, 0.6), (2, 0.55), (3, 0.5), (6, 0.4))
-"""How sure a way out of a failure is that was seen once, by how many steps it took: of many, not all were needed."""
+"""Confidence of a fix seen once, by its number of steps: in a long fix some steps were not needed."""
 
 
 class Form(NamedTuple):
@@ -62,7 +61,7 @@ class Form(NamedTuple):
 
 
 class Bare(NamedTuple):
-    """A sentence without what stands in front, which may say that it was said before, or that something is wrong."""
+    """A sentence without its opening words, which may show repetition (`again`) or rejection (`rejects`)."""
 
     text: str
     again: bool
@@ -109,7 +108,7 @@ def _rules(told: Told, place: int) -> list[Lesson]:
 
 
 def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Lesson]:
-    """One at most: as it stands where it says by itself that it lasts, or else what is meant by it."""
+    """Yield at most one rule: the sentence if it is an explicit rule, otherwise the rule that it implies."""
     bare = _without_leads(sentence)
     low = lowered(bare.text)
     if REPORTED.search(low) or _any_phrase("at_once", low) or _SPEAKER.match(low):
@@ -131,7 +130,7 @@ def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Le
 
 
 def _meant(form: Form, match: re.Match[str], bare: Bare, told: Told) -> tuple[str, float] | None:
-    """The rule and how sure it is; None where it is meant for once, or is about nothing that was done."""
+    """Return the rule and its confidence, or None if it is for one occasion or about nothing the agent did."""
     parts = {name: _ended(bare.text[slice(*match.span(name))]) for name, text in match.groupdict().items() if text}
     if not (form.alone or bare.again or bare.rejects or told.acts or told.before) or not _lasts(parts):
         return None
@@ -151,7 +150,7 @@ def _meant(form: Form, match: re.Match[str], bare: Bare, told: Told) -> tuple[st
 
 
 def _lasts(parts: dict[str, str]) -> bool:
-    """Whether what is to be done is more than what is at hand."""
+    """Return whether the rule applies beyond the current task."""
     for name, part in parts.items():
         low = lowered(part)
         words = re.findall(r"[\w'+#.-]+", low)
@@ -165,7 +164,7 @@ def _lasts(parts: dict[str, str]) -> bool:
 
 
 def _points(words: list[str]) -> bool:
-    """At what is at hand: that file; but not: files that are generated."""
+    """Return whether the words point at one thing: that file; but not: files that are generated."""
     for place, word in enumerate(words):
         relates = word == "that" and 0 < place < len(words) - 1 and words[place - 1].endswith("s")
         if word in _any("pointing") and not relates:
@@ -174,7 +173,7 @@ def _points(words: list[str]) -> bool:
 
 
 def _is_at_hand(parts: dict[str, str]) -> bool:
-    """One file, or the one thing of its kind that is spoken of: the button, but not the tests or the changelog."""
+    """Return whether the rule is about one specific thing: one file or the button, but not the changelog."""
     for name in ("what", "not"):
         low = lowered(parts.get(name, ""))
         if re.search(r"(?<![\w*])[\w./-]+\.[a-z]{1,4}(?![\w(])", low) and not re.search(r"\*|\b\w+\.\w+\(", low):
@@ -187,7 +186,7 @@ def _is_at_hand(parts: dict[str, str]) -> bool:
 
 
 def _was_done(part: str, told: Told) -> bool:
-    """Whether the agent is seen to have done what it is told not to do."""
+    """Return whether the agent's actions or words share a term with this part of a correction."""
     sought = {term for term in terms(part) if len(term) >= SHORTEST_STEM - 1}
     held = {term for act in (*told.acts, told.before) for term in terms(act)}
     return any(one == other or _same_stem(one, other) for one in sought for other in held)
@@ -199,7 +198,7 @@ def _same_stem(one: str, other: str) -> bool:
 
 
 def _verb_of(doing: str) -> str:
-    """Mocking: mock; committing: commit; writing: write."""
+    """Return the base form: mock for mocking, commit for committing, write for writing."""
     known = forms().get(doing)
     if known is not None and "ing" in known.kinds:
         return known.lemma
@@ -210,7 +209,7 @@ def _verb_of(doing: str) -> str:
 
 
 def _as_rule(sentence: str) -> str:
-    """From who it is said to, to what is to be done: you should always run it: Always run it."""
+    """Return the sentence as a rule, without its addressee: you should always run it becomes Always run it."""
     low = lowered(sentence)
     asked = _ASKED.match(low)
     bare = sentence[asked.end() if asked else 0 :].rstrip(" .!;,")
@@ -218,7 +217,7 @@ def _as_rule(sentence: str) -> str:
 
 
 def _ended(part: str) -> str:
-    """Without what tells why, or what else is to be done."""
+    """Return the part without a reason or a further instruction."""
     low = lowered(part)
     cuts = [
         found.start() for found in (_ending().search(low), re.search(r"[;:]\s|\s(?:-\s|[–—(])|[.!]\s*\Z", low)) if found

@@ -1,4 +1,4 @@
-"""Merging: one intent or statement for several that say the same, and what contradicts what."""
+"""Merges intents or statements that say the same, and finds contradictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VALUE = re.compile(r"\d")
 
 
 def merged_intent(held: str, new: str) -> str:
-    """The one that says both; else both, in so many words as an intent may have."""
+    """Return the intent that contains the other, or both joined within the word limit."""
     old, added = held.strip()[:_READ], new.strip()[:_READ]
     if not old or not added:
         return old or added
@@ -30,7 +30,7 @@ def merged_intent(held: str, new: str) -> str:
 
 
 class Claim:
-    """A sentence with what it states and the terms it states it in, read once to be compared with many."""
+    """A sentence with its statements and terms, parsed once for many comparisons."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,8 +39,11 @@ class Claim:
         self._numbers = frozenset(term for term in self.terms if _VALUE.search(term))
 
     def contradicts(self, other: Claim) -> bool:
-        """Whether both give the same thing different values: another object of a predicate that has one at a time, or
-        the same words with another number, unless a name with digits says that it is another thing's."""
+        """Return whether both give different values for one thing.
+
+        That is another object of a single-valued predicate, or the same words with another number. A name with digits
+        on each side means two different things.
+        """
         theirs = other._values
         if any(key in theirs and theirs[key] != held for key, held in self._values.items()):
             return True
@@ -53,7 +56,7 @@ class Claim:
 
 
 def _names_a_thing(numbers: frozenset[str]) -> bool:
-    """Whether there is a name such as `b3` beside a value; `v2.1` is no name beside the `2.1` that is read from it."""
+    """Return whether there is a name such as `b3` beside a value. `v2.1` is no name, as `2.1` is read from it."""
     values = tuple(term for term in numbers if not term[0].isalpha())
     return bool(values) and any(term[0].isalpha() and not term.endswith(values) for term in numbers)
 
@@ -68,7 +71,7 @@ def _values(text: str) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def merged_statements(statements: Sequence[Said]) -> str:
-    """What the latest say, without what they contradict; one that holds all the others' words stands for them."""
+    """Return the latest statements, without what they contradict and without sentences that others contain."""
     said = [statement for statement in statements if statement.text.strip()]
     if all(statement.at for statement in said):
         said = sorted(said, key=lambda statement: statement.at or "")
@@ -81,7 +84,7 @@ def merged_statements(statements: Sequence[Said]) -> str:
 
 
 _COMPARED = 200
-"""Sentences that are compared with each other, the last ones."""
+"""Sentences to compare with each other, the last ones."""
 
 
 def _latest(claims: Sequence[Claim]) -> list[Claim]:
@@ -89,7 +92,7 @@ def _latest(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _fullest(claims: Sequence[Claim]) -> list[str]:
-    """Without those whose terms another has all of; of equals the last."""
+    """Return the sentences whose terms are not all in another one. Of equal ones the last is kept."""
     kept = [
         claim.text
         for at, claim in enumerate(claims)

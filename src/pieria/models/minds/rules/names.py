@@ -1,4 +1,4 @@
-"""What a text names: the entities of the record, technologies under one name, times, and people and places by cues."""
+"""Names in a text: entities of the record, technologies in one spelling, times, and people and places by cues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.record.names import Names
 
 
 class Placed(NamedTuple):
-    """What `text[start:end]` names."""
+    """A named thing at `text[start:end]`."""
 
     start: int
     end: int
@@ -23,9 +23,10 @@ class Placed(NamedTuple):
 
 
 def named(text: str, spotted: Iterable[Placed] | None = None) -> list[Named]:
-    """Each thing once, under one name, in the order of the text.
+    """Return each named thing once, in one spelling and in order.
 
-    `spotted` are people, places and the like, where somebody knows them better than their capitals tell.
+    `spotted` has people, places and the like from a better source than capital letters; it replaces the names of the
+    rules.
     """
     known = list(_technologies(text))
     dates = [Placed(start, end, Named(bare(text[start:end]), "date")) for start, end in times(text)]
@@ -42,7 +43,7 @@ def named(text: str, spotted: Iterable[Placed] | None = None) -> list[Named]:
 
 
 def _apart(first: list[Placed], others: list[Placed]) -> Iterator[Placed]:
-    """All in their order; where two overlap the longer one, and the first kind where they are as long."""
+    """Yield the names in order, without overlaps. The longer one wins; of equal length, the one from `first`."""
     taken_to = 0
     ranked = sorted(
         [(placed, 0) for placed in first] + [(placed, 1) for placed in others],
@@ -55,13 +56,13 @@ def _apart(first: list[Placed], others: list[Placed]) -> Iterator[Placed]:
 
 
 def _is_plural(key: str, held: Named, found: Mapping[str, Named]) -> bool:
-    """`Herons` where `Heron` is named as well, both alike in kind."""
+    """Return whether the singular is named, too, with the same kind: `Herons` and `Heron`."""
     single = found.get(key[:-1]) if key.endswith("s") and len(key) > 4 else None
     return single is not None and single.kind == held.kind and held.kind in ("name", "technology")
 
 
 def _told(text: str) -> Mapping[str, str]:
-    """Who is a person and what a place, from what is stated of them."""
+    """Return the kinds, person or place, that statements of the text show."""
     told: dict[str, str] = {}
     pets = words("nouns", "pets")
     for triple in triples(text):
@@ -81,7 +82,7 @@ def _told(text: str) -> Mapping[str, str]:
 
 @cache
 def _spellings() -> Mapping[str, str]:
-    """Each spelling with the name it goes by."""
+    """Return the usual name for each spelling."""
     found: dict[str, str] = {}
     for entry in phrases("technologies", "plain"):
         name, *others = entry.split("=")
@@ -110,6 +111,6 @@ def _technologies(text: str) -> Iterator[Placed]:
 
 
 def _is_inside(text: str, start: int) -> bool:
-    """Whether a word begins no sentence and follows one that leads to a tool: in Rust, with Flask, uses Go."""
+    """Return whether the word follows one that leads to a tool: in Rust, with Flask, uses Go."""
     before = text[max(0, start - 40) : start].rstrip().lower().split()
     return bool(before) and before[-1] in words("technologies", "leading")

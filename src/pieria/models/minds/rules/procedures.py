@@ -1,4 +1,4 @@
-"""Procedures: what was done with success, and what a text says is to be done, with how far it was borne out."""
+"""Procedures from successful steps and from instructions in texts, with their returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pieria.record.letters import lowered
 from pieria.record.standing_rules import standing
 
 WORTHY = 0.6
-"""The reward from which on a step is worth doing again."""
+"""The least reward of a step that becomes a procedure."""
 _ALIKE = 0.5
 _LONG = 40
 _SENTENCES = 50
@@ -39,7 +39,7 @@ _DO = re.compile(
 
 
 def procedures_of(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> list[Procedure]:
-    """From the steps that went well, then from what was said is to be done; each instruction once."""
+    """Return procedures from successful steps, then from instructions. Each instruction occurs once."""
     done = _done(goal, steps) if emphasis.takes_steps else ()
     found: dict[str, Procedure] = {}
     for procedure in (*done, *_said(goal, steps)):
@@ -67,7 +67,10 @@ def _done(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
 
 
 def _telling(text: str, action: str) -> str:
-    """The sentence that shows best why it was done: of the same things, or of what went wrong; else the first."""
+    """Return the sentence that best explains the action.
+
+    That is the one with most shared terms; of equal ones, one that tells of a failure, or else the first.
+    """
     done = told(action)
     said = list(sentences_of(text[:_READ]))[:_SENTENCES]
     best = max(said, key=lambda one: (len(done & told(one)), has_cue("outcome.bad", lowered(one))), default="")
@@ -79,7 +82,7 @@ def _opening(text: str) -> str:
 
 
 def _small(text: str) -> str:
-    """As it goes on within a sentence, unless it begins with a name."""
+    """Return the text with a lower-case first letter, unless it may be a name."""
     first = text.split(maxsplit=1)[0]
     common = first.lower() in words("words", "determiners") | words("words", "pronouns") | words("words", "possessives")
     return text[:1].lower() + text[1:] if common and first != "I" else text
@@ -107,7 +110,7 @@ def _told(goal: str, sentence: str) -> Iterator[Procedure]:
 
 
 def _is_instruction(text: str) -> bool:
-    """Whether it tells somebody to do something: a verb in front, and nobody who does it."""
+    """Return whether the text is an imperative: it begins with a verb and has no subject."""
     low = lowered(text)
     found = _DO.match(low)
     if found is None:
@@ -120,8 +123,11 @@ def _is_instruction(text: str) -> bool:
 
 
 def returns_of(goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
-    """The mean reward of the steps in which a procedure was carried out. Where none was: of all steps if it serves the
-    goal, else, or where no reward is known, 0.5."""
+    """Return the mean reward of the steps that carried out each procedure.
+
+    Without such a step, it is the mean of all steps if the procedure serves the goal, else 0.5. Without any reward it
+    is 0.5.
+    """
     known = [(told(step.action[:_READ]), step.reward) for step in steps if step.reward is not None]
     whole = sum(reward for _, reward in known) / len(known) if known else 0.5
     wanted = told(goal)

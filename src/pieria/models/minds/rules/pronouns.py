@@ -1,6 +1,6 @@
-"""What a pronoun points to: named where only one thing can be meant, and otherwise told together with its sentence.
+"""Pronouns: replaced by a name if it is unambiguous, otherwise explained by the sentence before.
 
-Exists so that a fact stands by itself. A fact that no sentence in front explains is left out.
+A fact must be readable alone. A sentence with an unexplained pronoun is no fact.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _LONGER = {"'s": " is", "'ll": " will"}
 class _Mention(NamedTuple):
     phrase: Phrase
     is_person: bool
-    """Whether it may be one."""
+    """Whether it may be a person."""
     is_thing: bool
-    """The same."""
+    """Whether it may be a thing."""
     is_several: bool
 
 
 def shows(text: str) -> bool:
-    """Whether it begins by pointing with the finger: this is, the second is."""
+    """Return whether the text begins by pointing: this is, the second is."""
     if not _COUNTING.match(text):
         return _SHOWING.match(text) is not None
     said = Sentence(text, lowered(text))
@@ -52,14 +52,14 @@ def shows(text: str) -> bool:
 
 
 def stood_in(text: str) -> str:
-    """With a word for the pronoun that it begins with: what it states, whoever is meant."""
+    """Return the text with a placeholder for its first pronoun, so that its statement can be parsed."""
     found = _POINTING.match(text)
     word = found[0].lower() if found else ""
     return _STANDING_IN[word] + text[len(word) :] if word in _STANDING_IN else text
 
 
 def points_out(text: str) -> bool:
-    """Whether a pronoun in it may mean something that it does not name itself."""
+    """Return whether the text has a pronoun that may refer to something outside the text."""
     if not _POINTING.search(text):
         return False
     said = Sentence(text, lowered(text))
@@ -83,14 +83,14 @@ def _is_told(said: Sentence, at: int, mentions: Sequence[_Mention], *, fronted: 
     ]
     owns = word in _OWNERS and said.is_nominal(at + 1)
     if len(fitting) == 1 and not fronted and word in _OBJECTS | {"her"} and not owns:
-        # What somebody does to themselves would be told so: Ben saw him is of two people.
+        # A reflexive would show one person: `Ben saw him` has two.
         between = said.low[fitting[0].phrase.after : at]
         return not _BETWEEN.isdisjoint(between)
     return bool(fitting)
 
 
 def explained(text: str, before: str) -> str | None:
-    """With a name for the pronoun that it begins with, if the sentence before speaks of one thing only that fits."""
+    """Return the text with a name for its first pronoun, if the sentence before has exactly one match."""
     said = Sentence(text, lowered(text))
     word = said.at(0)
     owns = word in _OWNERS and said.is_nominal(1)
@@ -106,7 +106,7 @@ def explained(text: str, before: str) -> str | None:
 
 
 def _longer(said: Sentence) -> str | None:
-    """`it's` is `it is`, unless it may be `it has`."""
+    """Return the long form of a short `is` or `will`, or None if `'s` may be `has`."""
     short = said.at(1)
     if short not in _LONGER:
         return None if short.startswith("'") else ""
@@ -137,17 +137,17 @@ def _meant(text: str, *, person: bool) -> str | None:
 
 
 def _is_clause(said: Sentence, place: int) -> bool:
-    """Whether a known verb follows who or what it speaks of first: otherwise nobody can tell where that ends."""
+    """Return whether a known verb follows the first phrase. Otherwise the end of that phrase is unknown."""
     helping = any(said.at(place) in words("words", key) for key in ("be", "have", "do", "modals", "future", "adverbs"))
     return helping or said.at(place).endswith("n't") or said.at(place) in forms()
 
 
 def _mentions(said: Sentence, people: frozenset[str], others: frozenset[str]) -> Iterator[_Mention]:
-    """What a sentence speaks of; `people` and `others` are names that it tells more of."""
+    """Yield what the sentence mentions. `people` and `others` are names of known kinds."""
     phrases = Phrases(said)
     at, found, after = 0, 0, -1
     while at < len(said):
-        # What follows a phrase at once is its verb.
+        # The word right after a phrase is its verb.
         phrase = None if said.is_time(at) or at == after else phrases.phrase(at, subject=True)
         if phrase is None or phrase.pronoun or phrase.after <= at:
             at += 1
@@ -161,7 +161,7 @@ def _mentions(said: Sentence, people: frozenset[str], others: frozenset[str]) ->
 
 
 def _within(phrase: Phrase) -> Iterator[Phrase]:
-    """Who has it, and what it is of."""
+    """Yield the owner and the `of` phrase."""
     if phrase.owner is not None and phrase.owner not in ("I", "we"):
         is_name = phrase.owner.rsplit(maxsplit=1)[-1][0].isupper()
         yield Phrase(phrase.owner, phrase.first, phrase.after, noun=phrase.owner.lower(), named=is_name)

@@ -1,4 +1,4 @@
-"""Who speaks: the sentences of a text, each with whoever says it, as far as the text tells."""
+"""Speakers: the sentences of a text, each with its speaker if the text names one."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"
 
 
 AGENT = "the agent"
-"""Who acts, as it is put within a sentence."""
+"""The speaker of actions, as worded within a sentence."""
 
 
 class Spoken(NamedTuple):
-    """A sentence without marks, who says it as it is put within a sentence, and whether it goes on from the one before.
+    """A sentence without marks, its speaker as worded within a sentence, and whether it continues the one before.
 
-    `quoted`: it stands in quotation marks that begin or end outside it, so that its words are somebody else's.
+    With `quoted`, it is in quotation marks that begin or end outside it: the words are another person's.
     """
 
     text: str
@@ -48,12 +48,12 @@ class Spoken(NamedTuple):
 
 
 def is_serving(speaker: str) -> bool:
-    """Whether they answer for the one who is served."""
+    """Return whether the speaker is the assistant, the agent or the system."""
     return speaker.removeprefix("the ") in words("persons", "serving")
 
 
 def spoken(text: str, speaker: str | None = None) -> Iterator[Spoken]:
-    """`speaker` is who says what nobody is named for in front."""
+    """Yield the sentences. `speaker` is the speaker of sentences without a name in front."""
     unnamed = speaker
     known: set[str] = set()
     goes_on, open_quote, after = False, False, 0
@@ -79,7 +79,7 @@ def spoken(text: str, speaker: str | None = None) -> Iterator[Spoken]:
 
 
 def _turn(mark: re.Match[str], known: set[str], *, opens_line: bool) -> str | None:
-    """Who speaks from a mark on; None where it marks no turn. Within a line only who can be no other word does."""
+    """Return the speaker of a mark, or None if it marks no turn. Within a line, only a known name or a role counts."""
     if mark["chat"]:
         return mark["chat"] if opens_line else None
     name = mark["name"]
@@ -104,7 +104,7 @@ def _is_name(name: str) -> bool:
 
 
 def _is_unknown(mark: re.Match[str]) -> bool:
-    """Whether somebody or something else than the speaker so far may say what follows."""
+    """Return whether the mark may name another speaker or a label."""
     name = mark["name"] or ""
     return name[:1].isupper() and " " not in name and name.lower() not in words("persons", "announcing")
 

@@ -1,4 +1,4 @@
-"""A step of an episode: the state of things, what an action was for, and how well it served."""
+"""Steps of an episode: the state, the subgoal of an action, and its reward."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pieria.record.letters import lowered
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
 _SENTENCES, _EARLY = 5, 2_000
-"""Sentences, and characters, in which something is named after which a step may be called."""
+"""Limits in sentences and characters: a subgoal is named after something within them."""
 _READ = 20_000
-"""Characters of an outcome from its beginning and its end that are read: failures are told there."""
+"""Characters read from each end of an outcome, where failures show."""
 
 _OPENING = re.compile(
     r"\A(?:(?:ok|okay|now|next|then|first|so|let me|let's|let us|i will|i'll|i am going to|i'm going to|i need to"
@@ -33,7 +33,7 @@ _COUNTED = re.compile(r"\b(?P<number>\d{1,6}) (?P<what>passed|failed|errors?|fai
 
 
 def state_after(goal: str, observation: str, before: str | None, action: str | None) -> str:
-    """What was done last and what shows now; before anything shows, what was so before, or the goal."""
+    """Return the last action and the new observation; without an observation, the earlier state or the goal."""
     seen = " ".join(list(sentences_of(observation[:_READ]))[:3])
     done = clipped(next(sentences_of((action or "")[:_READ]), ""), _PART_WORDS)
     if not seen:
@@ -50,9 +50,9 @@ def subgoal_of(
     before: Sequence[StepSeen] = (),
     embed: Embed | None = None,
 ) -> str:
-    """The one so far while the work goes on with the same thing; else the purpose an action names, or what is done.
+    """Return the current subgoal while the topic stays the same, otherwise the action's purpose or the action.
 
-    Where the action tells nothing, it is named by what was observed; where nothing does, by the goal.
+    If the action is uninformative, the observation names the subgoal; if both are, the goal does.
     """
     held = (before[-1].subgoal or "") if before else ""
     if held and not turns(observation, action, before, embed):
@@ -69,9 +69,9 @@ def subgoal_of(
 
 
 def _telling(observation: str, action: str, held: str) -> Iterator[str]:
-    """The sentences that name something, and not what is held already.
+    """Yield the informative sentences that differ from the current subgoal.
 
-    First what was done that belongs to the matter, then what was done at all, then what was observed.
+    The order is: topical sentences of the action, its other sentences, topical sentences of the observation.
     """
     known = told(held)
     done, observed = (
@@ -98,9 +98,9 @@ def _is_done(text: str) -> bool:
 
 
 def reward_of(subgoal: str, observation: str, action: str, outcome: str) -> float:
-    """By what the outcome shows of success and failure; 0.5 where it shows neither or both alike.
+    """Return the reward by the outcome's cues of success and failure; 0.5 if there are none, or as many of each.
 
-    Words the action itself spells show nothing: who looks for errors is told of errors.
+    Cues that the action itself contains do not count: a search for errors prints errors.
     """
     low = lowered(_ends(outcome))
     acted = lowered(_ends(action))
@@ -135,13 +135,13 @@ def _ends(text: str) -> str:
 
 
 def _is_turned(low: str, start: int) -> bool:
-    """`no errors`, `0 failed`, `did not pass`."""
+    """Return whether the cue is negated: `no errors`, `0 failed`, `did not pass`."""
     before = low[max(0, start - 24) : start]
     return any(found.end() >= len(before.rstrip()) - 8 for found in cues("outcome.turning", before))
 
 
 def _counted(low: str) -> tuple[int, int]:
-    """What numbers say: codes and counts. A count of none is read by its words."""
+    """Return the evidence of exit codes, status codes and counts. A count of 0 is left to the words."""
     good = bad = 0
     for found in _CODE.finditer(low):
         good, bad = good + 2 * (found["code"] == "0"), bad + 2 * (found["code"] != "0")

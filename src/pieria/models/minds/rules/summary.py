@@ -1,4 +1,4 @@
-"""Summaries: the sentences that say most of what was said, as they were said."""
+"""Summaries: a selection of sentences that covers most of the content, in their own words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pieria.record.letters import lowered
 _CARRYING = re.compile(r"\d|(?<=[\w,;] )[^\W\d_a-z][\w-]+")
 """Numbers and, inside a sentence, names."""
 TELLING = 2
-"""Terms of a sentence that says something: "Fixed." and "Ok." do not."""
+"""The fewest terms of an informative sentence: "Fixed." and "Ok." have fewer."""
 _LONGEST = 80
-"""Words of a sentence that is taken whole."""
+"""The most words of a sentence that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class _Candidate:
     said: Said
     terms: frozenset[str]
     first: bool
-    """Whether it is the first of its text."""
+    """Whether it is the first sentence of its text."""
 
 
 def summarized(said: Sequence[Said], words: int) -> str:
-    """In `words` words at most. A sentence with a relative time is led by the day it was said."""
+    """Return at most `words` words. A sentence with a relative time gets its date in front."""
     candidates = list(_candidates(said))
     if not candidates or words <= 0:
         return ""
@@ -61,7 +61,7 @@ def _candidates(said: Sequence[Said]) -> Iterator[_Candidate]:
 
 
 def _weights(candidates: Sequence[_Candidate]) -> Mapping[str, float]:
-    """What a term is worth: more the more often it comes."""
+    """Return the weight of each term, which grows with its frequency."""
     counts = Counter(term for candidate in candidates for term in candidate.terms)
     return {term: 1 + math.log(count) for term, count in counts.items()}
 
@@ -69,9 +69,9 @@ def _weights(candidates: Sequence[_Candidate]) -> Mapping[str, float]:
 def _chosen(
     candidates: Sequence[_Candidate], weights: Mapping[str, float], words: int, several: bool
 ) -> list[_Candidate]:
-    """Again and again the sentence that adds most for its length, while there is room.
+    """Return the sentences chosen greedily by gain per length, within the word limit.
 
-    What a sentence adds only falls as others are taken, so that the best is known once its gain is up to date.
+    Gains only fall, so the best candidate is known once its own gain is up to date.
     """
     covered: set[str] = set()
     queue = [(-_gain(candidate, weights, covered), candidate.place) for candidate in candidates]
@@ -110,7 +110,7 @@ def _gain(candidate: _Candidate, weights: Mapping[str, float], covered: set[str]
 
 
 def _shown(candidate: _Candidate, speaker: str | None, *, several: bool) -> str:
-    """With who said it, unless he spoke just before, and when, where that is needed to read it."""
+    """Return the sentence with its author, unless the same one spoke before, and with its date if it needs one."""
     who = candidate.said.author if several else None
     name = f"{who}: " if who and who != speaker else ""
     when = candidate.said.at

@@ -1,4 +1,4 @@
-"""What is worth keeping of an agent's work, by rules: `noticed` is what `RuleMind.notice` answers."""
+"""Notes on an agent's work, by rules: `noticed` serves `RuleMind.notice`."""
 
 from pieria.models.minds.rules.notice.tasks import noticed
 

@@ -1,4 +1,4 @@
-"""What somebody asks of an agent: the bare request, the kind of work it is, and what is decided by the way."""
+"""Requests to an agent: the bare request, its type of work, and the decisions in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pieria.record.consent import is_consent
 from pieria.record.standing_rules import own_sentences, standing
 
 _READ = 6_000
-"""Characters of a prompt that are read: more is pasted in."""
+"""Characters read of a prompt: the rest is likely pasted."""
 _COURTESY = (
     "hi|hello|hey|(?:good )?morning|ok(?:ay)?|great|good|perfect|nice|cool|thanks?(?: you)?|thx|hm+|right|alright|well"
     "|so|now|next(?: up)?|then|and|also|but|please|pls|just|maybe|one (?:more|other) thing|quick(?: question)?"
@@ -63,18 +63,18 @@ _IDLE = re.compile(
     "|i'll do (?:that|so))[.!:,]*",
     re.IGNORECASE,
 )
-"""What a reply may begin with, and says nothing."""
+"""Opening phrases of a reply that carry no information."""
 
 
 class Decision(NamedTuple):
-    """What was decided, in the words it was said in, and how: a `rule` for ever, a `correction`, or a choice."""
+    """A decision in its original words. `manner` is `rule` for a lasting one, `correction` or `choice`."""
 
     text: str
     manner: str
 
 
 def request(asked: str) -> str:
-    """The request, without greeting and courtesy; empty where there is only consent."""
+    """Return the request without greetings and courtesies; empty for mere consent."""
     if is_consent(asked):
         return ""
     for sentence in sentences_of(asked[:_READ]):
@@ -87,7 +87,7 @@ def request(asked: str) -> str:
 
 
 def title(text: str) -> str:
-    """As a line of its own: a capital in front, no full stop, short enough."""
+    """Return the text as a title: capitalised, without a full stop, and short."""
     text = re.sub(r",? please(?=,|\Z)", "", _TRAILING.sub("", text.strip())) or text.strip()
     if text[:1].islower() and not re.match(r"\S*[_/.(]", text):
         text = text[0].upper() + text[1:]
@@ -95,13 +95,13 @@ def title(text: str) -> str:
 
 
 def decided(text: str) -> str:
-    """A decision as a line of its own, without the word that it turns on."""
+    """Return the decision as a title, without its opening words."""
     bare = _bare(_TURNING.sub("", text))
     return title(bare if len(bare.split()) > 1 else text)
 
 
 def work_of(asked: str) -> str | None:
-    """The type of work that is asked for; None where nothing tells."""
+    """Return the type of the requested work, or None if no word shows it."""
     bare = request(asked)
     for type, opening in _OPENING:
         if opening.match(bare):
@@ -117,8 +117,9 @@ def is_question(asked: str) -> bool:
 
 
 def decisions(asked: str) -> list[Decision]:
-    """Those of a prompt, in its writer's own words. Sentences that follow one another are one, and of their manners the
-    first.
+    """Return the decisions of a prompt, in its own words.
+
+    Adjacent sentences form one decision, with the manner of the first.
     """
     found: list[Decision] = []
     open_one = False
@@ -130,7 +131,7 @@ def decisions(asked: str) -> list[Decision]:
         elif manner:
             found.append(Decision(sentence, manner))
         elif found and open_one and not _ASKING.search(sentence) and len(sentence.split()) <= 20:
-            # The reason often comes behind.
+            # The reason often follows.
             found[-1] = Decision(f"{found[-1].text} {sentence}", found[-1].manner)
             open_one = False
             continue
@@ -158,7 +159,7 @@ def _bare(sentence: str) -> str:
 
 
 def closing(text: str, words: int) -> str:
-    """The last sentences of what was said before, for an answer that says nothing by itself."""
+    """Return the last sentences of an earlier reply, as context for a decision."""
     kept: list[str] = []
     for sentence in reversed(list(sentences_of(text[-_READ:]))):
         if kept and sum(len(each.split()) for each in kept) + len(sentence.split()) > words:
@@ -168,12 +169,12 @@ def closing(text: str, words: int) -> str:
 
 
 def headline(text: str) -> str:
-    """The first sentence of a reply that says something."""
+    """Return the first informative sentence of a reply."""
     return next(_sentences(text), "")
 
 
 def opening(text: str, length: int) -> str:
-    """The first sentences of a reply, without the courtesies, in so many characters at most."""
+    """Return the first informative sentences of a reply, at most `length` characters."""
     kept = ""
     for sentence in _sentences(text):
         if kept and len(kept) + len(sentence) + 1 > length:

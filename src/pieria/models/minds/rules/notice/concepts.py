@@ -1,4 +1,4 @@
-"""The few terms that a piece of work is looked up by: what it names, and the files it is about."""
+"""Concepts of a piece of work, for searching: the names in its texts, and its files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NO_CONCEPTS = frozenset({"email", "path", "host"})
 _DULL = frozenset(["init", "index", "main", "mod", "lib", "test", "tests", "readme", "__init__", "package"])
 
 _LABELS = frozenset(["open", "dead-end", "web", "rule", "correction"])
-"""What says how something stands, and is no term to look it up by."""
+"""Labels of a note's status, which are no search terms."""
 
 
 def concepts_of(texts: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
-    """Names first, then the stems of files, then short phrases."""
+    """Return names first, then stems of files, then short phrases."""
     read = ".\n".join(text for text in texts if text)[:_READ]
     names = [each.name for each in entities(read) if each.kind not in _NO_CONCEPTS]
     stems = [stem for file in files if (stem := _stem(file)) not in _DULL]

@@ -1,4 +1,4 @@
-"""The words in which deeds are told of."""
+"""Wordings for deeds in notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Placed = tuple[int, Deed]
 
 
 def command(line: str) -> str:
-    """As it would be told to somebody: without the folder of the program, and what only cuts the output short."""
+    """Return the command as quoted in a note: without its program's folder and without filters of its output."""
     flat = _FOLDED.sub("", " ".join(line.split()))
     first, blank, rest = flat.partition(" ")
     program = first.rpartition("/")[2] if "/bin/" in first else first
@@ -30,7 +30,7 @@ def command(line: str) -> str:
 
 
 def error_of(deed: Deed) -> str:
-    """The line that says what is wrong, without what was counted."""
+    """Return the line with the error, without counts."""
     return clipped(deed.detail.partition("; ")[0], ERROR) if deed.detail else "no reason given"
 
 
@@ -54,7 +54,7 @@ def files(edits: Sequence[Placed]) -> list[str]:
 
 
 def edits(edits: Sequence[Placed]) -> str:
-    """File by file, with what took the place of what in each."""
+    """Return the edits by file, with the replaced text of each."""
     by_file: dict[str, list[str]] = {}
     for _, deed in edits:
         by_file.setdefault(deed.target, [])
@@ -70,14 +70,14 @@ def sentence(told: str) -> str:
 
 
 def changed(edits: Sequence[Placed]) -> str:
-    """A title for a change that nobody asked for in words."""
+    """Return a title for a change without a request."""
     names = files(edits)
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return f"Changed {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
 
 
 def fixed(error: str, names: Sequence[str], command: str) -> str:
-    """A title that says what was wrong and where it was mended, the second only where there is room."""
+    """Return a title with the error and, if there is room, the file that was fixed."""
     short = re.sub(
         r"\A\S+(?::\d+(?::\d+)?|\(\d+,\d+\)): (?:error:? )?|\A(?:\w+\.)+(?=\w+(?:Error|Exception))", "", error
     )
@@ -92,14 +92,14 @@ def fixed(error: str, names: Sequence[str], command: str) -> str:
 
 
 class Vain(NamedTuple):
-    """Attempts that did not help, or not enough, and the last failure that showed it."""
+    """Failed attempts to fix a command, and the index of the last failure that shows it."""
 
     told: list[str]
     until: int
 
 
 def in_vain(deeds: Sequence[Deed], first: int, last: int) -> Vain:
-    """What was changed between a failure and the next one of the same command."""
+    """Describe the edits between a failure and the next failures of the same command."""
     told: list[str] = []
     since = first
     for place in range(first + 1, last):
@@ -138,7 +138,7 @@ def is_commit(deed: Deed) -> bool:
 
 
 def commit_message(deeds: Sequence[Deed]) -> str:
-    """The first line of the last commit's."""
+    """Return the first line of the last commit message."""
     for deed in reversed(deeds):
         if is_commit(deed) and not deed.failed:
             found = _MESSAGE.search(deed.target)

@@ -1,4 +1,4 @@
-"""A task after another: what was decided, what was mended, what was changed, what was found out, what is left open."""
+"""Notes on each task: its decisions, fixes, changes, findings and open problems."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ QUOTED = 200
 ANSWERED = 420
 """Characters of a reply that are quoted."""
 BEFORE = 40
-"""Words of what was said before a decision."""
+"""Words quoted from the reply before a decision."""
 
 
 def noticed(tasks: Sequence[Task]) -> list[Noticed]:
-    """In the order of the tasks. The same tasks give the same."""
+    """Return the notes in the order of the tasks. The result is deterministic."""
     found: list[Noticed] = []
     said = ""
     for index, task in enumerate(tasks):
-        # Of mere consent, what is meant is what was asked before.
+        # A mere consent continues the request before it.
         wanted = asking.request(task.asked) or said
         found += [each for each in _One(task, index, wanted).noticed() if each.text.strip() and each.title.strip()]
         said = wanted
@@ -32,7 +32,7 @@ def noticed(tasks: Sequence[Task]) -> list[Noticed]:
 
 
 class _One:
-    """One task. `wanted` is what was asked for in it, or before it where it only consents."""
+    """One task. `wanted` is its request, or an earlier one if this task only consents."""
 
     def __init__(self, task: Task, index: int, wanted: str) -> None:
         self._task = task
@@ -90,14 +90,14 @@ class _One:
                 yield place
 
     def _is_told_by(self, mended: Sequence[int]) -> bool:
-        """Whether one failure that was mended is all that the task was about."""
+        """Return whether one fixed failure is all that the task was about."""
         failures = {self._task.deeds[place].mends[0] for place in mended}
         if len(failures) != 1:
             return False
         return self._work == "bugfix" or (self._work is None and min(failures) < self._kept[0][0])
 
     def _is_vain(self, broken: Mapping[str, tuple[int, Deed]]) -> bool:
-        """Whether all that was changed was to mend what fails still: then that is told there."""
+        """Return whether all changes tried to fix a command that still fails. Its own note covers them."""
         first = self._kept[0][0]
         for command, (place, _) in broken.items():
             before = [n for n, deed in self._runs if deed.failed and telling.command(deed.target) == command]
@@ -106,7 +106,7 @@ class _One:
         return False
 
     def _fix(self, place: int, *, whole: bool) -> Noticed:
-        """From the failure to the run that went well; with the whole of the task where it was about nothing else."""
+        """Return a note from the failure to the run that passed. With `whole`, it covers the whole task."""
         first = self._task.deeds[place].mends[0]
         failure, passed = self._task.deeds[first], self._task.deeds[place]
         between = [(n, deed) for n, deed in self._kept if whole or first < n < place]
@@ -172,7 +172,10 @@ class _One:
         )
 
     def _broken(self) -> dict[str, tuple[int, Deed]]:
-        """What fails at the end, by its command; where all was taken back, that is told."""
+        """Return the last failure of each command that still fails.
+
+        Empty if all edits were undone: the note on a dead end covers that.
+        """
         if self._edits and not self._kept:
             return {}
         last: dict[str, tuple[int, Deed]] = {}
@@ -201,7 +204,7 @@ class _One:
         )
 
     def _found_out(self) -> Iterator[Noticed]:
-        """What was looked for and found, or run, where nothing was changed."""
+        """Yield a note on what was read, searched or run in a task without changes."""
         answer = self._answer(ANSWERED)
         runs = [(n, deed) for n, deed in self._runs if not (deed.failed or telling.is_commit(deed))]
         if not (self._looked or runs or self._fetched):
@@ -230,7 +233,7 @@ class _One:
         )
 
     def _committed(self) -> Iterator[Noticed]:
-        """What was changed in tasks before: only the message says what it was for."""
+        """Yield a note on a commit of changes from earlier tasks. Only its message shows their purpose."""
         message = telling.commit_message(self._task.deeds)
         if message:
             places = [n for n, deed in self._runs if telling.is_commit(deed)]
@@ -252,10 +255,10 @@ class _One:
                 is_outside=True,
             )
 
-    # --- what all of them are put together from
+    # --- parts of notes
 
     def _rest(self, told: Deed | None = None) -> list[str]:
-        """How it was checked and committed, and what the agent said in the end. One run may have been `told` of."""
+        """Return the checks, the commit and the final reply. The run `told` is left out: its note has it already."""
         text = []
         good = [deed for _, deed in self._runs if not (deed.failed or deed is told or telling.is_commit(deed))]
         if good:
@@ -274,7 +277,7 @@ class _One:
         return re.sub(r"([.!?…])\.(?=\s|\Z)", r"\1", f"Asked: “{asked}” {told}" if asked else told)
 
     def _headline(self) -> str:
-        """What the agent says first, where that says something; otherwise what was asked."""
+        """Return the first informative sentence of the reply if it is long enough, otherwise the request."""
         answer = asking.headline(self._task.replied)
         return answer if len(answer.split()) >= 5 or not self._wanted else self._wanted
 
