@@ -321,7 +321,7 @@ def _cleaner() -> Cleaner:
         Only the kept ends of a long text are searched for secrets.
         """
         if "<<<" in text:
-            text = _loaded("unfencing").unfenced(text)
+            text = _loaded("unfence").unfenced(text)
         text = privacy.cut_private(text)[0]
         length = len(text)
         half = max(limit, SEARCHED // 2)
