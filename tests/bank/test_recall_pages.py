@@ -78,7 +78,7 @@ def test_a_first_page_that_is_late_leaves_everything_else_to_the_next(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bank.remember_many([{"text": f"A heron, number {n}."} for n in range(300)])
-    for module in ("recall.gathering", "recall.page", "recall.search"):
+    for module in ("recall.candidates", "recall.page", "recall.search"):
         monkeypatch.setattr(f"pieria.{module}.perf_counter", lambda: 1e12)
     first = bank.recall("heron", k=250, deadline_ms=50, min_score=0.0)
     monkeypatch.undo()

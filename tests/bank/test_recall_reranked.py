@@ -244,7 +244,7 @@ def test_some_questions_are_not_reranked(
 
 
 def test_a_recall_that_is_late_does_not_ask(bank: Bank, serving: RerankServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("recall.gathering", "recall.page", "recall.search"):
+    for module in ("recall.candidates", "recall.page", "recall.search"):
         monkeypatch.setattr(f"pieria.{module}.perf_counter", lambda: 1e12)
     assert bank.recall("heron", deadline_ms=60_000).plan["left_out"]["rerank"] == LATE
     assert serving.requests == []
