@@ -46,7 +46,7 @@ os.environ["PIERIA_COUNT_USES"] = "false"
 # Few tests are about a power cut; those ask for `durable`.
 os.environ["PIERIA_DURABILITY"] = "off"
 
-# A busy machine is not a failure. `ci` and `gate` repeat the same examples in every run, so a red run stays red and a
+# A busy machine is not a failure. `ci` and `gate` repeat the same examples in every run. So a red run stays red, and a
 # change is judged alone. `nightly` looks for new failures. Choose with --hypothesis-profile.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", PATIENT, max_examples=50)

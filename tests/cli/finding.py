@@ -26,7 +26,7 @@ def talk(name: str, sessions: list[list[dict[str, str]]], questions: list[dict[s
 
 
 def small_talk(name: str) -> dict[str, Any]:
-    """Four questions with evidence and one without: all is found for two, half for one, nothing for one."""
+    """Return a talk: of four scored questions all evidence is found for two, half for one, none for one."""
     first = [turn(f"D1:{number}", "Maya", word) for number, word in enumerate(IDLE, 1)]
     second = [turn("D2:1", "Noah", "quartz"), turn("D2:2", "Noah", "a picture", blip_caption="a red telescope")]
     return talk(

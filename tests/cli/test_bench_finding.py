@@ -131,7 +131,7 @@ def test_each_arm_and_each_feature_is_switched_off_in_turn(ask: Ask, tmp_path: P
     assert set(told) == {f"arm {arm}: {features}" for arm, features in ARMS.items()} | {
         f"feature {feature}" for feature in with_weight if feature not in ALONE
     }
-    # Without vectors, nothing is found without words, and nothing else matters here.
+    # There are no vectors: without the text arm nothing is found, and no other part matters.
     first, *rest = told.items()
     assert first[0] == "arm text: lexical, cover, phrase, quoted, thin"
     assert {name: of["mean"] for name, of in first[1].items()} == {"R@10": 0.0, "session R@5": 0.0, "answerable": 0.5}
@@ -168,7 +168,7 @@ def test_what_one_conversation_teaches_is_tried_on_another(ask: Ask, tmp_path: P
         assert (of["own"], of["fitted"], of["fresh"]) == (0.0, 1.0, 1.0)
         assert of["weights"]["fitted"].keys() == of["weights"]["fresh"].keys() == own.keys()
         assert of["weights"]["fitted"]["author"] < 0 < own["author"]
-        # A fit leaves out features that no conversation shows.
+        # A fit does not change features that no conversation shows.
         for feature in ("date", "agent", "rule", "fact"):
             assert of["weights"]["fitted"][feature] == own[feature]
             assert of["weights"]["fresh"][feature] == 0

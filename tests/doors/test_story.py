@@ -95,7 +95,7 @@ def on_the_line(folder: Path, bank: str) -> Iterator[Tools]:
 OPENED = {"stdio": over_stdio, "rest": over_rest, "call": on_the_line}
 
 
-# A process for each call, each of which loads the model.
+# A process for each call, and each one loads the model.
 @pytest.fixture(params=["stdio", "rest", pytest.param("call", marks=pytest.mark.slow)])
 def opened(request: pytest.FixtureRequest, data: Path) -> Callable[[str], Any]:
     return lambda bank: OPENED[request.param](data.parent, bank)

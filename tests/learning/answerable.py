@@ -1,8 +1,9 @@
 """Measure if the lessons of sessions answer questions: `python -m tests.learning.answerable --embedder local`.
 
-Rules learn each day of `known/` into a bank. The bank gets three kinds of questions, in other words than the day's:
-those that the day answers, those about the same work that it does not answer, and those that another day answers. The
-output is how often an answer is put into words, and how often each type would answer with some score floors.
+Rules learn each day of `known/` into a bank. The bank gets three kinds of questions, in other words than the day's.
+The day answers the first kind. The second is about the same work, but the day does not answer it. Another day answers
+the third. The output is how often an answer is put into words. It also says how often each type would answer with some
+score floors.
 
 Use the days under `tuning` and `tests/data` to choose floors, and those under `held_out` to judge them. Intervals are
 drawn over questions.

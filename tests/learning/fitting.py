@@ -37,9 +37,7 @@ Floats = NDArray[np.float64]
 
 
 class Told(NamedTuple):
-    """One day: a feature row for each step but the first, the fixed part of the score, the labels, and the step
-    weights.
-    """
+    """One day: feature rows for each step but the first, the fixed part of the score, the labels, the weights."""
 
     signs: Floats
     given: Floats

@@ -18,7 +18,7 @@ from pieria.record.memory import Memory
 
 TOKENS = 2_000
 ENOUGH = 8
-"""Of ten questions."""
+"""The minimum of answered questions, of ten."""
 
 
 def answers(memory: Memory, question: dict[str, Any]) -> bool:

@@ -168,7 +168,7 @@ def test_a_value_function_that_gives_no_number_is_told_of() -> None:
 
 
 def linked() -> InMemoryBackend:
-    """Return a graph in which a tag leads from `near` to `beyond`, and another from there to `far`."""
+    """Return a graph with two tags: one leads from `near` to `beyond`, the other from there to `far`."""
     nodes = [fact("near", axis(0)), fact("beyond", axis(0, 0.5)), fact("far", axis(0, 0.4))]
     nodes += [tag("first", axis(0)), tag("second", axis(0))]  # type: ignore[list-item]
     return graph(nodes, [

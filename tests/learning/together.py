@@ -1,9 +1,9 @@
 """Compare graph recall with bank recall: `python -m tests.learning.together`.
 
-Rules learn the day of `tests/data/day` and the eight days under `workdays`, each into a bank of its own. The questions
-are the thirty of the first day, paraphrased questions for six others, and three random words of each step for all
-eight. The output is how often each recall has a right node among its first five, and how often the graph's first right
-node ranks above, equal to or below the bank's.
+Rules learn the day of `tests/data/day` and the eight days under `workdays`, each into a bank of its own. The first
+bank gets its thirty questions, six others get paraphrased questions. All eight also get three random words of each
+step. The output is how often each recall has a right node among its first five. It also says how often the graph's
+first right node ranks above, equal to or below the bank's.
 """
 
 from __future__ import annotations

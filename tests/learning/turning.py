@@ -26,7 +26,7 @@ from pieria.settings import resolve
 STRETCHES = (4, 7)
 """The minimum and maximum of a day."""
 STEPS = (4, 15)
-"""Of a stretch."""
+"""The minimum and maximum of a stretch."""
 DRAWS = 2_000
 """The number of resampled sets of days for the interval."""
 Pair = tuple[str, str]

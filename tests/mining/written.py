@@ -1,4 +1,4 @@
-"""Conversations as hosts write them, with invented content: what the readers of formats are tried on."""
+"""Conversations in hosts' formats with invented content, for tests of the readers."""
 
 import json
 import sqlite3
@@ -47,7 +47,7 @@ def claude_code_line(number: int, kind: str, content: Any, **more: Any) -> dict[
 
 
 def claude_code(path: Path) -> Path:
-    """A session with tools, a sub-agent, a command, and what the host itself writes."""
+    """Write a session with tools, a sub-agent, a command, and the host's own lines."""
     return lines(
         path / "-home-maya-billing" / f"{SESSION}.jsonl",
         [
@@ -110,7 +110,7 @@ def codex(path: Path) -> Path:
 
 
 def old_codex(path: Path) -> Path:
-    """As it was before the envelopes."""
+    """Write a session in the format before envelopes."""
     said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello, old friend."}]}
     return lines(
         path / "rollout-2025-06-01-old.jsonl",
@@ -251,7 +251,7 @@ def chatgpt_node(
 
 
 def chatgpt_conversation() -> dict[str, Any]:
-    """A tree: the first answer was asked for again."""
+    """Return a conversation tree with a regenerated first answer."""
     seen = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "And in blue?"]}
     mapping = {
         "root": chatgpt_node("root", None, ["system"]),

@@ -3,8 +3,8 @@
     with llm_server("Red.", {"colour": "red"}, status(503)) as server:
         OpenAILLM("m", base_url=server.address)
 
-Each request takes the next of the script: a text, a JSON value, or one of the replies below. When the script is used
-up, a schema gets the least value that fits it, and any other request gets a word. `requests` records the requests.
+Each request takes the next of the script: a text, a JSON value, or one of the replies below. After the script, a
+request with a schema gets the least value that fits, and others get a word. `requests` records the requests.
 """
 
 import json

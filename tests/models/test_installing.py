@@ -1,4 +1,4 @@
-"""Install a model with the real pip, from a folder in place of an index, and every way this can fail."""
+"""Installing a model with the real pip, from a folder in place of an index, and every failure of it."""
 
 import multiprocessing
 import os

@@ -41,7 +41,7 @@ class HandPool(Pool):
 
 
 class HandTimers(Timers):
-    """Timers for which time passes when the test says so."""
+    """Timers whose time passes when the test says so."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class TellingMind(RuleMind):
 
 
 def embedded(texts: Sequence[str]) -> list[list[float]]:
-    """Return vectors in which topics have nothing in common and all other words are alike."""
+    """Return vectors: topics have nothing in common, and all other words are alike."""
     return [[float(topic in text) for topic in TOPICS] + [0.1] for text in texts]
 
 

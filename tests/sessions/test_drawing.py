@@ -1,4 +1,4 @@
-"""Which steps knowledge is drawn from, when, and what happens to steps if that fails."""
+"""The steps that knowledge is drawn from, when, and the fate of steps if that fails."""
 
 from typing import Any
 

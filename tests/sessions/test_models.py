@@ -1,4 +1,4 @@
-"""A session whose model is called over HTTP: how often, for what, and the cost of a failure."""
+"""A session whose model is called over HTTP: how often, with which prompts, and the cost of a failure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Of every toolset: each parameter has an effect, each reply has its promised keys, each handler fits its tool.
+"""Contracts of every toolset: each parameter has an effect, each reply its promised keys, each handler fits its tool.
 
 A toolset's `returns.toml` lists the keys of its replies. Its module `cases` has a call for every tool, and for every
 parameter two calls that differ only in it.

@@ -1,6 +1,6 @@
 """The analyser's time grows with the length of a text.
 
-A quadratic pattern needs minutes for a quarter of a megabyte, so it would outlast the time limit of any test here.
+A quadratic pattern needs minutes for a quarter of a megabyte: it would outlast the time limit of a test.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""What is cut, what is found, and above all what is left alone.
+"""Secrets and private parts that are cut, and above all the texts that are left alone.
 
 No string in this file looks like a secret: each is put together when the tests run, so that this file can be stored
 and published anywhere.

@@ -122,7 +122,7 @@ def test_what_was_not_embedded_yet_is_guessed_by_its_words_and_beside_what_was()
     holds, near, nothing = one(1, held(heron=1, nest=1)), one(2, dense=0.8), one(3)
     assert column("dense", holds, near, nothing) == pytest.approx([0.8 * (0.42 + 0.08 + 0.33 * 5 / 6), 0.8, 0.8 * 0.42])
     assert column("dense", one(1, held(heron=1)), one(2)) == [0.0, 0.0]
-    # The few compared vectors are off the subject; the answer may be among the others.
+    # The only compared vector is off the subject; the answer may be among the others.
     assert column("dense", one(1), one(2, dense=0.1)) == pytest.approx([0.45 * 0.42, 0.1])
 
 

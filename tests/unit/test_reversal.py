@@ -1,4 +1,4 @@
-"""Sentences that overturn others: a table of what people say, and of what only looks like it."""
+"""Sentences that overturn others, and sentences that only look like it."""
 
 import time
 

@@ -1,6 +1,6 @@
 """Readers by rules take time that grows with the length of a text.
 
-A quadratic pattern needs an hour for a quarter of a megabyte, so it would outlast the time limit of any test here.
+A quadratic pattern needs an hour for a quarter of a megabyte: it would outlast the time limit of a test.
 """
 
 import random

@@ -1,7 +1,8 @@
-"""A stand-in for the Hermes Agent: it finds, loads and calls a memory provider as the published interface says.
+"""A fake Hermes Agent: it finds, loads and calls a memory provider like the published interface.
 
-Written from the interface: discovery by folder or entry point, one external provider, hooks in the order of an agent's
-life, turns written by one background thread, recall with a time limit, and every provider failure logged and survived.
+Written from the interface: it discovers by folder or entry point, and has one external provider. It calls the hooks in
+the order of an agent's life. One background thread writes turns, and recall has a time limit. It logs and survives
+every provider failure.
 """
 
 from __future__ import annotations

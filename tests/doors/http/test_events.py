@@ -248,7 +248,7 @@ def changes(served: Served, number: int) -> list[dict[str, Any]]:
 def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed(
     live: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads nothing while others listen and call: it costs the server a bounded amount."""
+    """The slow client reads nothing while others listen and call: it costs the server a bounded amount."""
     host, port = live.client.base_url.host, live.client.base_url.port
     assert port is not None
     slow = socket.socket()

@@ -33,7 +33,7 @@ CHECKS = [
     status_code_conformance,
     unsupported_method,
 ]
-"""No check says that schema-valid input is accepted: only the engine knows if a text is a time."""
+"""The checks leave out acceptance of schema-valid input: only the engine knows if a text is a time."""
 FEW = settings(
     max_examples=4,
     derandomize=True,

@@ -66,7 +66,7 @@ def _takes_nothing_new(server: Process) -> bool:
     except httpx2.ConnectError:
         return True
     except httpx2.TransportError:
-        # It was in the accept queue when the socket was closed.
+        # The request was in the accept queue when the socket was closed.
         pass
     return False
 

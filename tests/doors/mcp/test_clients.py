@@ -19,7 +19,7 @@ Shop = Callable[[Questions], None]
 
 @pytest.fixture(scope="module", params=ERAS)
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """Yield a function that asks a server of the bank `shop` and the session `s1`, shared by tests that allow it."""
+    """Yield a function that asks a server of the bank `shop` and the session `s1`; tests share it."""
     folder = tmp_path_factory.mktemp("shop")
     server = parameters_in(folder, "--bank", "shop", "--session", "s1")
     with (

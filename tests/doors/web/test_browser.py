@@ -63,7 +63,7 @@ def look_over(window: Window, path: str) -> None:
     """Check a page light and dark, with everything unfolded, and on a phone."""
     page = window.go(path)
     if not page.locator("html[data-look]").count():
-        return  # it is a fragment for a script and not a page
+        return  # the response is a fragment for a script and not a page
     assert page.get_by_role("heading", level=1).count() == 1
     assert barriers(window) == []
     page.evaluate("document.querySelectorAll('details:not(.menu)').forEach(each => { each.open = true; })")

@@ -198,7 +198,7 @@ def test_in_a_browser_it_is_drawn_and_grows_by_a_click(opened: Opening) -> None:
     page = opened().go(f"{GRAPH}?node=memory:leads")
     page.wait_for_selector("#canvas[data-ready=yes] canvas")
     box = page.locator("#canvas").bounding_box()
-    # Few nodes lie near the middle; a click on any of them opens its details.
+    # Hardly any node lies in the middle: click across the canvas, since any node opens its details.
     for across in range(10, 91, 2):
         for down in range(10, 91, 4):
             if page.locator("#chosen").is_hidden():

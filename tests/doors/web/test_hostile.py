@@ -14,7 +14,7 @@ NAME = "<img/src=x onerror=document.title='owned'>\u202e"
 
 
 def hostile_bank() -> str:
-    """Return the id of a session in a bank whose names, facts, steps and jobs are hostile, and a line is long."""
+    """Return the id of a session in a bank with hostile names, facts, steps and jobs, and a long line."""
     with pieria.open("notes") as bank:
         bank.remember(HOSTILE, id="named", tags=[NAME], entities=[NAME], author=NAME, source=NAME, session=NAME)
         bank.remember(LINE, id="long", entities=[NAME], place="wing/room")

@@ -32,7 +32,7 @@ STEPS = (
 
 @pytest.fixture
 def waiting(home: object) -> Iterator[str]:
-    """Yield a session whose process left its knowledge uncommitted."""
+    """Yield the id of a session whose process left its knowledge uncommitted."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False)
         for observation, action in STEPS:
@@ -57,7 +57,7 @@ def facing() -> Iterator[Served]:
 
 
 def live_through(**more: Any) -> str:
-    """Return a session that its process left after drawing knowledge."""
+    """Return the id of a session whose process left after drawing knowledge."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False, **more)
         for observation, action in STEPS:

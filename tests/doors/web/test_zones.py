@@ -27,9 +27,7 @@ from pieria.workspace import Workspace
 HERE = "/banks/notes"
 NEPAL, NEWFOUNDLAND, KIRITIMATI = "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"
 EARLY, LATE = "2026-03-07T18:30:00Z", "2026-03-08T10:30:00Z"
-"""In Nepal both are on 8 March, the first at a quarter past midnight. Elsewhere they are a day apart: on 7 and 8
-March, or in Kiritimati on 8 and 9 March.
-"""
+"""In Nepal both are on 8 March. Elsewhere they are a day apart: on 7 and 8, or in Kiritimati on 8 and 9 March."""
 
 
 def zone(name: str) -> Zone:

@@ -1,4 +1,4 @@
-"""Which tools make a missing bank: those that begin something, and the bank holds only their result."""
+"""The tools that make a missing bank are those that begin something, and the bank holds only their result."""
 
 from pathlib import Path
 from typing import Any
