@@ -173,7 +173,7 @@ def test_what_cannot_be_read_is_set_aside_and_stops_nobody(data: Path, spool: Pa
 
 def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path) -> None:
     class TriedAgainMeanwhile(Spool):
-        """A spool whose file another process has just drained and removed."""
+        """A spool whose file of refused events another process removes just before the lock."""
 
         @contextmanager
         def _locked(self) -> Iterator[None]:

@@ -44,9 +44,7 @@ def small_talk(name: str) -> dict[str, Any]:
 
 
 def contrary_talk(name: str) -> dict[str, Any]:
-    """The speaker that the question names mentions its topic twelve times, but only the other speaker's turn is
-    evidence.
-    """
+    """The named speaker mentions the topic twelve times, but only the other speaker's turn is evidence."""
     sessions: list[list[dict[str, str]]] = []
     questions = []
     for topic in TOPICS:

@@ -30,9 +30,7 @@ Asked = tuple[str, Sequence[int]]
 
 
 class Places(NamedTuple):
-    """The rank of the first right node, from 1, or infinity if there is none; and the processor seconds of each
-    recall.
-    """
+    """The rank of the first right node, from 1 or infinity for none, and the processor seconds of each recall."""
 
     bank: float
     graph: float

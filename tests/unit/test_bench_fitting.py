@@ -13,9 +13,7 @@ NOTHING = dict.fromkeys(NAMES, 0.0)
 
 
 def lessons(count: int, weights: Any = PLANTED) -> list[Lesson]:
-    """Return lessons of fifteen hits with one evidence, drawn in proportion to exp(HARDNESS * sum(weight *
-    feature)).
-    """
+    """Return lessons of fifteen hits; one is evidence, drawn by exp(HARDNESS * sum(weight * feature))."""
     chance = np.random.default_rng(7)
     made = []
     for _ in range(count):

@@ -75,7 +75,7 @@ def test_a_product_is_as_good_as_its_factors_and_nothing_where_one_is_missing() 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0, 2.0])
 def test_a_factor_below_nothing_counts_as_nothing(weight: float) -> None:
-    """For bad judgements or opposite vectors; two negative factors make nothing good."""
+    """Bad judgements and opposite vectors make a factor negative; two such factors still give 0."""
     factors = {"relevance": 0.8, "recency": 1.0, "frequency": 1.0, "reward": 1.0, "usage": -0.3, "dense": -0.1}
     assert score(VALUE.weighing({"usage": weight}), factors) == 0.0
     assert score(VALUE.weighing({"usage": weight, "dense": weight}), factors) == 0.0
@@ -177,7 +177,7 @@ RECOMPUTED: Mapping[str, Callable[[Why, Mapping[str, float]], float]] = {
         1.0, math.prod(max(0.0, why.get(name, 0.0)) ** weight for name, weight in weights.items())
     ),
 }
-"""Compute the score like a reader of the plan: from `scoring`, `why` and the weights."""
+"""The score as a reader of the plan computes it: for each `scoring`, a function of `why` and the weights."""
 
 
 def total(why: Why, weights: Mapping[str, float]) -> float:

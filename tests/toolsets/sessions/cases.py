@@ -77,7 +77,7 @@ def collecting(run: Run) -> None:
 
 
 def held_back(run: Run) -> None:
-    """Close both sessions without committing them."""
+    """Record and close both sessions, without a commit."""
     lived(run, auto_commit=False)
     for name in ("$first", "$second"):
         run.call(CLOSE, {"session_id": name})
