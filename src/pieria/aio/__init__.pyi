@@ -130,9 +130,9 @@ __all__ = [
 ]
 
 class Workspace:
-    """Shared settings and the banks opened under them; a context manager that closes them.
+    """Shared settings and the banks opened with them; a context manager that closes them.
 
-    Threads may share it, and it outlives a fork. An opened bank may be closed alone.
+    Threads may share it, and it survives a fork. An opened bank may be closed alone.
     """
     def __init__(
         self,
@@ -148,10 +148,10 @@ class Workspace:
         environ: Mapping[str, str] | None = None,
         by_door: bool = False,
     ) -> None:
-        """`folder` and `environ` are those of whoever it works for, where that is not this process.
+        """`folder` and `environ` are the caller's, if they differ from those of this process.
 
-        `by_door` says that `data` was not chosen by the program that calls: then a data folder inside a project is
-        believed only if the project is trusted, as it is where `data` comes from settings.
+        `by_door` says that the calling program did not choose `data`. A data folder inside a project is then trusted
+        only if the project is, as when `data` comes from settings.
         """
     def __await__(self) -> Generator[Any, None, Self]: ...
     @property
@@ -165,38 +165,39 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
     async def append(self, session_id: str, observation: str, action: str) -> None:
-        """What was observed, and what was done about it. Returns when the step is judged and kept."""
+        """Append an observation and an action, and wait until the step is judged and stored."""
     async def append_async(
         self, session_id: str, observation: str, action: str, callback: Callback | None = None
     ) -> None:
-        """The word is `appended`."""
+        """Append in the background; the callback gets `appended`."""
     async def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
-        """When this returns, all of it is written."""
+        """Apply the changeset. All of it is written when this returns."""
     async def banks(self) -> builtins.list[str]:
-        """The names of the banks there are, without the user's own."""
+        """Return the names of all banks except the user's own."""
     async def close(self, session_id: str | None = None) -> None:
-        """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
-        twice. With a session's id, closes the episode of that session and nothing else.
+        """Close every bank and repository opened here and deliver the remaining notifications. Safe to call twice.
+
+        With a session's id, close only that session's episode.
         """
     async def close_and_commit(
         self, session_id: str, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50
     ) -> None:
-        """Closes the episode, waits until knowledge is drawn, and commits it; where that fails, it is tried again.
+        """Close the episode, wait for extraction and commit it, with retries.
 
-        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`.
+        Each try waits up to `max_polls` times `poll_interval` milliseconds. Raise `PipelineError` if all fail.
         """
     async def close_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `closed`."""
+        """Close in the background; the callback gets `closed`."""
     async def close_repo(self, repo_id: str) -> None:
-        """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+        """Close the bank or backend. This and all following methods raise `NotFoundError` if it is not open."""
     async def commit(self, session_id: str) -> None:
-        """What was drawn is in the graph when this returns. After a failure: another try."""
+        """Write the extracted knowledge to the graph. May be repeated after a failure."""
     async def commit_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `committed`."""
+        """Commit in the background; the callback gets `committed`."""
     async def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
-        """Has the best of the facts that share a tag and say nearly the same stand for all: `checked`, `deleted`,
+        """Merge facts that share a tag and say nearly the same into the best one: `checked`, `deleted`,
         `deleted_ids`.
         """
     async def consolidate_semantics_async(
@@ -207,7 +208,7 @@ class Workspace:
         *,
         dry_run: bool = False,
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
     async def decay_nodes(
         self,
         repo_id: str,
@@ -217,7 +218,7 @@ class Workspace:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Puts away what is worth little by itself: `checked`, `deleted`, `deleted_ids`."""
+        """Archive nodes of low value: `checked`, `deleted`, `deleted_ids`."""
     async def decay_nodes_async(
         self,
         repo_id: str,
@@ -227,32 +228,32 @@ class Workspace:
         *,
         dry_run: bool = False,
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
     async def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
-        """With their metadata and every tie to them."""
+        """Delete nodes with their metadata and ties."""
     async def discard(self, session_id: str) -> None:
-        """What was drawn, or could not be, goes, and the steps with it."""
+        """Drop the steps and the extracted knowledge."""
     async def discard_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `discarded`."""
+        """Discard in the background; the callback gets `discarded`."""
     async def get_graph(self, repo_id: str) -> Graph:
-        """All of it, as a value."""
+        """Return the whole graph as a value."""
     async def get_linked_nodes(
         self, repo_id: str, node_ids: Sequence[str], edge_type: Edge | None = None
     ) -> builtins.list[Node]:
-        """The neighbours of these nodes, by ties of that type or of any."""
+        """Return the neighbours of these nodes, by ties of one type or of any."""
     async def get_metadata(self, repo_id: str, node_ids: Sequence[str]) -> dict[str, NodeMetadata]: ...
     async def get_node(self, repo_id: str, node_id: str) -> Node | None: ...
     async def get_nodes_by_type(self, repo_id: str, types: Sequence[str]) -> builtins.list[Node]: ...
     async def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
-        """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
+        """Learn once from a finished episode. See `Bank.ingest`."""
     async def is_sealed(self, name: str) -> bool:
-        """Whether a bank's file is encrypted; nothing of it is opened. False where there is none, and on a server."""
+        """Return whether a bank's file is encrypted, without opening it. False if there is none, and on a server."""
     async def latest(
         self, repo_id: str, top_k: int, types: Sequence[str] = ...
     ) -> builtins.list[tuple[Node, NodeMetadata]]:
-        """The nodes that came in last, with their metadata; what has none is left out."""
+        """Return the newest nodes with their metadata; nodes without metadata are left out."""
     async def list_repos(self) -> builtins.list[str]:
-        """The ids of those that are open, in their order."""
+        """Return the ids of open repositories, sorted."""
     def open(
         self,
         name: str | None = None,
@@ -274,16 +275,16 @@ class Workspace:
         count_uses: bool | None = None,
         create: bool = True,
     ) -> Opening[Bank]:
-        """Opens a bank, making it where there is none. What is not given is as the settings say.
+        """Open a bank, and create it if there is none. Missing arguments follow the settings.
 
-        `llm` and `embedder` are this bank's own models, each a name, an object or a function; `overrides` gives single
-        steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
-        own. `notifier` is told of what happens through
-        this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
-        user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
-        `count_uses` for what is found through it. `via` says how texts come in through it: `person` for what a person
-        says, `agent`, `hearsay` or `outside`.
-        Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
+        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives single
+        steps or groups another language model or further options, and `prompts` gives steps their own prompt.
+        `notifier` gets the events of this bank, and `config` replaces the workspace's. Without `user`, the bank
+        neither finds nor writes memories of the user. `secrets` is the setting of that name for texts written through
+        this bank, and `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a
+        person's words, `agent`, `hearsay` or `outside`.
+
+        Without `create`, a missing bank raises `NotFoundError`, with similar names.
         """
     async def open_repo(
         self,
@@ -295,38 +296,39 @@ class Workspace:
         notifier: object = None,
         prompts: Mapping[str, OwnPrompt] | None = None,
     ) -> object:
-        """Opens the bank of that name, making it where there is none, and returns it.
+        """Open the bank of that name, create it if there is none, and return it.
 
-        `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
-        its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
-        those of this repository, where they are not the workspace's, and `prompts` gives steps a prompt of your own.
-        Raises `RepoError` where it is open already.
+        `backend` stores the graph instead of the bank, and is returned: an object, or a class or object with its
+        options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` replace
+        the workspace's, and `prompts` gives steps their own prompt. Raise `RepoError` if the repository is already
+        open.
         """
     async def recall(self, repo_id: str, query: str, max_hops: int = 2) -> RecallResult:
-        """What the repository holds on a question, by type of node, in words and as nodes.
+        """Return what the repository knows about a question, by node type, as text and as nodes.
 
-        From what is near the question it goes on over tags and intents, up to `max_hops` times. What a model fails at
-        is done without and told in the trace. Raises `NotFoundError` for a repository that is not open, and
-        `AdapterError` where the question cannot be embedded and there is nothing else to find it by.
+        The search starts near the question and follows tags and intents for up to `max_hops` hops. If a model fails,
+        its part is skipped and the trace says so. Raise `NotFoundError` for a repository that is not open, and
+        `AdapterError` if the question cannot be embedded and the backend cannot search by words.
         """
     async def recall_in_context(self, repo_id: str, session_id: str, query: str, max_hops: int = 2) -> RecallResult:
-        """The same for a question that belongs to a session: asked with its goal and its last steps.
+        """Recall for a question of a session, with its goal and last steps.
 
-        Where there is no such session, or nothing has happened in it, the question stands alone.
+        Without such a session, or without steps in it, the question is asked alone.
         """
     async def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
-        """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
+        """Remove a whole bank for good, with its history. With `dry_run`, only report what would be removed.
 
-        It is closed first wherever this process has it open. There is no way back but a backup, and the report names
-        what may still hold its words. Whoever opens the name again opens a new, empty bank.
-        Raises `NotFoundError` where there is no such bank, `BusyError` where another process is in the way.
+        This process closes the bank first. Only a backup can bring it back; the report lists what may still hold its
+        text. Opening the name later creates an empty bank.
+
+        Raise `NotFoundError` if there is no such bank, and `BusyError` if another process uses it.
         """
     async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
-        """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
+        """Remove dangling ties: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
     async def repair_graph_async(
         self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
     def resume(
         self,
         session_id: str,
@@ -335,19 +337,19 @@ class Workspace:
         embedding: object = None,
         notifier: object = None,
     ) -> Opening[Session]:
-        """Takes up a session that was left, by a process that was lost or that ended, with what is its own.
+        """Resume a session that its process left, with its own models.
 
-        Raises `SessionError`, reason `held_elsewhere`, where it is open.
+        Raise `SessionError` with the reason `held_elsewhere` if it is open.
         """
     def session(self, session_id: str) -> Opening[Session]:
-        """The session itself, taken up again where it was left."""
+        """Return the session, resumed if it was left."""
     async def session_state(self, session_id: str) -> SessionState: ...
     async def sessions(self, repo_id: str) -> builtins.list[Standing]:
-        """Those of a repository that are not over, whoever has them open."""
+        """Return the unfinished sessions of a repository, including those open elsewhere."""
     async def start_episode(self, session_id: str, goal: str) -> None:
-        """The next one, in a session that is idle."""
+        """Start the next episode in an idle session."""
     async def start_episode_async(self, session_id: str, goal: str, callback: Callback | None = None) -> None:
-        """The word is `started`."""
+        """Start an episode in the background; the callback gets `started`."""
     async def start_session(
         self,
         goal: str,
@@ -360,21 +362,21 @@ class Workspace:
         profile: object = None,
         auto_commit: bool | None = None,
     ) -> str:
-        """Begins a session in a repository that is open, and returns its id; it collects steps from then on.
+        """Start a session in an open repository and return its id; it then collects steps.
 
-        `config`, `llm`, `embedding` and `notifier` are its own, in place of the repository's; a configuration as a
-        whole. `profile` and `auto_commit` are so much of one that is as the repository's otherwise.
+        `config`, `llm`, `embedding` and `notifier` replace the repository's. `profile` and `auto_commit` replace
+        single values of the repository's configuration.
         """
     async def validate_episodic(
         self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
-        """Takes of the rewards of knowledge that has no sources, or strays from them: `checked`, `grounded`,
-        `penalized`, `orphaned`.
+        """Lower the reward of knowledge that has no sources or differs from them: `checked`, `grounded`, `penalized`,
+        `orphaned`.
         """
     async def validate_episodic_async(
         self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
 
 class Bank:
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
@@ -1601,13 +1603,13 @@ def open(
     via: str = "agent",
     create: bool = True,
 ) -> Opening[Bank]:
-    """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
+    """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal. `via` says how texts come in through this bank, and so how far they are believed: `person`
-    for a program that hands on what a person says. Without `create` no bank is made: where there is none, that is
-    `NotFoundError`.
-    Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
+    `data` is the folder of the banks, or the address of a server. `settings` are further settings by name. `who` is
+    noted in the journal. `via` says how texts reach this bank, and so how far they are trusted: `person` for a program
+    that passes on a person's words. Without `create`, a missing bank raises `NotFoundError`.
+
+    Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
     """
 
 async def restore(
@@ -1618,9 +1620,9 @@ async def restore(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> RestoreReport:
-    """Brings back a backup file as a bank. Without a name: as the one that settings and project choose.
+    """Restore a backup file as a bank. Without a name, settings and project choose it.
 
-    A bank that is there already is not touched, unless `replace` is True: then it is kept beside the new one.
+    An existing bank is not touched, unless `replace` is True: then it is kept beside the new one.
     """
 
 async def copy(
@@ -1632,16 +1634,16 @@ async def copy(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> CopyReport:
-    """Copies a whole bank, its past included, to another folder or server, and compares both before it is told of.
+    """Copy a whole bank with its history to another folder or server, and compare both before returning.
 
-    `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
-    be in use. Raises `ConflictError` where there is a bank of that name already.
+    `to` is a folder or an address, like `data`; `name` is the name of the copy. The source does not change and may be
+    in use. Raise `ConflictError` if the target has a bank of that name.
     """
 
 async def remove_bank(
     name: str, *, data: str | Path | None = None, settings: Mapping[str, Any] | None = None, dry_run: bool = False
 ) -> RemovalReport:
-    """Removes a whole bank for good, as `Workspace.remove_bank` does."""
+    """Remove a whole bank for good. See `Workspace.remove_bank`."""
 
 async def seal(
     name: str | None = None,
@@ -1650,10 +1652,10 @@ async def seal(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Seals a bank with the key that the setting `seal_key` names, which is made where there is none yet.
+    """Seal a bank with the key of the setting `seal_key`, which is created if there is none.
 
-    The report names what may still hold words of it in plain. Raises `ConflictError` where the bank is sealed already,
-    and `BusyError` where another process has it open.
+    The report lists what may still hold plain text. Raise `ConflictError` if the bank is sealed already, and
+    `BusyError` if another process has it open.
     """
 
 async def unseal(
@@ -1663,7 +1665,7 @@ async def unseal(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Makes a sealed bank a plain one again."""
+    """Turn a sealed bank into a plain one."""
 
 async def rekey(
     name: str | None = None,
@@ -1673,6 +1675,7 @@ async def rekey(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Gives a sealed bank another key: that of the place `to`, spelt as the setting `seal_key`, and made where there is
-    none. From then on `seal_key` has to name that place.
+    """Give a sealed bank another key, that of the place `to`, spelled like `seal_key` and created if there is none.
+
+    Then set `seal_key` to that place.
     """
