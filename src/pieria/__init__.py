@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pieria import aio as aio
     from pieria import errors as errors
     from pieria.bank import Bank as Bank
-    from pieria.bank.replies import Neighbor as Neighbor
-    from pieria.bank.replies import Page as Page
-    from pieria.bank.replies import Receipt as Receipt
+    from pieria.bank.results.general import Neighbor as Neighbor
+    from pieria.bank.results.general import Page as Page
+    from pieria.bank.results.general import Receipt as Receipt
     from pieria.config import Config as Config
     from pieria.config import ExtractionProfile as ExtractionProfile
     from pieria.errors import PieriaError as PieriaError
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from pieria.workspace import open as open
     from pieria.workspace import remove_bank as remove_bank
     from pieria.workspace import restore as restore
-    from pieria.workspace.sealing import rekey as rekey
-    from pieria.workspace.sealing import seal as seal
-    from pieria.workspace.sealing import unseal as unseal
+    from pieria.workspace.seal import rekey as rekey
+    from pieria.workspace.seal import seal as seal
+    from pieria.workspace.seal import unseal as unseal
 
     __version__: str
 
@@ -108,15 +108,15 @@ _HOMES = {
     "LLMResponse": "pieria.models.llm",
     "Link": "pieria.record.link",
     "Memory": "pieria.record.memory",
-    "Neighbor": "pieria.bank.replies",
+    "Neighbor": "pieria.bank.results.general",
     "NewMemory": "pieria.record.draft",
     "NoopNotifier": "pieria.notifier",
     "Notifier": "pieria.notifier",
-    "Page": "pieria.bank.replies",
+    "Page": "pieria.bank.results.general",
     "PieriaError": "pieria.errors",
     "Place": "pieria.record.link",
     "Recall": "pieria.recall.answer",
-    "Receipt": "pieria.bank.replies",
+    "Receipt": "pieria.bank.results.general",
     "Session": "pieria.sessions",
     "SessionState": "pieria.sessions",
     "Usage": "pieria.record.usage",
@@ -124,12 +124,12 @@ _HOMES = {
     "Workspace": "pieria.workspace",
     "copy": "pieria.workspace",
     "open": "pieria.workspace",
-    "rekey": "pieria.workspace.sealing",
+    "rekey": "pieria.workspace.seal",
     "remove_bank": "pieria.workspace",
     "restore": "pieria.workspace",
     "safe_notify": "pieria.notifier",
-    "seal": "pieria.workspace.sealing",
-    "unseal": "pieria.workspace.sealing",
+    "seal": "pieria.workspace.seal",
+    "unseal": "pieria.workspace.seal",
 }
 
 

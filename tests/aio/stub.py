@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pieria.aio.mirroring import public_verbs
+from pieria.aio.mirror import public_verbs
 from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 
 STUB = Path(__file__).parents[2] / "src" / "pieria" / "aio" / "__init__.pyi"
@@ -37,8 +37,8 @@ class Names:
 
     def __init__(self) -> None:
         own = {one.__name__: "pieria.aio" for one in OFFERED}
-        self._homes = {**own, "Opening": "pieria.aio.mirroring"}
-        self._lines = {"from pieria.aio.mirroring import Opening as Opening", "from types import TracebackType"}
+        self._homes = {**own, "Opening": "pieria.aio.mirror"}
+        self._lines = {"from pieria.aio.mirror import Opening as Opening", "from types import TracebackType"}
         self._lines |= {"import builtins", "from collections.abc import AsyncGenerator, Coroutine, Generator"}
         self._lines |= {"from typing import Any, Self"}
         self._homes |= {"Any": "typing", "Self": "typing", "TracebackType": "types"}

@@ -56,7 +56,7 @@ async def cancelled_at_random(chance: Random, data: str | None) -> set[int]:
 @in_a_loop
 async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Pool()
-    monkeypatch.setattr("pieria.aio.calling.pool", own)
+    monkeypatch.setattr("pieria.aio.call.pool", own)
     # Nobody gives a place up.
     monkeypatch.setattr("pieria.aio.threads.MOMENT", 3600.0)
     async with pieria.aio.open("notes") as bank:
@@ -161,7 +161,7 @@ WAITING: dict[str, Callable[[pieria.aio.Bank], Coroutine[Any, Any, object]]] = {
 
 @pytest.mark.parametrize("waits", WAITING)
 def test_a_thread_that_waits_for_nobody_any_more_is_free_again(waits: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pieria.bank.reading.PATIENCE", 0.01)
+    monkeypatch.setattr("pieria.bank.read.get.PATIENCE", 0.01)
 
     async def cancelled() -> None:
         async with pieria.aio.open("notes") as bank:

@@ -13,7 +13,7 @@ import pytest
 from tests.aio.stub import STUB, written
 
 import pieria
-from pieria.aio.mirroring import CLASSES, public_verbs
+from pieria.aio.mirror import CLASSES, public_verbs
 from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 from pieria.bank import Bank
 

@@ -12,7 +12,8 @@ from tests.aio.overhead import measured
 from tests.aio.processes import ended
 
 import pieria.aio
-from pieria.aio import calling, threads
+from pieria.aio import call as calling
+from pieria.aio import threads
 from pieria.aio.threads import COMPUTING, MOMENT, PLACES, Pool, _Begun
 
 BOUND = 60.0

@@ -10,7 +10,7 @@ from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
-from pieria.upkeep.clustering import cluster_id, clustered
+from pieria.upkeep.clusters import cluster_id, clustered
 
 DEPLOYS = [
     "The deploy runs every Friday at noon.",

@@ -13,7 +13,7 @@ from tests.models.prompt_cases import CASES
 from pieria import LLM, Bank, Config, Embedding, EmbeddingResponse, ExtractionProfile, LLMResponse, Workspace
 from pieria.errors import ConfigError, InputError
 from pieria.models.embedders.function import FunctionEmbedding
-from pieria.models.embedders.hashing import HashingEmbedding
+from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
 from pieria.models.embedders.told import ToldEmbedding
 from pieria.models.mind import Found, Said

@@ -9,9 +9,9 @@ import pytest
 from tests.contract.making import HandClock
 
 from pieria.bank import Bank
-from pieria.record.fading import may_go
+from pieria.record.decay import may_go
 from pieria.record.link import DRAWN_FROM
-from pieria.upkeep.reviewing import Retained
+from pieria.upkeep.review import Retained
 
 KINDS = ("note", "note", "note", "summary", "semantic", "drawer", "turn")
 SIZE = 160

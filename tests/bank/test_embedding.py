@@ -20,9 +20,9 @@ from tests.bank.resting import rested
 
 import pieria
 from pieria import Bank, Workspace
-from pieria.bank import questioning
 from pieria.bank.background import background
-from pieria.bank.texts import PUT_AT_ONCE
+from pieria.bank.embedding import threads as questioning
+from pieria.bank.embedding.texts import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
 from pieria.record.passages import passages
 from pieria.workspace.stores import Held

@@ -11,7 +11,7 @@ from tests.contract.making import HandClock
 
 import pieria
 from pieria.errors import ConflictError, InputError, NotFoundError, PrivacyError
-from pieria.facts import querying
+from pieria.facts import query as querying
 
 
 @pytest.fixture

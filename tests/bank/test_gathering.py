@@ -10,11 +10,11 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.recall.gathering import Gathered, Gathering, Wanted
+from pieria.recall.bm25 import corpus
+from pieria.recall.candidates import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
 from pieria.recall.policies import POLICIES
-from pieria.recall.ranking import corpus
-from pieria.recall.reading import reading
+from pieria.recall.query import reading
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 NONE: Mapping[int, Sequence[int]] = {}

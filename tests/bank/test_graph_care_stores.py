@@ -24,7 +24,7 @@ from pieria.graph import (
     Source,
     Tag,
 )
-from pieria.graph.tending import Pair, tended
+from pieria.graph.view import Pair, tended
 from pieria.learning.decay import decay
 from pieria.learning.episodic_validation import validate
 from pieria.learning.graph_repair import repair

@@ -16,10 +16,10 @@ from tests.contract.making import START, HandClock
 
 import pieria
 from pieria import Bank
-from pieria.bank import working
-from pieria.bank.handlers import Effect, Handler
-from pieria.bank.work import Rules, Work
-from pieria.bank.working import LAST_CHANCE, Worker
+from pieria.bank.jobs import worker as working
+from pieria.bank.jobs.handlers import Effect, Handler
+from pieria.bank.jobs.run import Rules, Work
+from pieria.bank.jobs.worker import LAST_CHANCE, Worker
 from pieria.errors import (
     AdapterError,
     BusyError,
@@ -33,9 +33,9 @@ from pieria.errors import (
     UnreachableError,
 )
 from pieria.record.changeset import Changeset
-from pieria.record.composing import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.job import Job, JobQuery, Lease, Outcome, Progress, new_job
+from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 

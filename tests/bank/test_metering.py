@@ -19,7 +19,7 @@ import pieria
 from pieria import Bank
 from pieria.errors import BudgetError, InputError
 from pieria.models import EmbeddingResponse
-from pieria.models.metering import Meter, Unmetered
+from pieria.models.meter import Meter, Unmetered
 from pieria.record.ledger import Spent
 
 USED = {"input_tokens": 90, "output_tokens": 10}

@@ -15,7 +15,7 @@ from pieria import Bank
 from pieria.errors import ConflictError, CorruptError, InputError, NotFoundError
 from pieria.record.changeset import Changeset
 from pieria.record.usage import Use
-from pieria.workspace import comparing
+from pieria.workspace import comparison as comparing
 
 FILLED = (
     "content", "terms", "state", "label", "link", "fact", "usage", "record", "journal", "purged", "space", "vector",
@@ -146,7 +146,7 @@ def test_one_that_is_made_meanwhile_is_not_written_over_either(
             late.remember("quicker")
         return asked(*arguments)
 
-    monkeypatch.setattr("pieria.workspace.copying.asked_alike", slowly)
+    monkeypatch.setattr("pieria.workspace.bank_copy.asked_alike", slowly)
     with pytest.raises(ConflictError):
         pieria.copy("notes", data=folder.data, to=other.data)
     with other.opened("notes") as bank:

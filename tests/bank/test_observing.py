@@ -17,7 +17,7 @@ from tests.models.llm_server import llm_server
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.working import catch_up
+from pieria.bank.jobs.worker import catch_up
 from pieria.errors import InputError
 from pieria.learning.distilling.pieces import turn_id
 from pieria.models.mind import Said

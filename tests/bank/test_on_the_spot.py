@@ -10,10 +10,10 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.on_the_spot import OnTheSpot
+from pieria.bank.embedding.on_the_spot import OnTheSpot
 from pieria.models import Embedder
 from pieria.models.embedding import EmbeddingResponse, Identity
-from pieria.models.metering import UNMETERED
+from pieria.models.meter import UNMETERED
 from pieria.record.passages import LEAD
 
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("boat", "vessel"))

@@ -11,8 +11,8 @@ from tests.learning.answerable import DAY, HERE, learned, read, settings
 
 from pieria import Bank, Config, EmbeddingResponse, Workspace, telemetry
 from pieria.graph import Changeset, Edge, Episodic, Procedural, Semantic, Subgoal, Tag
-from pieria.graph.searching import Question
-from pieria.graph.valuing import values_of
+from pieria.graph.search import Question
+from pieria.graph.value_function import values_of
 from pieria.learning import RecallResult
 
 ANSWERING = ("episodic", "semantic", "procedural")

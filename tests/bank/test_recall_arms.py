@@ -12,7 +12,7 @@ import pieria
 from pieria.bank import Bank
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS, QUOTA
-from pieria.recall.gathering import OFF
+from pieria.recall.candidates import OFF
 from pieria.recall.policies import CONTENT, FEATURES, POLICIES, WEIGHTS
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)

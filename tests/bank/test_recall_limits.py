@@ -20,7 +20,7 @@ from pieria.errors import InputError
 from pieria.models import EmbeddingResponse
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS
-from pieria.recall.gathering import LATE
+from pieria.recall.candidates import LATE
 from pieria.recall.search import tokens_of
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
@@ -108,7 +108,7 @@ def test_a_question_that_is_not_embedded_in_time_is_answered_by_words(
 ) -> None:
     """The model would wait for ever: that the answer comes at all shows that nobody waits for it."""
     # What is left for everything else is more than any machine takes.
-    monkeypatch.setattr("pieria.bank.answering.QUESTION_SHARE", 0.05)
+    monkeypatch.setattr("pieria.bank.read.answer.QUESTION_SHARE", 0.05)
     slow = opened(held)
     slow.use_embedder()
     assert slow.sync(SOON)
@@ -125,7 +125,7 @@ def test_a_question_that_is_not_embedded_in_time_is_answered_by_words(
 def test_without_a_deadline_nobody_waits_for_ever_either(
     bank: Bank, opened: Any, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pieria.bank.answering.QUESTION_SECONDS", 0.2)
+    monkeypatch.setattr("pieria.bank.read.answer.QUESTION_SECONDS", 0.2)
     slow = opened(held)
     slow.use_embedder()
     assert slow.sync(SOON)

@@ -11,7 +11,7 @@ import pieria
 from pieria.bank import Bank
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS
-from pieria.recall.gathering import LATE
+from pieria.recall.candidates import LATE
 from pieria.recall.walk import Pins, Walk, walk_of
 
 

@@ -12,7 +12,7 @@ import pieria
 from pieria.bank import Bank
 from pieria.errors import InputError
 from pieria.recall.answer import Recall
-from pieria.recall.reading import without_names
+from pieria.recall.query import without_names
 from pieria.record.analyser import terms
 
 __all__ = ["bank", "full", "opened", "wordy"]

@@ -18,8 +18,8 @@ from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.web.pages.recall import reasoned
 from pieria.errors import CorruptError, InputError
 from pieria.recall.answer import Recall
-from pieria.recall.gathering import LATE
-from pieria.recall.reranking import BY_WORDS, FIRST, FOREIGN, LONGEST, OVERVIEW, combined
+from pieria.recall.candidates import LATE
+from pieria.recall.rerank import BY_WORDS, FIRST, FOREIGN, LONGEST, OVERVIEW, combined
 from pieria.recall.walk import Pins, Reranked, Walk, walk_of
 from pieria.record.cursor import parts_of, written
 
@@ -293,7 +293,7 @@ def test_what_the_reranker_fails_at_changes_nothing(
 def test_a_reranker_that_never_answers_changes_nothing(
     bank: Bank, opened: Callable[..., Bank], serving: RerankServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pieria.bank.reranking.SHARE", 0.005)
+    monkeypatch.setattr("pieria.bank.read.rerank.SHARE", 0.005)
     plain = opened(reranker="none").recall("heron", k=50)
     serving.script = [never]
     check_order_stays(bank.recall("heron", k=50, deadline_ms=20_000), plain, "did not answer within")

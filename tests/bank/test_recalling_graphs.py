@@ -15,7 +15,7 @@ from pieria.errors import InputError, NotFoundError, PipelineError
 from pieria.graph import Changeset, Edge, Episodic, InMemoryBackend, NodeMetadata, Procedural, Semantic, Source, Tag
 from pieria.learning import RecallResult, RecallTrace
 from pieria.notifier import Event
-from pieria.workspace.recalling import in_context
+from pieria.workspace.graph_recall import in_context
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 QUESTION = "Where does the ferry leave from?"

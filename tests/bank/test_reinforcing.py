@@ -8,7 +8,7 @@ from tests.contract.making import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
-from pieria.record.fading import DAY
+from pieria.record.decay import DAY
 from pieria.record.time import micros
 
 

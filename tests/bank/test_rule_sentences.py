@@ -8,7 +8,7 @@ import pytest
 from tests.bank.embedding_server import vector
 
 from pieria import Bank, Workspace
-from pieria.bank.texts import MOST_RULES
+from pieria.bank.embedding.texts import MOST_RULES
 from pieria.store.protocol import Reader
 
 TEXT = "We were at the sea. Please always answer in metric units. It rained. I prefer tea to coffee."

@@ -7,7 +7,7 @@ from tests.bank.kept import Kept
 
 import pieria
 from pieria import Bank
-from pieria.bank.sources import GONE
+from pieria.bank.capture.sources import GONE
 from pieria.errors import InputError, PrivacyError
 from pieria.mining import mine
 from pieria.record.draft import NewMemory

@@ -15,7 +15,7 @@ from tests.bank.transfer_files import everything
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.transfer import restore_file
+from pieria.bank.transfer.files import restore_file
 from pieria.errors import (
     BusyError,
     ClosedError,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.bank.kept import Kept
 
-from pieria.bank.transfer import stats_of_store
+from pieria.bank.transfer.files import stats_of_store
 from pieria.errors import InputError, TransferError
 
 DAY = 86_400

@@ -16,8 +16,8 @@ from tests.bank.test_embedding import ran
 
 import pieria
 from pieria import Bank
-from pieria.bank import using
 from pieria.bank.background import background
+from pieria.bank.read import usage as using
 from pieria.errors import ConflictError
 from pieria.record.usage import UNUSED
 

@@ -8,8 +8,8 @@ from tests.bank.kept import Kept
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.replies import Neighborhood
-from pieria.bank.walking import Way, walked
+from pieria.bank.read.neighbors import Way, walked
+from pieria.bank.results.general import Neighborhood
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import End
 

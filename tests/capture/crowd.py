@@ -9,7 +9,7 @@ from tests.capture.making import bash, prompt, stop
 
 import pieria
 from pieria.capture import hook
-from pieria.capture.draining import Drain
+from pieria.capture.drain import Drain
 
 SECRET = "ghp_" + "A1b2" * 9
 HIDDEN = "HIDDENPLAN"

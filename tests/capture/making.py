@@ -9,8 +9,8 @@ from typing import Any
 
 import pieria
 from pieria.capture import hook
-from pieria.capture.draining import Drain, Drained
-from pieria.capture.reading import Told, event_of
+from pieria.capture.drain import Drain, Drained
+from pieria.capture.spool_line import Told, event_of
 
 HOOK = Path(hook.__file__)
 SESSION = "3f0c9a52-7d1e-4a55-9a07-2b1f6f0d9e11"

@@ -17,7 +17,7 @@ from tests.trust import trusted_project
 import pieria
 from pieria.capture import hook
 from pieria.capture.behind import DrainBehind
-from pieria.capture.draining import Drain
+from pieria.capture.drain import Drain
 from pieria.capture.spool import Spool, spool_of
 from pieria.errors import StorageError
 
@@ -282,7 +282,7 @@ def test_a_bank_that_cannot_be_opened_keeps_no_other_waiting(
 def test_a_disk_that_is_full_loses_nothing(data: Path, spool: Path, project: Path) -> None:
     """As a quota has it: no file may grow beyond that."""
     spooled(spool, *[said(f"n {number} " + "word " * 200, str(number), project) for number in range(300)])
-    drains = "import sys, resource, pieria; from pieria.capture.draining import Drain; "
+    drains = "import sys, resource, pieria; from pieria.capture.drain import Drain; "
     drains += "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)); "
     drains += "Drain(pieria.Workspace(sys.argv[1])).drain()"
     environ = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1])}

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from tests.capture.making import common, events, prompt
 
 import pieria
-from pieria.capture.installing import doing, entries, jsontext
-from pieria.capture.installing.commands import CAPTURE, CONTEXT, Commands, which_of_ours
-from pieria.capture.installing.doing import Where
-from pieria.capture.installing.files import write
-from pieria.capture.installing.hosts import HOSTS
+from pieria.capture.install import actions as doing
+from pieria.capture.install import entries, jsontext
+from pieria.capture.install.actions import Where
+from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, which_of_ours
+from pieria.capture.install.files import write
+from pieria.capture.install.hosts import HOSTS
 from pieria.errors import ConfigError, ConflictError
 
 CLAUDE, CODEX, OPENCODE = HOSTS.values()

@@ -7,8 +7,8 @@ import pytest
 from tests.capture.test_draining import a_project, said, spooled
 
 from pieria import Workspace
-from pieria.capture.draining import Drain
-from pieria.capture.removing import remove_bank
+from pieria.capture.bank_removal import remove_bank
+from pieria.capture.drain import Drain
 from pieria.capture.spool import spool_of
 from pieria.errors import NotFoundError
 

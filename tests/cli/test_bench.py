@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Ask
 
-from pieria.doors.bench import exact, filled, modelled, serving, telling
-from pieria.doors.bench.meaning import DIMENSION, Meaning
+from pieria.doors.bench import context as telling
+from pieria.doors.bench import exact, filled, modelled
+from pieria.doors.bench import mcp_server as serving
+from pieria.doors.bench.vectors import DIMENSION, Meaning
 from pieria.doors.bench.workload import FILTERS, place, session
 from pieria.record.link import End
 
@@ -173,7 +175,7 @@ def test_on_a_server_writing_recalling_and_finding_are_measured(
 
 
 def test_what_a_hook_costs_is_measured(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    capturing = import_module("pieria.doors.bench.capturing")
+    capturing = import_module("pieria.doors.bench.capture_cost")
     monkeypatch.setattr(capturing, "EVENTS", 3)
     monkeypatch.setattr(capturing, "LINES", 20)
     told = ask("bench", "capture", "--n", str(SIZE), "--events", "200", "--json").json

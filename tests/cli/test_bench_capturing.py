@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Ask
 
-from pieria.doors.bench import capturing, telling_hooks
+from pieria.doors.bench import capture_cost as capturing
+from pieria.doors.bench import telling_hooks
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 

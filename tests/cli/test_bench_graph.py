@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from pieria.doors.bench.asking import measure_graph, measure_graph_on_server
+from pieria.doors.bench.graph_recall import measure_graph, measure_graph_on_server
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.doors.http.conftest import started
 
 import pieria
 from pieria.doors.demo.show import show
-from pieria.doors.demo.telling import BANK, lines
+from pieria.doors.demo.story import BANK, lines
 from pieria.record.analyser import query_terms, terms
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"

@@ -21,7 +21,7 @@ def test_every_command_explains_itself_by_the_same_words_however_it_is_reached()
 
 
 def test_the_page_names_every_exit_code() -> None:
-    from pieria.doors.cli import running
+    from pieria.doors.cli import run as running
 
     page = PAGE.read_text()
     for code in (

@@ -14,8 +14,8 @@ from tests.mining import written
 
 import pieria
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands.mining import _embedded
-from pieria.doors.cli.shown.mining import mined
+from pieria.doors.cli.commands.mine import _embedded
+from pieria.doors.cli.shown.mine import mined
 from pieria.errors import BusyError
 from pieria.mining import Report, mine
 

@@ -52,11 +52,16 @@ BESIDE = {
     *("pieria.config", "pieria.facts", "pieria.graph", "pieria.sessions", "pieria.toolsets", "pieria.transfer"),
     *("pieria.upkeep", "pieria.learning.distilling", "pieria.learning.lessons", "pieria.models.mind"),
     *("pieria.models.minds", "pieria.record.intent", "pieria.vault.folder", "pieria.vault.note"),
-    *("pieria.bank.distilling", "pieria.bank.drawing", "pieria.bank.facts", "pieria.bank.keeping"),
-    *("pieria.bank.telling", "pieria.bank.transfer", "pieria.bank.vault"),
+    *(
+        "pieria.bank.capture.distill",
+        "pieria.bank.facts.from_text",
+        "pieria.bank.facts.verbs",
+        "pieria.bank.upkeep.verbs",
+    ),
+    *("pieria.bank.read.context_answer", "pieria.bank.transfer.files", "pieria.bank.vault.verbs"),
 }
 """What plain commands have no use for."""
-ASKED = {"pieria.recall", "pieria.bank.answering", "pieria.record.asks", "pieria.record.timewords"}
+ASKED = {"pieria.recall", "pieria.bank.read.answer", "pieria.record.asks", "pieria.record.timewords"}
 """What only a question needs."""
 
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pieria.record.changeset import Applied, Changeset, State, Write
-from pieria.record.composing import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.fact import FactRow
 from pieria.record.filter import Filter
 from pieria.record.link import LinkRow
+from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.store.protocol import Store
 

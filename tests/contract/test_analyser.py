@@ -8,7 +8,7 @@ from tests.contract.making import ALL, apply, everything, memory
 
 from pieria.errors import BusyError, NewerVersionError
 from pieria.record.changeset import Content
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.store.protocol import Store
 
 

@@ -18,7 +18,7 @@ from pieria.record.ledger import Spent
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.usage import Use
-from pieria.store.copying import copy, copy_from_file, copy_to_file
+from pieria.store.copy import copy, copy_from_file, copy_to_file
 from pieria.store.parts import Told
 from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite import SQLiteStore

@@ -24,7 +24,7 @@ from tests.contract.making import (
 
 from pieria.errors import NotFoundError
 from pieria.record.changeset import FOREVER
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.link import LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment

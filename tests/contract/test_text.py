@@ -25,8 +25,8 @@ from pieria.errors import LimitError
 from pieria.record import effort
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Content, Mark, Write
-from pieria.record.composing import terms_of
 from pieria.record.filter import Filter
+from pieria.record.rows import terms_of
 from pieria.store.protocol import ORDERS, Store, TextMatch
 from pieria.store.sql import wordings
 from pieria.store.sql.sieves import Sieves

@@ -10,17 +10,17 @@ from urllib.parse import unquote
 import pytest
 
 import pieria
-from pieria.bank.facts import Facts
-from pieria.bank.graph import BankGraph
-from pieria.bank.handlers import HANDLERS
-from pieria.bank.hooks import Hooks
-from pieria.bank.jobs import Jobs
-from pieria.bank.keeping import Upkeep
+from pieria.bank.capture.hooks import Hooks
+from pieria.bank.capture.sources import Sources
+from pieria.bank.facts.verbs import Facts
+from pieria.bank.graph.verbs import BankGraph
+from pieria.bank.jobs.handlers import HANDLERS
+from pieria.bank.jobs.queue import Jobs
 from pieria.bank.places import Places
 from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
-from pieria.bank.sources import Sources
-from pieria.bank.vault import Vault
+from pieria.bank.upkeep.verbs import Upkeep
+from pieria.bank.vault.verbs import Vault
 from pieria.record.job import STATES
 from pieria.toolsets import registry
 

@@ -15,7 +15,7 @@ from tests.durability.test_purge import TEXT, WORDS, fill, holding
 import pieria
 from pieria.errors import DiskFullError, ReadOnlyError, StorageError
 from pieria.store.files import written_aside
-from pieria.store.sqlite.sealing import mark_of
+from pieria.store.sqlite.seal_driver import mark_of
 
 
 def test_a_purge_names_every_copy_in_the_data_folder_and_no_bank(tmp_path: Path) -> None:

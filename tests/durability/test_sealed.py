@@ -15,10 +15,10 @@ from tests.durability.test_purge import TEXT, WORDS, fill, holding
 
 import pieria
 from pieria.bank import Bank
-from pieria.capture.draining import Drain
+from pieria.capture.drain import Drain
 from pieria.errors import PieriaError, SealedError
-from pieria.store.sqlite import converting
-from pieria.store.sqlite.sealing import is_sealed
+from pieria.store.sqlite import conversion as converting
+from pieria.store.sqlite.seal_driver import is_sealed
 from pieria.workspace import Workspace
 from pieria.workspace.seal_keys import seal_at
 

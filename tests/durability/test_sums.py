@@ -18,7 +18,7 @@ from pieria.errors import CorruptError, StorageError
 from pieria.store.parts import Told
 from pieria.store.sqlite.migrate import LEDGER, migrations
 from pieria.store.sqlite.sums import SUMMED
-from pieria.workspace.sealing import seal, unseal
+from pieria.workspace.seal import seal, unseal
 
 MADE_ELSEWHERE = ("text_", "sqlite_")
 INDEXES = "FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"

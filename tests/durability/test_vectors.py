@@ -16,7 +16,7 @@ from tests.durability.processes import done, working
 
 from pieria.errors import CorruptError
 from pieria.record.changeset import NewVector, Write
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.record.time import iso, moment
 from pieria.store.protocol import Embedded
 from pieria.store.sqlite import SQLiteStore

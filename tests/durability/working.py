@@ -10,12 +10,12 @@ from typing import Any
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.handlers import Effect, Handler
-from pieria.bank.work import Rules, Work
+from pieria.bank.jobs.handlers import Effect, Handler
+from pieria.bank.jobs.run import Rules, Work
 from pieria.errors import AdapterError, BudgetError
 from pieria.record.changeset import Changeset
-from pieria.record.composing import first_write
 from pieria.record.draft import NewMemory, checked
+from pieria.record.rows import first_write
 
 HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
 """A killed worker is missed soon, and what failed comes back at once."""

@@ -25,7 +25,7 @@ from pieria.graph import (
     top_k,
 )
 from pieria.graph.changeset import checked
-from pieria.graph.valuing import params_of
+from pieria.graph.value_function import params_of
 from pieria.record.value import DefaultValueFunction
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.learning.working import Session
 
-from pieria.learning.lessons.finding import Found, learned
+from pieria.learning.lessons.finder import Found, learned
 from pieria.models.minds.rules import RuleMind
 from pieria.record.event import Event
 

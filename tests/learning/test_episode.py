@@ -16,7 +16,7 @@ from tests.models.scripted import Scripted
 from pieria import Config, EmbeddingResponse, telemetry
 from pieria.errors import AdapterError, EpisodeError, InputError, PromptError
 from pieria.learning import Episode, EpisodeTrace, Step, Trajectory
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 

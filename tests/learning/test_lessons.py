@@ -10,9 +10,9 @@ from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, Line, lessons, ses
 from tests.models.scripted import Scripted
 
 from pieria.errors import AdapterError
-from pieria.learning.lessons import weighing
-from pieria.learning.lessons.finding import MODEL, ONLY_A_MODEL, OUTSIDE, Learned, learned
-from pieria.learning.lessons.weighing import meant, opposed, same, sure
+from pieria.learning.lessons import weight as weighing
+from pieria.learning.lessons.finder import MODEL, ONLY_A_MODEL, OUTSIDE, Learned, learned
+from pieria.learning.lessons.weight import meant, opposed, same, sure
 from pieria.models.minds.llm import LLMMind
 from pieria.models.minds.rules import RuleMind
 from pieria.record.lesson import HARMFUL

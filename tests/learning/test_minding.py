@@ -11,7 +11,7 @@ from tests.models.scripted import Scripted
 
 from pieria import Config, Workspace
 from pieria.errors import InputError
-from pieria.learning.minding import embedder_of, mind_of
+from pieria.learning.models import embedder_of, mind_of
 from pieria.models import Embedder, language_model
 from pieria.models.mind import StepSeen
 from pieria.models.minds.llm import LLMMind

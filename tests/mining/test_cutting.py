@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.mining.cutting import CODE, MARKDOWN, PROSE, cut, cuts_word
+from pieria.mining.passage_cutter import CODE, MARKDOWN, PROSE, cut, cuts_word
 
 KINDS = (CODE, MARKDOWN, PROSE)
 WORDS = st.sampled_from(

@@ -14,7 +14,7 @@ from tests.mining import written
 
 from pieria import Bank
 from pieria.mining import mine
-from pieria.mining.conversations.finding import find
+from pieria.mining.conversations.discovery import find
 from pieria.mining.said import Source, Turn, unheard
 
 

@@ -13,7 +13,7 @@ from pieria import LLMResponse
 from pieria.errors import InputError
 from pieria.models import DEFAULT, Embedding, EmbeddingResponse, language_model
 from pieria.models.contract import check_embedding, check_llm
-from pieria.models.embedders.hashing import HashingEmbedding
+from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
 from pieria.models.llms.anthropic import AnthropicLLM

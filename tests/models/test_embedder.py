@@ -19,7 +19,7 @@ from pieria.errors import AdapterError, InputError
 from pieria.models import PROVIDERS, Embedder, Embedding, EmbeddingResponse, embedder
 from pieria.models.embedders.fastembed import FastEmbedding
 from pieria.models.embedders.function import FunctionEmbedding
-from pieria.models.embedders.hashing import HashingEmbedding
+from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
 from pieria.models.embedders.pieces import EstimatedPieces
@@ -201,7 +201,9 @@ def test_the_floor_has_a_vector_for_every_text(text: str) -> None:
 
 def test_the_floor_is_the_same_in_every_process() -> None:
     text = "Wir wählten JWT — 東京 в пятницу!"
-    code = f"from pieria.models.embedders.hashing import HashingEmbedding as H; print(H().embed({text!r}).vectors[0])"
+    code = (
+        f"from pieria.models.embedders.hash_floor import HashingEmbedding as H; print(H().embed({text!r}).vectors[0])"
+    )
     outs = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},

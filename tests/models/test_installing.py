@@ -16,7 +16,7 @@ from tests.models import small
 from pieria.errors import AdapterError, InputError, ModelDamagedError, ModelMissingError, ReadOnlyError
 from pieria.models import DEFAULT, embedder, listed, shelf, verified
 from pieria.models.catalogue import Model
-from pieria.models.installing import install, weight_of
+from pieria.models.install import install, weight_of
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from tests.models.scripted import Call, Scripted
 from pieria.errors import PromptError
 from pieria.models.mind import Found, Procedure, Said, StepSeen
 from pieria.models.minds.llm import STEPS, LLMMind
-from pieria.models.minds.llm.fitting import PROMPT, TEXT, Listed, cut, fitted
-from pieria.record import fencing
-from pieria.record.fencing import mark_for
+from pieria.models.minds.llm.truncation import PROMPT, TEXT, Listed, cut, fitted
+from pieria.record import fence as fencing
+from pieria.record.fence import mark_for
 
 every_step = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 REQUESTS = requests()

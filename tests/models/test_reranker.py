@@ -136,6 +136,12 @@ def test_errors_quote_neither_documents_nor_the_key() -> None:
     assert KEY not in said
 
 
+def test_an_error_of_the_server_with_the_key_is_not_quoted() -> None:
+    said = str(refused(status(401, f"Incorrect API key provided: {KEY}"), api_key=KEY))
+    assert "401" in said
+    assert KEY not in said
+
+
 # --- what is counted and told
 
 

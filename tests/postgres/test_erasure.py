@@ -17,7 +17,8 @@ from tests.servers import Server, own_server
 
 import pieria
 from pieria.errors import RefusedError
-from pieria.store.postgres import PostgresStore, erasure, indexing
+from pieria.store.postgres import PostgresStore, erasure
+from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.postgres.store import BEYOND, NOT_FLUSHED
 from pieria.store.protocol import Embedded, Finding, Store
 

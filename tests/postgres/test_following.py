@@ -16,7 +16,7 @@ from tests.contract.making import HandClock, apply, memory
 from pieria.errors import ClosedError
 from pieria.store.postgres import PostgresStore
 from pieria.store.postgres.driver import connected
-from pieria.store.postgres.following import Following
+from pieria.store.postgres.notifications import Following
 
 LONG = 60.0
 ELSEWHERE = """

@@ -13,7 +13,7 @@ from tests.postgres.test_vector_index import index_of
 
 from pieria import Workspace
 from pieria.errors import BusyError, NotFoundError, StorageError
-from pieria.store.postgres import indexing
+from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.protocol import Reader
 from pieria.toolsets.host import Banks
 

@@ -9,8 +9,8 @@ from tests.contract.test_vectors import drawn, near, well
 from tests.postgres.conftest import Opened
 from tests.postgres.test_sharing import owner  # noqa: F401
 
-from pieria.store.copying import copy
-from pieria.store.postgres import indexing
+from pieria.store.copy import copy
+from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.protocol import Store
 from pieria.store.sqlite import SQLiteStore
 

@@ -11,7 +11,8 @@ from tests.postgres.conftest import Opened
 from tests.postgres.test_refusals import CUT, Admin
 
 from pieria.record.changeset import Changeset, Write
-from pieria.store.postgres import PostgresStore, bank_names, tidying
+from pieria.store.postgres import PostgresStore, bank_names
+from pieria.store.postgres import maintenance as tidying
 
 
 def erased(store: PostgresStore) -> None:

@@ -9,7 +9,8 @@ import pytest
 from tests.contract.making import ALL, HandClock, apply, memory
 from tests.contract.test_vectors import Vector, brute, enter, near, well, with_vector
 
-from pieria.store.postgres import PostgresStore, indexing
+from pieria.store.postgres import PostgresStore
+from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.protocol import Finding
 
 SIZE, DIMENSION = 4_000, 48

@@ -12,7 +12,7 @@ from tests.properties.oracle_rules import DIRECTIONLESS, Reader, may_see, tie
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.replies import Neighborhood
+from pieria.bank.results.general import Neighborhood
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.fact import Fact
 from pieria.record.link import End

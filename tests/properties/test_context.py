@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pieria
 from pieria import Bank
 from pieria.recall.context.block import Frame, block
-from pieria.recall.context.looking import Found, Rule, Thread
+from pieria.recall.context.candidates import Found, Rule, Thread
 from pieria.record.memory import Judgement, Labels, Memory, Origin, Times
 from pieria.record.tokens import estimated_tokens
 from pieria.record.trust import WAYS

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pieria import Workspace
 from pieria.bank import Bank
-from pieria.bank.replies import Page
+from pieria.bank.results.general import Page
 from pieria.errors import ConflictError, PieriaError, QuarantinedError
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context

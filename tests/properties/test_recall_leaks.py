@@ -35,8 +35,8 @@ from tests.properties.oracle_rules import ROUTING, Reader
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.embedding import Embedding
-from pieria.bank.recalling import Recalling
+from pieria.bank.embedding.queue import Embedding
+from pieria.bank.read.recall import Recalling
 from pieria.recall.arms import ARMS
 from pieria.recall.features import OWN_SHARE, RISE, WINDOW_SHARES
 from pieria.recall.policies import POLICIES, WEIGHTS

@@ -10,14 +10,14 @@ from typing import Any
 from pieria.config import Config
 from pieria.errors import AdapterError, PieriaError
 from pieria.graph import Changeset, InMemoryBackend, Node
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
 from pieria.models.mind import Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.notifier import Event
 from pieria.sessions import Crew, Session, SessionState, Surroundings
 from pieria.sessions.log import Kept, MemoryLog, SessionLog
 from pieria.sessions.pool import Pool, Work
-from pieria.sessions.timing import Timers
+from pieria.sessions.timers import Timers
 
 DOWN = AdapterError("model", "chat", "it is down", retryable=True)
 TOPICS = ("bread", "ships", "stars", "tea")

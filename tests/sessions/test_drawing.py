@@ -7,7 +7,7 @@ from tests.sessions.living import DOWN, Life, bake, in_state, reason
 
 from pieria.errors import AdapterError, PipelineError, SessionError
 from pieria.sessions import SessionState
-from pieria.sessions.drawing import TRIES
+from pieria.sessions.extraction import TRIES
 
 SEEN = "It was seen that {}."
 

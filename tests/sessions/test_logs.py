@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 from tests.bank.kept import Kept as Place
 
-from pieria.bank.session_log import BankLog
+from pieria.bank.sessions.log import BankLog
 from pieria.errors import InputError, NotFoundError, SessionError
 from pieria.graph import Changeset, GraphBackend, InMemoryBackend, Semantic
 from pieria.learning.steps import Step

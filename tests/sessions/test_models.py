@@ -7,7 +7,7 @@ from tests.models.llm_server import Exchange, LLMServer, Said, llm_server, says,
 from tests.sessions.living import Life, embedded
 
 from pieria.errors import AdapterError
-from pieria.learning.minding import embedder_of, mind_of
+from pieria.learning.models import embedder_of, mind_of
 from pieria.models.llms.openai import OpenAILLM
 from pieria.sessions import Crew, MemoryLog, Session, SessionState, Surroundings
 

@@ -15,7 +15,7 @@ from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag
 from pieria.sessions import Crew, Session, SessionState, leave, pool
 from pieria.sessions.pool import Pool
-from pieria.sessions.timing import Timers
+from pieria.sessions.timers import Timers
 
 SOON = 20.0
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from pieria.errors import (
     UnknownError,
 )
 from pieria.toolsets import Access, Banks, Host, Paths, called
-from pieria.toolsets.calling import Spoken
+from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import KEPT
 from pieria.workspace import Workspace
 

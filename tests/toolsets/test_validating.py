@@ -13,7 +13,7 @@ from tests.toolsets.making import tool
 
 from pieria.errors import InputError
 from pieria.toolsets import Access, Tool, nearest, registry
-from pieria.toolsets.validating import validated, violations
+from pieria.toolsets.validation import validated, violations
 
 PLAIN = tool(
     properties={

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from pieria.recall import arranging, features
+from pieria.recall import features
+from pieria.recall import order as arranging
 from pieria.recall.answer import Overturned
-from pieria.recall.arranging import Arranged
+from pieria.recall.bm25 import Corpus
 from pieria.recall.evidence import Asked, Key, Span, Stated
 from pieria.recall.features import Columns
+from pieria.recall.order import Arranged
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
 from pieria.recall.pool import Pool
-from pieria.recall.ranking import Corpus
-from pieria.record.fading import Fading
+from pieria.record.decay import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Parts

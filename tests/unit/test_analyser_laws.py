@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.record.analyser import marks, query_terms, spans, terms
-from pieria.record.analyser.folding import fold, fold_aligned
+from pieria.record.analyser.fold import fold, fold_aligned
 from pieria.record.analyser.tokens import tokens
 
 SNIPPETS = [

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pieria.doors.bench.fitting import HARDNESS, LEEWAY, MOST, Lesson, fitted, lesson
+from pieria.doors.bench.fit import HARDNESS, LEEWAY, MOST, Lesson, fitted, lesson
 
 NAMES = ("near", "thin", "named", "never", "always")
 PLANTED = np.array([0.7, -0.4, 0.2, 0.0, 0.0])

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from pieria.doors.bench import sampling
+from pieria.doors.bench import intervals as sampling
 
 
 def test_the_interval_is_that_of_the_mean() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.record.memory import Labels, Memory, Origin, Times
-from pieria.upkeep.clustering import BLOCK, clustered, duplicates
+from pieria.upkeep.clusters import BLOCK, clustered, duplicates
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ("kestrel", "tower", "mill", "deploy", "friday")

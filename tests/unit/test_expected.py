@@ -11,6 +11,7 @@ What is the lock code? > It opens with 4417. > The lock was changed.
 What is the dog's name? > We call the dog Biscuit. > The dog barks through the lesson.
 What is the restaurant called? > That was the Blue Heron. > The restaurant in Alfama only takes cash.
 When is the mock exam? > It is in three weeks. > He's got his mock exam in the sports hall.
+How many cats has Ann? > Ann has seventeen cats. > Ann loves cats.
 What time does the bus go? > The bus leaves at 7:10. > The bus is full.
 How old is Milena? > Milena is nine. > Milena lives with another family.
 What did the rings cost? > The rings were 800. > The rings are being engraved.

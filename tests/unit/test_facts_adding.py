@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pieria.facts.adding import Held, Slot, cut, stated_span
+from pieria.facts.addition import Held, Slot, cut, stated_span
 from pieria.facts.intervals import BEGINNING, Span, span_of
 from pieria.facts.predicates import Declaration
 from pieria.facts.statement import Statement

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.fading import (
+from pieria.record.decay import (
     DAY,
     HOUR,
     LONGEST,

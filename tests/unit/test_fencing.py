@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.fencing import fenced, inert, mark_for
+from pieria.record.fence import fenced, inert, mark_for
 
 TAG = re.compile(r"<\s*/?\s*(?:memory|system|user|assistant|human|hook|tool)\b|<\|", re.IGNORECASE)
 

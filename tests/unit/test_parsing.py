@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.parsing import DEEPEST, TooDeepError, parsed
+from pieria.record.json_text import DEEPEST, TooDeepError, parsed
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

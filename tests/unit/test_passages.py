@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.passages import LIMIT, WORDS, passages
 from pieria.record.sentences import sentences
 

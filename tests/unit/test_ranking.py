@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.recall.ranking import Corpus, behind_sources, corpus, coverage, lexical, ranked
+from pieria.recall.bm25 import Corpus, behind_sources, corpus, coverage, lexical, ranked
 from pieria.store.parts import Terms
 from pieria.store.protocol import Candidate, TextMatch
 from pieria.store.text import weight

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.recall.reading import FULLY, PARTLY, Reading, reading
+from pieria.recall.query import FULLY, PARTLY, Reading, reading
 from pieria.record.analyser import terms
 from pieria.record.time import micros
 

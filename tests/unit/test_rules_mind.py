@@ -4,8 +4,8 @@ import pytest
 
 from pieria.models.mind import Found, Knowledge, Mind, Mode, Named, Procedure, Proposition, Said, StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.merging import Claim
-from pieria.workspace.recalling import in_context
+from pieria.models.minds.rules.merge import Claim
+from pieria.workspace.graph_recall import in_context
 
 MIND = RuleMind()
 

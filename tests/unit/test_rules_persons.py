@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.persons import third
-from pieria.models.minds.rules.pointing import explained, points_out
-from pieria.models.minds.rules.speaking import spoken
+from pieria.models.minds.rules.pronouns import explained, points_out
+from pieria.models.minds.rules.speakers import spoken
 
 MIND = RuleMind()
 

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 import pytest
 
 from pieria.models.minds.rules.persons import third
-from pieria.models.minds.rules.speaking import spoken
+from pieria.models.minds.rules.speakers import spoken
 from pieria.record.asks import asks
 from pieria.record.entities import entities
 from pieria.record.names import Names, named_in
 from pieria.record.passages import LIMIT, passages
 from pieria.record.sentences import sentences
-from pieria.record.standing import standing
+from pieria.record.standing_rules import standing
 from pieria.record.timewords import timewords
 from pieria.record.windows import Turn, window
 

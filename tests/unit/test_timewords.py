@@ -109,6 +109,8 @@ this past weekend: 2023-07-08 / 2023-07-10
 two months ago: 2023-05-01 / 2023-06-01
 a week ago: 2023-07-03 / 2023-07-10
 10 days ago: 2023-07-04 / 2023-07-05
+seventeen days ago: 2023-06-27 / 2023-06-28
+forty days ago: 2023-06-04 / 2023-06-05
 a couple of days ago: 2023-07-11 / 2023-07-13
 a year ago: 2022-06-14 / 2022-08-15
 the other day: 2023-07-08 / 2023-07-14

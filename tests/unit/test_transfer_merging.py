@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.record.changeset import Content, State
-from pieria.record.composing import first_write, names_of, written_list
 from pieria.record.draft import NewMemory, checked
+from pieria.record.rows import first_write, names_of, written_list
 from pieria.transfer.fields import written_json
-from pieria.transfer.merging import Side, merged, replaced
+from pieria.transfer.merge import Side, merged, replaced
 
 
 def side(text: str = "words", *, known: int = 0, since: int = 0, tags: tuple[str, ...] = (), **standing: Any) -> Side:

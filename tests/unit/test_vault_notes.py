@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from pieria.record.memory import Labels, Memory, Origin, Times
 from pieria.record.usage import UNUSED
-from pieria.vault import front, leading, markdown, taking
+from pieria.vault import front, markdown
+from pieria.vault import note_import as taking
+from pieria.vault import note_links as leading
+from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.front import BadFrontError
-from pieria.vault.naming import free_name, note_name, same_name
 from pieria.vault.note import Tie, heading, page_of, said_in
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

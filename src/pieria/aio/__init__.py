@@ -3,7 +3,7 @@
 They are made from the table in `table.py`; what type checkers see is `__init__.pyi`, which is written from the same.
 """
 
-from pieria.aio.mirroring import NAMES, Opening
+from pieria.aio.mirror import NAMES, Opening
 
 __all__ = [*NAMES, "Opening"]  # noqa: PLE0604 - the names are texts
 

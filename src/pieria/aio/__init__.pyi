@@ -21,19 +21,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pieria.aio.mirroring import Opening as Opening
-from pieria.bank.analyzing import Analysis, Enriched
-from pieria.bank.asking import Names
-from pieria.bank.comparing import Likeness
-from pieria.bank.correcting import Keep
-from pieria.bank.distilling import DistilledSessions, Observed
-from pieria.bank.extracting import Extracted
-from pieria.bank.graph import NodePage
-from pieria.bank.handlers import Handlers
-from pieria.bank.hooks import Checkpoint, HookSettings
-from pieria.bank.jobs import JobList
+from pieria.aio.mirror import Opening as Opening
+from pieria.bank.capture.distill import DistilledSessions, Observed
+from pieria.bank.capture.hooks import Checkpoint, HookSettings
+from pieria.bank.capture.sources import Mark, Taken
+from pieria.bank.facts.extraction import Extracted
+from pieria.bank.facts.text_analysis import Analysis, Enriched
+from pieria.bank.filters import Names
+from pieria.bank.graph.verbs import NodePage
+from pieria.bank.jobs.handlers import Handlers
+from pieria.bank.jobs.queue import JobList
+from pieria.bank.jobs.run import Rules
 from pieria.bank.places import Kept as Kept_of_places
-from pieria.bank.replies import (
+from pieria.bank.read.similar import Likeness
+from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
+from pieria.bank.results.general import (
     Around,
     Diagnosis,
     Forgotten,
@@ -45,12 +47,11 @@ from pieria.bank.replies import (
     Sessions,
     Stats,
 )
-from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
-from pieria.bank.replies_lessons import Decided, Learnt, Proposals
-from pieria.bank.replies_quarantine import Lifted, Quarantine, Trace
-from pieria.bank.replies_rules import DecidedRules, Rule
-from pieria.bank.replies_rules import Rules as Rules_of_replies_rules
-from pieria.bank.replies_transfer import (
+from pieria.bank.results.lessons import Decided, Learnt, Proposals
+from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+from pieria.bank.results.rules import DecidedRules, Rule
+from pieria.bank.results.rules import Rules as Rules_of_rules
+from pieria.bank.results.transfer import (
     CopyReport,
     ExportReport,
     ImportReport,
@@ -58,12 +59,11 @@ from pieria.bank.replies_transfer import (
     RestoreReport,
     SealReport,
 )
-from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
-from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
-from pieria.bank.reviewing import Reinforced
-from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
-from pieria.bank.sources import Mark, Taken
-from pieria.bank.work import Rules
+from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
+from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+from pieria.bank.upkeep.review import Reinforced
+from pieria.bank.write.update import Keep
 from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
@@ -78,8 +78,8 @@ from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.models.mind import Named
-from pieria.models.minds.llm.asking import Override
-from pieria.models.minds.llm.replacing import OwnPrompt
+from pieria.models.minds.llm.custom_prompts import OwnPrompt
+from pieria.models.minds.llm.request import Override
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change
@@ -98,7 +98,7 @@ from pieria.sessions.queue import Callback as Callback_of_queue
 from pieria.sessions.session import Progress as Progress_of_session
 from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
-from pieria.upkeep.reviewing import Curve, Retained
+from pieria.upkeep.review import Curve, Retained
 from pieria.workspace.graph_care import Callback as Callback_of_graph_care
 from pieria.workspace.graph_care import Summary
 from pieria.workspace.sessions import Callback
@@ -425,12 +425,12 @@ class Bank:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
     async def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> builtins.list[Likeness]:
-        """The memories of this bank that say most nearly the same as the whole of a text, the nearest first.
+        """Return the memories of this bank most similar to the whole of a text, nearest first.
 
-        One that says exactly this has 1. To compare is no use of a memory: nothing is counted.
+        An equal text has 1. Comparing counts no use.
         """
     async def analyze(self, message: str) -> Analysis:
-        """Whether a message should be kept, looked up, or neither, each with its reasons."""
+        """Judge whether a message should be kept, looked up, or neither, with reasons."""
     async def around(
         self,
         id: str,
@@ -441,15 +441,18 @@ class Bank:
         session: str | None = None,
         scope: Names | None = None,
     ) -> Around:
-        """What was said just before and after a memory, up to so many of each. A revised one leads to its newest."""
-    async def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
-        """Copies the bank's store as it is now, while others read and write on. `pieria.restore` brings it back.
+        """Return what was said just before and after a memory, up to the given numbers.
 
-        An older backup of that name is replaced once the new one is whole; a folder gets a file named after the bank
+        A revised id leads to its newest.
+        """
+    async def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
+        """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
+
+        An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
         and the time. `progress` counts pages.
         """
     async def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
-        """The journal after a sequence number, oldest first; with `last`, only so many of its newest entries."""
+        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries."""
     async def close(self) -> None: ...
     async def context(
         self,
@@ -464,13 +467,13 @@ class Bank:
         anew: bool = False,
         deadline_ms: int | None = None,
     ) -> Context:
-        """What to tell an agent before it asks: standing rules, what is pinned and what was left open, then an index
-        of what matters most, and as much of it in full as there is room for. All of it is fenced as data.
+        """Return what an agent should know before it asks: standing rules, pinned memories and open ends.
 
-        With a query or files it is about these, and as of now. Without them it is as of `known_at`, or of the moment
-        that is kept for the session, or of now. `keep` keeps the moment for the session, unless one is kept already;
-        `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
-        what recall may take for the query; it then answers from what it has.
+        An index of the most important memories follows, with as many full texts as fit the budget. All text is fenced
+        as data. With a query or files the context is about these, as of now. Without them it is as of `known_at`, or
+        the session's kept moment, or now. `keep` keeps the moment for the session unless one is kept already. `anew`
+        ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
+        the hits found by then.
         """
     async def count(
         self,
@@ -498,42 +501,42 @@ class Bank:
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> Any:
-        """How many there are; with `by`, how many of each kind, place, tag and so on, most first."""
+        """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
     async def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
-        """Distils what is still raw, of all sessions or of one, with what is still being worked on."""
+        """Distill the raw events of all sessions or of one, unfinished tasks included."""
     async def doctor(
         self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None
     ) -> Diagnosis:
-        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections.
+        """Check the file, record rules, projections, disk and settings. `repair` rebuilds damaged projections.
 
-        All of the bank is read for that. Where it has more than `up_to` versions it is not, and the diagnosis is not
-        `thorough`: it has only what is told at a glance. `progress` is told how many of how many checks are done.
+        A full check reads the whole bank. If the bank has more than `up_to` versions, only quick checks run and the
+        diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
         """
     async def embedded(self, ids: str | Iterable[str]) -> builtins.set[str]:
-        """Which of these have a vector by now."""
+        """Return the ids that have a vector."""
     async def enriched(
         self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None
     ) -> Enriched:
-        """Entities and strength for a text: as given, or else read from it, if the setting `enrich` allows."""
+        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
     def expect_questions(self) -> None:
-        """For a process that is there to be asked: what the first question would wait for is loaded behind."""
+        """Load in the background what the first query needs."""
     async def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
-        """Writes the whole bank, its past included, to one file of JSON lines: `docs/export-format.md`.
+        """Write the whole bank with its history to a file of JSON lines: `docs/export-format.md`.
 
-        An older export of that name is replaced once the new one is whole, and no other file is; a folder gets a file
-        named after the bank and the time. `progress` counts versions and changes.
+        An older export of that name is replaced when the new one is complete; other files are never replaced. A folder
+        gets a file named after the bank and the time. `progress` counts versions and changes.
         """
     async def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
-        """Writes down as facts what a memory names (`id mentions name`) and what it states.
+        """Record as facts what a memory names (`id mentions name`) and what it states.
 
-        By rules at once; where a language model is set, a job asks it. The same text twice adds nothing; of a text that
-        has changed, what it does not say any more is taken back.
+        Rules do it at once; with a language model it is a job. The same text again adds nothing. After a change of the
+        text, facts that it no longer states are removed.
         """
     def follow(self, since: int | None = None, *, seconds: float | None = None) -> AsyncGenerator[Change]:
-        """The changes after a sequence number, oldest first, and then each as it comes; without one, from now on.
+        """Yield the changes after a sequence number (default: now), oldest first, then each new one.
 
-        Goes on until the bank is closed, or so many seconds are over. Where it ends with an error that may be tried
-        again, nothing was missed: follow on from the last change that came.
+        It ends when the bank closes or after `seconds`. After a retryable error no change is lost: follow from the last
+        one received.
         """
     async def forget(
         self,
@@ -545,13 +548,12 @@ class Bank:
         dry_run: bool = False,
         as_told: str | None = None,
     ) -> Forgotten:
-        """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
-        What is in quarantine goes with it.
+        """Remove all memories from a source or session, and those derived from nothing else, in one change.
 
-        `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
-        `digest` of what was told, nothing goes where anything of it was added, changed or taken away since. Raises
-        `NotFoundError` where there is nothing from there.
+        Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
+        everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
+        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
+        source or session has none.
         """
     async def get(
         self,
@@ -561,14 +563,14 @@ class Bank:
         known_at: Instant | None = None,
         include_removed: bool = False,
     ) -> Memory | None:
-        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none.
+        """Return the memory under an id, of any status, or None. `id@version` gives that version.
 
-        An id that itself ends like a version comes before the version; with `version` the whole reference is the id.
+        An existing id that ends like a version takes precedence. With `version`, the whole reference is the id.
         """
     async def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
-        """Every stretch of known time of a memory, oldest first: its versions, and each change of its standing.
+        """Return every interval of known time of a memory, oldest first: its versions, and each change of its status.
 
-        With `revisions`, those of the memories it revised and was revised as, too.
+        With `revisions`, also those of earlier and later revisions.
         """
     async def import_(
         self,
@@ -582,26 +584,25 @@ class Bank:
         trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
+        """Import an export, all of it or nothing. A bank without history becomes the exported bank.
 
-        `mode` decides about what is here already: `skip` leaves it, `merge` takes the later, `replace` the file's.
-        What was removed here stays removed, and what was purged stays away, unless `force`. With `on_error="skip"`
-        broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
-        `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
-        for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
-        store is at the path: `mnemex`. What comes in is hearsay, whatever the file says of it, unless `trusted`: for an
-        export of one's own that was in no other hands.
+        `mode` decides about existing ids: `skip` keeps them, `merge` takes the later version, `replace` the file's.
+        Removed memories stay removed and purged ones stay away, unless `force`. With `on_error="skip"` broken lines are
+        left out and reported; otherwise raise `TransferError` and write nothing. `dry_run` reports without writing.
+        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. `system` names
+        another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
+        for an export of your own that no other person could change.
         """
     async def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
-        """Learns from what was lived through: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
 
-        Returns when all of it is kept. The same payload again gets the same receipt, and nothing is written or asked;
-        one that is under way is waited for. Raises `ConflictError` for another payload under the same `source_id`.
+        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
+        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
         """
     async def ingest_many(
         self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
     ) -> builtins.list[IngestReceipt]:
-        """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
+        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
     async def invalidate(
         self,
         id: str,
@@ -611,11 +612,14 @@ class Bank:
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
     ) -> Memory:
-        """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
-    async def lift(self, number: int) -> Lifted:
-        """End a quarantine: everything that it holds is read again as before. Its number is that of its change.
+        """End a memory's validity, from `at` on (default: now).
 
-        Raise `NotFoundError` where there is none of this number.
+        It stays on record; recall finds it for earlier times.
+        """
+    async def lift(self, number: int) -> Lifted:
+        """End a quarantine: all that it holds is readable again. `number` is that of its change.
+
+        Raise `NotFoundError` if there is no such quarantine.
         """
     async def link(
         self,
@@ -627,9 +631,9 @@ class Bank:
         label: str | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> Link:
-        """Ties two memories, or a memory and a `Place`. The same tie again changes its weight, label and meta only."""
+        """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
     async def links(self, end: str | End | None = None, *, relation: str | None = None) -> builtins.list[Link]:
-        """The links there are, or those of one end, in the order in which they were written."""
+        """Return all links, or those of one end, oldest first."""
     async def list(
         self,
         *,
@@ -659,10 +663,10 @@ class Bank:
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> Page:
-        """Memories of this bank in order; with scope `user` alone, the user's own.
+        """Return memories of this bank in order; with scope `user` alone, the user's own.
 
-        `cursor` goes on where a page of the same order and filters ended, whatever came since; `offset` passes over
-        so many, whatever they are by now.
+        `cursor` continues a page of the same order and filters, unaffected by later writes. `offset` skips a number of
+        current memories.
         """
     async def list_each(
         self,
@@ -693,15 +697,20 @@ class Bank:
         status: Names | None = None,
         pinned: bool | None = None,
     ) -> dict[str | End, Page]:
-        """The `list` of each of these, under what was given for it, in one look; `limit` is of each, and `list` goes on
-        from its cursor. `by` is `tags`, `entities`, `files`, or `place` with places spelt wing/room.
+        """Return the `list` for each of these values, by the given values, from one read. `limit` applies to each.
+
+        `list` continues from each cursor. `by` is `tags`, `entities`, `files`, or `place` with places written
+        wing/room.
         """
     async def named(self, text: str) -> builtins.list[Named]:
-        """What a text names, each thing once and in its order: by the pipeline that is set, or by rules."""
+        """Return what a text names, each once and in order, by the configured namer or by rules."""
     async def neighbors(
         self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
     ) -> Neighborhood:
-        """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
+        """Return what the links of a memory or place lead to, nearest first, each once.
+
+        `truncated` says that `limit` cut it.
+        """
     async def neighbors_each(
         self,
         ids: str | End | Iterable[str | End],
@@ -711,15 +720,15 @@ class Bank:
         hops: int = 1,
         limit: int = 50,
     ) -> dict[str | End, Neighborhood]:
-        """The `neighbors` of each of these, under what was given for it, in one look; `limit` is of each."""
+        """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
     async def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
-        """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
+        """Take in events. When this returns they are on the disk; repeated events change nothing.
 
-        What is marked private is cut and secrets are taken out, whatever else is set for the bank. A job distils the
-        session at its end, when its context is compacted, when much has come together, or after ten minutes of silence.
+        Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
+        its end or when its context is compacted. It also runs after many events, or after ten idle minutes.
         """
     async def pin(self, id: str, pinned: bool = True) -> Memory:
-        """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
+        """Pin a memory so that upkeep never forgets it; `pinned=False` unpins it."""
     async def purge(
         self,
         ids: str | Iterable[str],
@@ -728,12 +737,12 @@ class Bank:
         unless_changed_since: Instant | None = None,
         as_told: str | None = None,
     ) -> Receipt:
-        """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
+        """Erase memories everywhere: every version and revision, index, links, usage, and memories derived from them.
 
-        Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
-        remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
-        goes as well, and is counted but not named. With `dry_run` it is only told. With `as_told`, the `digest` of a
-        receipt that told it, nothing is erased where anything of it was added, changed or taken away since.
+        Sources and subgoals of steps go too, and tags and intents that no other node has. Only the ids are remembered,
+        so that nothing imports the memories again unasked. There is no undo. Memories that another session derived are
+        erased as well, and are counted but not named. With `dry_run` nothing is erased. `as_told` takes the `digest` of
+        a dry run's receipt: raise `ConflictError` if the memories to erase have changed since.
         """
     async def quarantine(
         self,
@@ -749,15 +758,14 @@ class Bank:
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Quarantine:
-        """Take what these select, and all that was drawn from it, out of everything that reads, as one change.
+        """Hide the memories that match every selector, and everything derived from them, in one change.
 
-        What is selected must match every selector; memories named by `ids` are taken besides. While the quarantine
-        lasts, what is written from there joins it, whoever writes it. `lift` ends it and brings back exactly what was
-        there. Raise `NotFoundError` where nothing is selected, and `AccessError` where an agent would hide a rule of a
-        person.
+        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
+        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
+        `AccessError` if an agent would hide a person's rule.
         """
     async def quarantines(self) -> tuple[Quarantine, ...]:
-        """Return every quarantine that lasts, the oldest first, with what it holds by now."""
+        """Return every quarantine in force, oldest first, with what it holds now."""
     async def recall(
         self,
         query: str,
@@ -796,17 +804,16 @@ class Bank:
         matching: bool = False,
         counted: bool = True,
     ) -> Recall:
-        """What the bank, and the user's own, hold on a question: best first, each with its reasons.
+        """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
 
-        Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
-        Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
-        with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
-        only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
-        is no use of what it finds. With `min_confidence` only what answers comes: nothing where it is less sure than
-        that, and nothing that is worth less than half of the best.
+        Lists match any of their values. `valid_at` selects memories valid at a time, `known_at` those known then. Any
+        text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories about to be
+        forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
+        the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
+        `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
         """
     async def receipt(self, source_id: str) -> IngestReceipt | None:
-        """Of what was taken in under this name; None for nothing."""
+        """Return the receipt of an ingested experience, or None."""
     async def remember(
         self,
         text: str,
@@ -840,27 +847,27 @@ class Bank:
         extract: bool = False,
         via: str | None = None,
     ) -> Memory:
-        """Keeps one thing. When this returns it is on the disk and can be recalled.
+        """Remember one text. When this returns it is on the disk and can be recalled.
 
-        The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
-        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
-        verb of that name, once the text is kept. `via` says how the text came in (`person`, `agent`, `hearsay` or
-        `outside`), where that is not how the bank was opened.
+        The same text twice makes two memories, unless `unless_exists` is `id` or `text`: then return the existing one.
+        `vectors` are supplied in the bank's space: one list of numbers, or several for passages. `extract` runs the
+        verb of that name on the written memory. `via` says how the text came in (`person`, `agent`, `hearsay` or
+        `outside`); the default is the bank's `via`.
         """
     async def remember_many(
         self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> builtins.list[Memory]:
-        """Keeps many, in batches of one transaction each. Everything is checked before the first is written.
+        """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
 
-        What is wrong with any of them is told at once, as `items[3].importance`. When this returns, their vectors are
-        there too; where the model fails, that is logged, and they are embedded later. `progress` is told of both.
+        One error reports all problems, as in `items[3].importance`. When this returns, the vectors are stored too. If
+        the model fails, the error is logged and the texts are embedded later. `progress` counts writes and embeddings.
         """
     async def remove(
         self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None
     ) -> Memory:
-        """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
+        """Remove a memory from every answer. Its versions and history stay; `restore` brings it back."""
     async def restore(self, id: str) -> Memory:
-        """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
+        """Restore a removed memory. A derived memory needs its sources to exist."""
     async def revise(
         self,
         id: str,
@@ -884,9 +891,9 @@ class Bank:
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
     ) -> Memory:
-        """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
+        """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
 
-        It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
+        Its time is now, or `at`. Its author is the given one, or else the author of the bank.
         """
     def session(
         self,
@@ -899,19 +906,20 @@ class Bank:
         profile: object = None,
         auto_commit: bool | None = None,
     ) -> Opening[Session]:
-        """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
+        """Begin a session, which collects steps towards the goal.
 
-        `profile` and `auto_commit` are so much of a configuration that is as the bank's otherwise.
-        As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
+        Arguments replace the bank's settings for this session; `profile` and `auto_commit` replace only that part of
+        the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
+        the steps, uncommitted.
         """
     async def session_draft(self, id: str) -> SessionDraft | None:
-        """What it would write if it were committed now. No model is asked; None where the session is over."""
+        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
     async def session_kept(self, id: str) -> tuple[Kept, builtins.list[Step]] | None:
-        """What is kept of a session that is not over, with its steps, whoever has it open; None where there is none."""
+        """Return an unfinished session with its steps, even if another process holds it, or None."""
     async def session_standing(self, id: str) -> SessionStanding | None:
-        """The same of one; None where it is over."""
+        """Return the status of one session, or None if it is over."""
     async def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
-        """Where they stand, the last changed first: so many after the first `offset`, of all or of those in a state."""
+        """Return the status of sessions, last changed first, of all or of those in a state. Skip the first `offset`."""
     async def sessions(
         self,
         *,
@@ -921,24 +929,23 @@ class Bank:
         kinds: Names | None = None,
         scope: Names | None = None,
     ) -> Sessions:
-        """The sessions of what may be seen here, that which began last first. What was said outside of any is one.
-        With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
-        them; of the others, what was revised or removed still counts for when they began and ended.
+        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
 
-        `cursor` goes on where a page of the same filters ended, with the sessions as they were at the first page:
-        what comes in since may be of any time, and would move them.
+        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
+        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
+        the same filters from a snapshot at the first page: new memories may have any time.
         """
     async def sessions_kept(self) -> builtins.list[Kept]:
-        """The same of all of them, without their steps."""
+        """Return all unfinished sessions, without their steps."""
     async def stats(self) -> Stats:
-        """Counts of what there is, by kind and standing, and the store's sizes."""
+        """Return counts by kind and status, and the sizes of the store."""
     async def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Waits until every projection has caught up with the record; True when they have.
+        """Wait until every projection has caught up with the record, and return True if they have.
 
-        The text index is written with the record, so what is waited for is vectors: none without an embedder. What was
-        read is counted as well. False where time runs out, the bank's vectors are of another model, or another process
-        keeps the bank locked. Raises `AdapterError` where the model fails. What belongs to the user counts too.
-        `progress` is told how many of how many are embedded.
+        The text index is written with the record, so this waits for vectors; without an embedder there are none.
+        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
+        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
+        `progress` gets the number of embedded texts and their total.
         """
     async def touch(
         self,
@@ -950,26 +957,28 @@ class Bank:
         reward: float | None = None,
         boost: bool = False,
     ) -> dict[str, Usage]:
-        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one. A
-        boost makes them stronger by the setting `crossing_boost`.
+        """Count a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if given.
+
+        A boost makes the memories stronger by the setting `crossing_boost`.
         """
     async def trace(
         self, id: str | None = None, *, source: str | None = None, session: str | None = None, limit: int = 200
     ) -> Trace:
-        """Return what was drawn from a memory, a source or a session, and which sessions were told any of it.
+        """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
 
-        It shows what ended and what is in quarantine as well. Raise `NotFoundError` where there is nothing.
+        Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
         """
     async def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
-        """The memories of this bank that say exactly this, without what is private; the first kept first. With scope
-        `user` alone those of the user's own.
+        """Return the memories with exactly this text after screening, oldest first.
+
+        With scope `user` alone, the user's own.
         """
     async def undo(self, seq: int) -> Change:
-        """Puts back what a change of this bank did. Evidence stays: what it remembered is removed, not erased."""
+        """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
     async def unlink(
         self, source: str | End, target: str | End | None = None, relation: str | None = None
     ) -> builtins.list[Link]:
-        """Unties: one link by its id, or all between two ends, of one relation if it is named."""
+        """Remove one link by its id, or all links between two ends, optionally of one relation."""
     async def update(
         self,
         id: str,
@@ -996,21 +1005,21 @@ class Bank:
         unless_changed_since: Instant | None = None,
         via: str | None = None,
     ) -> Memory:
-        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
+        """Change the given fields and keep the others. Changed content becomes the next version under the same id.
 
-        Its author stays. New wording is trusted no more than the way in through which this bank was opened.
-        With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
-        by now: that is a `ConflictError`. `via` says how the new wording came in, where not as the bank was opened.
+        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
+        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
+        if the memory has changed since.
         """
     async def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
-        """How memories have been used; one that was never used is there with zeros."""
+        """Return the usage of memories, with zeros for an unused one."""
     async def use_embedder(self) -> str:
-        """Moves the bank over to the embedder of this process: all is embedded anew, in the background; see `sync`.
+        """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.
 
-        Until that is done, recall uses the vectors there are, and the words of all. Returns the name of the space.
+        Until then recall uses the existing vectors, and the words of all memories. Return the name of the new space.
         """
     async def wait(self, since: int, seconds: float) -> bool:
-        """Waits until there is a change after a sequence number, whoever writes it; False where time is over first."""
+        """Wait for a change after a sequence number, by any process. Return False on timeout."""
     async def widen(
         self,
         id: str,
@@ -1020,18 +1029,18 @@ class Bank:
         valid_until: Instant | None = None,
         reason: str | None = None,
     ) -> Memory:
-        """Gives it more importance, more readers or a later end than it has. What would be less stays as it is.
+        """Raise importance, widen the scope or extend the validity of a memory. Lower values are ignored.
 
-        However many do so at once, the most that was asked for is what stands in the end.
+        With concurrent calls, the highest requested value wins.
         """
 
 class Session:
-    """An agent's run towards a goal, step by step, from which knowledge is drawn. Threads may share it.
+    """The steps of an agent towards a goal, with knowledge extracted from them. Threads may share a session.
 
-    What its state does not allow raises `SessionError`. The forms that end in `_async` do not wait: they call
-    `callback`, once, with the word for what was done, or with the error.
+    An operation that the state does not allow raises `SessionError`. Methods that end in `_async` do not wait: they
+    call `callback` once, with the word for the result or with the error.
 
-    As a context manager it closes and commits at the end; after an exception its steps are kept, uncommitted.
+    As a context manager a session closes and commits at the end. After an exception its steps stay, uncommitted.
     """
     @property
     def id(self) -> str: ...
@@ -1052,44 +1061,48 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
     async def append(self, observation: str, action: str) -> None:
-        """What was observed, and what was done about it. Returns when the step is judged and kept.
+        """Judge and keep a step: what was observed, and what was done about it.
 
-        A step that cannot be judged raises, and nothing of it stays.
+        Raises if the step cannot be judged; then nothing of it is kept.
         """
     async def append_async(self, observation: str, action: str, callback: Callback_of_queue | None = None) -> None:
-        """The word is `appended`. Steps are taken in in the order in which they were appended."""
+        """Append a step without waiting; the word is `appended`. Steps keep the order of the calls."""
     async def close(self) -> None:
-        """No step follows; knowledge is drawn from all that nothing was drawn from yet, while this returns."""
+        """Close the episode and return while extraction of the remaining steps goes on. No step can follow."""
     async def close_and_commit(self, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50) -> None:
-        """Closes, waits until knowledge is drawn, and commits it. Where drawing fails it is tried again, so often.
+        """Close, wait for extraction and commit. A failed extraction is retried `max_retries` times.
 
-        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`: with
-        `extraction_failed` when no try is left, with `extraction_timeout` when that was not long enough.
+        Each try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with
+        `extraction_failed` when no retry is left, and with `extraction_timeout` when a try takes too long.
         """
     async def close_and_wait(self, seconds: float, progress: Progress_of_session | None = None) -> SessionState:
-        """Closes, once what is under way lets it, and returns when nothing is being drawn any more: `idle` where all is
-        committed, `ready` where it waits to be, or `failed`. Raises `PipelineError` where that takes longer.
+        """Close and return the state after extraction: `idle` if all is committed, or `ready`, or `failed`.
+
+        Raises `PipelineError` if closing or extraction takes longer than `seconds`.
         """
     async def close_async(self, callback: Callback_of_queue | None = None) -> None:
-        """The word is `closed`."""
+        """Close without waiting; the word is `closed`."""
     async def commit(self) -> None:
-        """What was drawn is in the graph when this returns, and can be recalled. After a failure: another try."""
+        """Commit extracted knowledge: when this returns it is in the graph and can be recalled.
+
+        After a failed extraction, start another one instead.
+        """
     async def commit_async(self, callback: Callback_of_queue | None = None) -> None:
-        """The word is `committed`."""
+        """Commit without waiting; the word is `committed`."""
     async def discard(self) -> None:
-        """What was drawn, or could not be, goes, and the steps with it. What was committed before stays."""
+        """Delete uncommitted knowledge and the steps. Knowledge committed before stays."""
     async def discard_async(self, callback: Callback_of_queue | None = None) -> None:
-        """The word is `discarded`."""
+        """Discard without waiting; the word is `discarded`."""
     async def get_context(self) -> dict[str, Any] | None:
-        """The `goal` and the `recent_steps`, each in a line; None where no episode is under way."""
+        """Return the `goal` and the `recent_steps`, one line each; None if there is no current episode."""
     async def start_episode(self, goal: str) -> None:
-        """The next one, in a session that is idle."""
+        """Start the next episode of an idle session."""
     async def start_episode_async(self, goal: str, callback: Callback_of_queue | None = None) -> None:
-        """The word is `started`."""
+        """Start an episode without waiting; the word is `started`."""
     async def take(self, observation: str, action: str) -> EpisodeTrace:
-        """The same, for whoever wants to know how the step was judged."""
+        """Do as `append` does, and return how the step was judged."""
     async def wait(self, seconds: float, progress: Progress_of_session | None = None) -> SessionState:
-        """Its state once nothing is being drawn any more. `progress` is told of how many steps knowledge was drawn."""
+        """Return the state once extraction is over. `progress` gets the number of extracted steps meanwhile."""
 
 class Facts:
     """The facts of one bank."""
@@ -1105,36 +1118,35 @@ class Facts:
         memory: str | None = None,
         source: str | None = None,
     ) -> Fact:
-        """States that something holds. What is known already is confirmed, widened or made surer, and never doubled.
+        """State a fact. A known fact is confirmed, extended or made surer, and never duplicated.
 
-        For a predicate declared single-valued, other values end or move to make room.
+        For a single-valued predicate, other values end or move to make room.
         """
     async def alias(self, name: str, of: str) -> Entity:
-        """Makes both names one entity in every look-up, whichever of them a fact was written with."""
+        """Make both names one entity in every look-up, also for existing facts."""
     async def aliases(self) -> dict[str, str]:
-        """Each alias and the entity it stands for."""
+        """Return the entity of each alias."""
     async def conflicts(self, subject: str | None = None, predicate: str | None = None) -> builtins.list[Conflict]:
-        """Where facts of a single-valued predicate hold at the same time with different objects."""
+        """Return facts of a single-valued predicate that are valid at the same time with different objects."""
     async def declare(self, predicate: str, single_valued: bool = True) -> builtins.list[Conflict]:
-        """Says that a predicate has one value at a time, or any number. Changes no fact; returns what is against it."""
+        """Declare whether a predicate has one value at a time. Change no fact; return the conflicts."""
     async def entities(self, prefix: str = "") -> builtins.list[Entity]:
-        """Every name that stands as subject or object, with its aliases; those one of whose names begins like this."""
+        """Return every subject and object with its aliases, if one of its names begins with `prefix`."""
     async def history(self, fact_id: str) -> builtins.list[Fact]:
-        """Every version of a fact as it was written, oldest first, those included in which it was removed."""
+        """Return every version of a fact, oldest first, removed ones included."""
     async def invalidate(
         self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None
     ) -> builtins.list[Fact]:
-        """Ends a fact at that moment (now); one that began only then or later never held, and is removed."""
+        """End a fact at `at` (default: now). A fact that began at that time or later is removed."""
     async def predicates(self) -> builtins.list[Predicate]:
-        """The predicates in use and those declared, by name."""
+        """Return the predicates in use and those declared, by name."""
     async def purge(
         self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None
     ) -> Receipt:
-        """Erases facts for good, every version of them. Only ids are remembered, so that no import brings them back.
+        """Erase every version of facts for good. Only ids are remembered, so that no import brings the facts back.
 
-        What else says the same is named in the receipt and stays: the memory that a fact was drawn from, other facts.
-        With `dry_run` it is only told. With `as_told`, the `digest` of a receipt that told it, nothing is erased where
-        any of the facts was changed since.
+        The receipt names what says the same and stays: the source memory and other facts. With `dry_run` nothing is
+        erased. `as_told` takes the `digest` of a dry run: raise `ConflictError` if a fact has changed since.
         """
     async def query(
         self,
@@ -1150,9 +1162,9 @@ class Facts:
         history: bool = False,
         limit: int | None = None,
     ) -> builtins.list[Fact]:
-        """Facts that match everything given, in the order in which they began to hold; of a memory, those it states.
+        """Return the facts that match all arguments, in order of their beginning. With `memory`, those it states.
 
-        Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
+        They are valid at `valid_at` (default: now) or, with `history`, at any time. With `limit`, only the last ones.
         """
     async def query_each(
         self,
@@ -1163,9 +1175,9 @@ class Facts:
         history: bool = False,
         limit: int | None = None,
     ) -> dict[str, builtins.list[Fact]]:
-        """The `query` of each of these entities, under what was given for it, in one look; `limit` is of each."""
+        """Return the `query` of each entity, by the given names, from one read. `limit` applies to each."""
     async def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
-        """Takes a fact out of every answer, as one that should not have been stated. It stays on record."""
+        """Remove a fact that should not have been stated from every answer. It stays on record."""
     async def stats(self) -> FactStats: ...
     async def supersede(
         self,
@@ -1179,28 +1191,28 @@ class Facts:
         memory: str | None = None,
         source: str | None = None,
     ) -> Fact:
-        """Ends what else holds for the subject and predicate at that moment (now), and states this from then on.
+        """End the other values of the subject and predicate at `at` (default: now), and state this one from then on.
 
-        With `replaces` only that value ends; where it does not hold then, nothing is written.
+        With `replaces` only that value ends; if it is not valid then, nothing is written.
         """
     async def timeline(
         self, entity: str | None = None, *, known_at: Instant | None = None, limit: int | None = None
     ) -> builtins.list[Fact]:
-        """The facts of all times in the order in which they began to hold; of more than `limit` the last."""
+        """Return the facts of all times in order of their beginning; with `limit`, only the last ones."""
     async def unalias(self, name: str) -> Entity:
-        """Takes an alias back: the name is an entity of its own again."""
+        """Remove an alias: the name is an entity of its own again."""
 
 class BankGraph:
-    """A graph backend. What it cannot do it refuses, and then nothing is changed."""
+    """The graph backend over a bank. A call that raises changes nothing."""
     @property
     def graph(self) -> Coroutine[Any, Any, Graph]: ...
     @property
     def everything(self) -> BankGraph: ...
     async def apply_changeset(self, changeset: Changeset) -> None:
-        """Nodes, then ties between what is there, then metadata, as one change of the bank.
+        """Write nodes, then edges between existing nodes, then metadata, as one change of the bank.
 
-        A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
-        itself knows since when it knows.
+        A node with an existing id becomes its next version. `created_at` in metadata is ignored: the bank has its own
+        known times.
         """
     async def consolidate(
         self,
@@ -1210,7 +1222,7 @@ class BankGraph:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Has the best of the facts that share a tag and say nearly the same stand for all; the others are archived."""
+        """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
     async def decay(
         self,
         threshold: float = 0.1,
@@ -1220,10 +1232,10 @@ class BankGraph:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Archives what is worth little by itself, and the tags and intents that nothing is tied to."""
+        """Archive nodes of little value, and tags and intents without edges."""
     async def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
     async def delete_nodes(self, node_ids: Sequence[str]) -> None:
-        """Removes their memories: out of every answer, and `restore` brings them back."""
+        """Remove the memories of these nodes; `restore` brings them back."""
     async def find_candidates(
         self,
         node_types: Sequence[str],
@@ -1232,38 +1244,38 @@ class BankGraph:
         value_fn_config: Mapping[str, Any] | None = None,
         opts: Mapping[str, Any] | None = None,
     ) -> builtins.list[tuple[Node, float]]:
-        """Of each type the nearest are valued, ten times as many as are wanted and at least 200."""
+        """Score the nearest nodes of each type: ten times the requested number, and at least 200."""
     async def find_tags(self, labels: Sequence[str]) -> builtins.list[Tag]:
-        """Those whose labels mean the same as one of these, the oldest first, whatever else the bank holds."""
+        """Return the tags with the same labels as these, oldest first."""
     async def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> builtins.list[Node]: ...
     async def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
-        """Of every node that is there: one that was never used has counts of 0."""
+        """Return the metadata of every existing node. A node that was never used has counts of 0."""
     async def get_node(self, node_id: str) -> Node | None: ...
     async def get_nodes_by_type(self, node_types: Sequence[str]) -> builtins.list[Node]: ...
     async def init(self, opts: Mapping[str, Any] | None = None) -> None:
-        """An open bank has nothing left to begin."""
+        """Check the options. An open bank needs no setup."""
     async def latest(self, top_k: int, types: Sequence[str]) -> builtins.list[tuple[Node, NodeMetadata]]:
-        """What came in, or was changed, last."""
+        """Return the nodes that were added or changed last."""
     async def page(self, types: Sequence[str], limit: int = 20, cursor: str | None = None) -> NodePage:
-        """Nodes of these types, the oldest first. `cursor` goes on where a page of the same types ended.
+        """Return nodes of these types, oldest first. `cursor` continues after a page of the same types.
 
-        What comes in meanwhile stands on a later page, and nothing is passed over for it.
+        Nodes added meanwhile appear on a later page, and no node is skipped.
         """
     async def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
-        """Unties what is tied to what is not there, and archives the tags and intents that nothing is tied to."""
+        """Remove edges to missing nodes, and archive tags and intents without edges."""
     async def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None: ...
     async def validate(
         self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """Takes of the rewards of knowledge that has no sources, or strays from them, for as long as it does."""
+        """Lower the rewards of knowledge without sources or far from them, for as long as this lasts."""
 
 class Hooks:
     async def checkpoint(self, messages: int) -> Checkpoint:
-        """Says that so many messages of this bank's session are saved now."""
+        """Record that this many messages of the bank's session are saved now."""
     async def last(self) -> Checkpoint | None:
-        """The latest checkpoint, of whichever session."""
+        """Return the latest checkpoint of any session."""
     async def set(self, *, silent_save: bool | None = None, desktop_toast: bool | None = None) -> HookSettings:
-        """Changes what is given, and returns what holds now."""
+        """Change the given settings, and return all of them."""
     async def settings(self) -> HookSettings: ...
 
 class Jobs:
@@ -1278,32 +1290,35 @@ class Jobs:
         due: Instant | None = None,
         tries: int | None = None,
     ) -> Job:
-        """Queues a job, or gives back the one of the same kind and key that is queued or running.
+        """Queue a job, or return the queued or running one of the same kind and key.
 
-        `payload` says what is to be done, and names memories by id instead of quoting them. `about` is the `id@version`
-        that it is for: once that has changed, the job ends as stale. Without a key, the same payload is the same job.
+        `payload` says what to do, and names memories by id instead of quoting them. `about` is the `id@version` it is
+        for: once that has changed, the job ends as stale. Without a key, equal payloads are one job.
         """
     async def cancel(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
-        """Calls jobs off: all of them, or none. A running one is told within a second or so, and has no effect more."""
+        """Cancel jobs: all of them, or none.
+
+        A running handler is notified within about a second, and its effect is dropped.
+        """
     async def counts(self) -> dict[str, int]:
-        """How many there are in each state."""
+        """Return the number of jobs in each state."""
     async def get(self, id: str) -> Job: ...
     async def list(
         self, *, states: str | Iterable[str] | None = None, kinds: str | Iterable[str] | None = None, limit: int = 50
     ) -> JobList:
-        """Newest first: of any of these states and kinds."""
+        """Return jobs of these states and kinds, newest first."""
     async def replay(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
-        """Queues dead or cancelled jobs again, as if they had never been tried: all of them, or none."""
+        """Queue dead or cancelled jobs again with all their tries: all of them, or none."""
     async def worker(
         self, handlers: Handlers | None = None, *, kinds: str | Iterable[str] | None = None, rules: Rules | None = None
     ) -> Worker:
-        """A worker for this bank, with further handlers by kind. It is closed with the bank."""
+        """Return a worker for this bank, with further handlers by kind. It is closed with the bank."""
 
 class Worker:
-    """Does the jobs of some banks, one at a time. `banks` is asked anew for every round.
+    """Runs the jobs of some banks, one at a time. `banks` is called again for every round.
 
-    `run` works in the thread that calls it, `start` in one of its own. Closing it, or a bank it works on, ends it
-    within two seconds: a handler that takes longer goes on to no effect, and its job is given back.
+    `run` works in the calling thread, `start` in a thread of its own. Closing the worker, or a bank it works on, ends
+    it within two seconds. A handler that takes longer has no effect, and its job goes back to the queue.
     """
     @property
     def name(self) -> str: ...
@@ -1314,91 +1329,91 @@ class Worker:
     @property
     def stopping(self) -> bool: ...
     async def close(self) -> None:
-        """Ends it, and gives back the job that is not done by then. Safe to call twice."""
+        """End the worker, and return an unfinished job to the queue. Safe to call twice."""
     async def run(self, *, once: bool = False, idle: float | None = None, seconds: float | None = None) -> Counter[str]:
-        """Works until it is closed; with `once`, until nothing is due; with `idle`, until so many seconds later. After
-        so many `seconds` it begins no further job.
+        """Work until closed; with `once`, until nothing is due; with `idle`, until nothing was due for `idle` seconds.
 
-        Returns the tally. A bank that cannot be worked on is left alone for a while, or with `once` raises.
+        After `seconds` no further job begins. Return the tally. A failing bank is skipped for a while; with `once` its
+        error is raised.
         """
     async def start(self, *, once: bool = False, idle: float | None = None) -> None:
-        """The same in the background. What it raises is in `problem` when it has ended."""
+        """Run in the background. An error is in `problem` after the end."""
     def stop(self) -> None:
-        """Asks it to end soon: no further job is begun, and the handler at work is told."""
+        """Ask the worker to end soon: no further job begins, and the running handler is notified."""
     async def wait(self, seconds: float | None = None) -> bool:
-        """Waits until it works no more. False where it still does."""
+        """Wait until the worker has ended. Return False if it still runs."""
 
 class Places:
-    """The places of one bank, as whoever opened it sees them. Threads may share it."""
+    """The places of one bank as its viewer sees them. Thread-safe."""
     async def all(self) -> dict[str, Kept_of_places]:
-        """Every place that holds a memory which answers questions, by its name `wing/room`."""
+        """Return every place with memories that recall may return, by its name `wing/room`."""
     async def counts(self) -> dict[str, int]:
-        """How many memories each place holds."""
+        """Return the number of memories in each place."""
     async def entities(self, places: str | Iterable[str]) -> dict[str, int]:
-        """What the memories there name as `entities`, and in how many of them, most first."""
+        """Return the `entities` of the memories in these places, with the number of memories for each, most first."""
     async def naming(self, entity: str) -> dict[str, int]:
-        """The places with memories that name this entity, and how many of them do."""
+        """Return the places with memories that name this entity, and the number of these memories."""
     async def relink(self, place: str | End, to: str | End) -> int:
-        """Makes the links of a place those of another one; what is kept there stays. Returns how many they are."""
+        """Move the links of a place to another place; its memories stay. Return the number of links."""
     async def rename(self, place: str | End, to: str | End) -> int:
-        """Calls a place by another name: what is kept there, and every link to it. Returns how many memories that are.
+        """Rename a place: its memories and every link to it. Return the number of memories.
 
-        Where there is a place of that name already, the two become one.
+        If a place of the new name exists, the two are merged.
         """
     async def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
-        """What is named in several places: by name, those places and how many memories of each name it.
+        """Return the entities named in several places: by name, the places and their number of memories.
 
-        With `places` only what is named in one of these. What is named in more than `most` is left out: it tells
-        nothing of any two of them.
+        With `places`, only entities named in one of these. Entities named in more than `most` places are left out,
+        because they say little about any two.
         """
 
 class BankRules:
     async def accept(
         self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
     ) -> DecidedRules:
-        """Make these memories rules that agents are told. Raise `AccessError` where nobody but an agent asks.
+        """Make these memories rules for agents. Raise `AccessError` unless a person asks.
 
-        With `unless_changed_since`, the latest `known_from` of what was read, raise `ConflictError` where one of them
-        changed since, and decide on none.
+        `unless_changed_since` takes the latest `known_from` of the versions that were read: if any memory has changed
+        since, raise `ConflictError` and decide on none.
         """
     async def decline(
         self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
     ) -> DecidedRules:
-        """Tell these as rules no more, and ask about them no more until their wording changes.
+        """Stop giving these rules to agents, and do not ask about them again until their wording changes.
 
-        `unless_changed_since` is that of `accept`.
+        `unless_changed_since` works as in `accept`.
         """
     async def explain(self, id: str) -> Rule:
-        """Return one rule with why it is told or waits. Raise `NotFoundError` for an id that no memory has."""
-    async def list(self, state: Names = ..., *, via: Names = ..., limit: int = 100) -> Rules_of_replies_rules:
-        """Return the standing rules in these states. Of those that wait, only the ones that came in by these ways."""
+        """Return one rule and why it is given to agents or waits. Raise `NotFoundError` if no memory has the id."""
+    async def list(self, state: Names = ..., *, via: Names = ..., limit: int = 100) -> Rules_of_rules:
+        """Return the standing rules in these states. Waiting rules are included only if they came in by `via`."""
 
 class Scratchpad:
-    """The entries of one session; without a session, those of nobody in particular."""
+    """The entries of one session, or those without a session."""
     async def clear(self) -> int:
-        """Deletes every entry of the session, and says how many there were."""
+        """Delete every entry of the session, and return their number."""
     async def read(self) -> builtins.list[ScratchpadEntry]:
-        """Newest first."""
+        """Return the entries, newest first."""
     async def update(self, id: str, content: str) -> ScratchpadEntry: ...
     async def write(self, content: str) -> ScratchpadEntry: ...
 
 class Sources:
     async def ids(self, source: str) -> builtins.list[str]:
-        """Everything that came from a source and was not removed, whether it still holds or not."""
+        """Return the ids of all memories from a source that were not removed, expired ones included."""
     async def intake(
         self, *, force: bool = False, dry_run: bool = False, via: str | None = None, follows: Sequence[str] = ...
     ) -> Intake:
-        """Takes in what sources say, many of them one after the other. `via` says how that came in, where
-        not as the bank was opened.
+        """Return an `Intake` that reads many sources one after the other.
 
-        What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
-        names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
+        `via` says how the text came in; the default is the bank's `via`. Purged memories, and memories that a user
+        removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
+        overwritten when the source changes; the bank owns the others.
         """
     async def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """The marks of all sources whose names begin like this."""
+        """Return the marks of all sources whose names begin with `prefix`."""
 
 class Intake:
-    """One reading of sources: remembers across them what was seen. For one thread."""
+    """One run over sources. It remembers across calls what it has seen. Use it from one thread."""
     async def take(
         self,
         items: Sequence[NewMemory],
@@ -1407,18 +1422,18 @@ class Intake:
         hide: bool = True,
         marks: Mapping[str, Mark | None] | None = None,
     ) -> Taken:
-        """Keeps what is new, brings up to date what has changed, and says what became of each item.
+        """Add new items, update changed ones, and return the outcome of each.
 
-        Every item has an id that follows from its source. `gone` are ids that their source has no more, each with the
-        reason: with `hide` they hold no longer, otherwise the reason alone is noted. `marks` are set when all that is
-        done, with it in one transaction where nothing has changed; a mark of None is taken away.
+        Every item needs an id derived from its source. `gone` maps ids that their source no longer has to the reason.
+        With `hide` these memories expire; otherwise only the reason is recorded. `marks` are set after the writes: in
+        the same transaction if no memory changed. A mark of None is deleted.
         """
     async def unknown(self, ids: Iterable[str]) -> builtins.set[str]:
-        """Those of the ids that are not here, so that nobody need find out much about the others."""
+        """Return the ids that the bank does not hold, so that the caller can skip the others."""
 
 class Upkeep:
     async def accept(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
-        """Makes proposals memories like any other, and ends rules that say the opposite. `undo` takes it back."""
+        """Make proposals normal memories, and end rules that contradict them. `undo` reverts it."""
     async def clusters(
         self,
         *,
@@ -1429,15 +1444,15 @@ class Upkeep:
         limit: int = 10000,
         keep: bool = False,
     ) -> Clusters:
-        """What lies together: by `similarity` of what it says, or by its `tags` or `entities`.
+        """Return clusters of memories: by `similarity` of their text, or by their `tags` or `entities`.
 
-        Of kinds that may be forgotten, unless others are named: such as can be merged. With `keep` the clusters are
-        known by their ids from then on, whatever is written meanwhile. `least` and `most` are settings by default.
+        By default only of kinds that may fade, because these can be merged. With `keep` the clusters keep their ids
+        despite later writes. `least` and `most` default to settings.
         """
     async def compact(self) -> Compacted:
-        """Gives back the room of what was erased or replaced, and empties the log. Every version stays."""
+        """Free the space of erased and replaced data, and empty the log. Every version stays."""
     async def curve(self, id: str) -> Curve:
-        """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""
+        """Return how a memory has faded and will fade without use: when a review is due, and when it is forgotten."""
     async def decay(
         self,
         *,
@@ -1446,17 +1461,18 @@ class Upkeep:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
-        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again. The
-        threshold is twice the setting `forget_threshold`.
+        """Archive fading memories: `include="archived"` shows them, and `update` makes them active again.
+
+        The default threshold is twice the setting `forget_threshold`.
         """
     async def decline(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
-        """Puts proposals aside, or takes back what was accepted. They wait again only where they are seen anew."""
+        """Decline proposals, or revoke accepted ones. They wait again only if they are seen again."""
     async def due(self, k: int = 20) -> tuple[Retained, ...]:
-        """What is about to be forgotten, the most urgent first; `review` counts that it was met again."""
+        """Return the memories about to be forgotten, most urgent first; `review` counts that they were reviewed."""
     async def duplicates(
         self, *, least: float | None = None, kinds: Names | None = None, limit: int = 10000, most: int = 100
     ) -> Duplicates:
-        """Pairs that say nearly the same, the most alike first; of every kind but summaries, unless some are named."""
+        """Return pairs with nearly the same text, most similar first; by default of every kind except summaries."""
     async def gc(
         self,
         *,
@@ -1467,28 +1483,29 @@ class Upkeep:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
-        """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
-        told otherwise; `restore` brings back what was removed. The threshold is the setting `forget_threshold`.
+        """Remove faded memories, the weakest first; with `archive`, archive them instead. A dry run by default.
 
-        What was put away before is removed as well, unless `status` is `active`.
+        `restore` brings removed memories back. The default threshold is the setting `forget_threshold`. Archived
+        memories are removed too, unless `status` is `active`.
         """
     async def is_summed_up(self, session: str) -> bool:
-        """Whether it has a summary, and that tells of the session as it is now."""
+        """Return whether the session has a summary that is up to date."""
     async def members(self, cluster: str) -> tuple[str, ...]:
-        """The ids of a cluster that was found with `keep`, or is found now as `clusters` finds it by itself."""
+        """Return the ids of a cluster that was found with `keep`, or that `clusters` finds now."""
     async def merge(self, ids: Iterable[str], *, text: str | None = None, dry_run: bool = False) -> Merged:
-        """One memory for several that say the same. They are put away; it leads to them, and `undo` takes it back.
+        """Merge memories that say the same into one.
 
-        Worded by the mind, unless `text` is what to say.
+        The originals are archived; the new memory links to them, and `undo` reverts it. The mind words the new text,
+        unless `text` is given.
         """
     async def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
-        """Makes memories lasting: those named or, where none are, all that were used enough."""
+        """Promote memories: the named ones, or by default all that were used enough."""
     async def proposals(self, state: Names = "proposed", *, type: Names | None = None, limit: int = 100) -> Proposals:
-        """What sessions taught, the surest first: what waits for a decision, unless other states are named."""
+        """Return lessons, highest confidence first; by default those that wait for a decision."""
     async def propose(self, session: str | None = None, *, dry_run: bool = False) -> Learnt:
-        """Draws what is to be learnt from what was captured and is still raw, of all sessions or of one.
+        """Distill the raw events of all sessions or of one, and return the lessons.
 
-        That is done by itself with `distil`; here it is done at once, and with `dry_run` only shown.
+        Distilling also happens in the background; this does it at once. With `dry_run` the lessons are only shown.
         """
     async def ranked(
         self,
@@ -1500,73 +1517,75 @@ class Upkeep:
         used_since: Instant | None = None,
         least: float = 0.0,
     ) -> builtins.list[Retained]:
-        """The memories of which most is left, of any kind that answers, the user's own among them; of equals the last
-        used first.
+        """Return the memories with the highest retention, of any listed kind, the user's own included.
+
+        Among equals, the last used comes first.
         """
     async def reinforce(
         self, ids: str | Iterable[str], *, context_tags: Iterable[str] = (), boost: bool = False
     ) -> Reinforced:
-        """Counts that memories were of use in an answer: an access and a review each, at once with what follows.
+        """Count that memories were useful in an answer: an access and a review each, written at once.
 
-        One that was of use where the tags are others than its own has crossed over, and becomes stronger; with `boost`
-        each does. What is not there is told and not counted. With the setting `reinforce` off nothing is changed.
+        A memory useful in a context with other tags than its own becomes stronger; with `boost`, every one does. A
+        missing memory is reported and not counted. With the setting `reinforce` off nothing changes.
         """
     async def relate(self, ids: Iterable[str], *, dry_run: bool = False) -> Related:
-        """Ties each two of them as `related`, where they are not yet; the weight is how alike they all are."""
+        """Link every two of the memories as `related`, unless they are already; the weight is their similarity."""
     async def repair(self, *, dry_run: bool = False) -> Validated:
-        """Unties what leads nowhere, puts away what has nothing left to stand on, and makes projections anew."""
+        """Remove broken links, archive derived memories without sources, and rebuild projections."""
     async def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
-        """How much is left of each of these, whatever their standing."""
+        """Return the retention of each memory, of any status."""
     async def review(self, ids: str | Iterable[str]) -> Reinforced:
-        """Counts that somebody went over these: an access and a review each, whatever the setting `reinforce` says."""
+        """Count a review of these memories: an access and a review each, regardless of the setting `reinforce`."""
     async def sleep(
         self, *, dry_run: bool = False, force: bool = False, limit: int = 5000, progress: Progress | None = None
     ) -> Slept:
-        """Sums up what has come to rest, settles what has proven itself, and shortens summaries that have aged.
+        """Summarize old memories, settle proven ones, and shorten aged summaries.
 
-        Due is what is older than a day and, of more than five hundred, the oldest; with `force`, everything. Nothing
-        that was said is changed or forgotten: summaries lead to their sources, and stand behind them in every answer.
-        A group that fails is due again; `stopped` says why a sleep ended early, and the next one goes on from there.
+        Due are memories older than a day, and the oldest of more than five hundred; with `force`, all. Source texts are
+        neither changed nor forgotten. Summaries link to their sources and rank behind them. A failed group is due
+        again. `stopped` says why a sleep ended early; the next one continues there.
         """
     async def storage(self) -> Storage:
-        """What the bank takes up, and how much of that `compact` would give back."""
+        """Return the size of the bank, and how much of it `compact` would free."""
     async def summarize(self, session: str) -> Memory | None:
-        """The summary of a session, made or made anew where something was said, changed or taken back since.
+        """Return the summary of a session, made again if the session has changed since.
 
-        None where there is nothing to sum up, or where its summary was removed. Only what everybody sees goes into it.
+        Return None if there is nothing to summarize, or if the summary was removed. Private memories are left out.
         """
     async def summarize_later(self, session: str) -> Job:
-        """The same as a job: once for all that is said in a minute or, where a model is asked, in ten."""
+        """Queue a summary as a job: at most one per minute or, with a model, one per ten minutes."""
     async def validate(self) -> Validated:
-        """Whether the store is sound, links lead somewhere, and what was drawn from others still has some of them."""
+        """Check the store, the targets of links, and the sources of derived memories."""
 
 class Vault:
     @property
     def is_set(self) -> bool: ...
     async def by_hand(self) -> frozenset[str]:
-        """The ids of the memories of notes that somebody wrote."""
+        """Return the ids of memories from handwritten notes."""
     async def path_of(self, id: str) -> str | None:
-        """Where the note of a memory lies, from the vault; None where it has none."""
+        """Return the path of a memory's note within the vault, or None."""
     async def paths(self, ids: Sequence[str] | None = None) -> dict[str, str]:
-        """The same by id: of all memories that have a note, or of these."""
+        """Return the paths by id, of all memories with a note or of these."""
     async def promote(
         self, ids: str | Iterable[str] | None = None, *, target: str = "obsidian", dry_run: bool = False
     ) -> VaultPromoted:
-        """Makes memories lasting and writes a note of each: of those named or, where none are, of all that were used
-        enough. What has a note already keeps it. `target` is how links are written.
+        """Promote memories and write a note for each: the named ones, or by default all that were used enough.
+
+        Existing notes stay. `target` is the link style.
         """
     async def status(self) -> VaultStatus:
-        """What is in the vault, and what has changed there since the last sync."""
+        """Return what is in the vault, and what has changed there since the last sync."""
     async def sync(self, *, dry_run: bool = False, force: bool = False, progress: Progress | None = None) -> Synced:
-        """Brings the vault and the bank to say the same: notes that were written, edited, moved or deleted by hand,
-        and memories that were promoted, changed or taken away here.
+        """Synchronize the vault and the bank, and return what changed on either side.
 
-        No note that somebody else wrote is ever written to. Where both sides were changed, the note wins, and the
-        memory's own wording is the version before. `dry_run` tells what would be done. `progress` counts notes.
-        A vault in which all of many notes are gone is refused, unless `force` says that they were meant to go.
+        The vault's changes are notes written, edited, moved or deleted by hand; the bank's are memories promoted,
+        changed or removed. Handwritten notes are never changed. If both sides have changed, the note wins, and the
+        memory's wording stays as the previous version. `dry_run` only reports. `progress` counts notes. Raise
+        `ConflictError` if all of several notes are gone, unless `force` confirms it.
         """
     async def unread(self) -> str | None:
-        """Why nothing of the vault that is set is found; None where it was synced, or none is set."""
+        """Return why the vault's notes are not found, or None if it was synced or none is set."""
 
 def open(
     name: str | None = None,

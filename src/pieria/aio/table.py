@@ -12,20 +12,20 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pieria.bank import Bank
-from pieria.bank.facts import Facts
-from pieria.bank.graph import BankGraph
-from pieria.bank.hooks import Hooks
-from pieria.bank.jobs import Jobs
-from pieria.bank.keeping import Upkeep
+from pieria.bank.capture.hooks import Hooks
+from pieria.bank.capture.sources import Intake, Sources
+from pieria.bank.facts.verbs import Facts
+from pieria.bank.graph.verbs import BankGraph
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.jobs.worker import Worker
 from pieria.bank.places import Places
 from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
-from pieria.bank.sources import Intake, Sources
-from pieria.bank.vault import Vault
-from pieria.bank.working import Worker
+from pieria.bank.upkeep.verbs import Upkeep
+from pieria.bank.vault.verbs import Vault
 from pieria.sessions import Session
 from pieria.workspace import Workspace, copy, open, remove_bank, restore
-from pieria.workspace.sealing import rekey, seal, unseal
+from pieria.workspace.seal import rekey, seal, unseal
 
 NONE: Mapping[str, type] = MappingProxyType({})
 

@@ -1,4 +1,4 @@
-"""A bank: one isolated memory, and every verb there is on it, a file a group."""
+"""The bank: one isolated memory with all its verbs, one module per group."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pieria.bank.analyzing import Analyzing
-from pieria.bank.browsing import Browsing
-from pieria.bank.comparing import Comparing
-from pieria.bank.contexts import Contexts
-from pieria.bank.forgetting import Forgetting
-from pieria.bank.handlers import HANDLERS, Handlers
+from pieria.bank.capture.observe import Observing
+from pieria.bank.delete.forget import Forgetting
+from pieria.bank.delete.quarantine import Quarantines
+from pieria.bank.delete.undo import Undoing
+from pieria.bank.facts.text_analysis import Analyzing
 from pieria.bank.health import Health
-from pieria.bank.jobs import Jobs
-from pieria.bank.linking import Linking
-from pieria.bank.loading import loaded_property
-from pieria.bank.observing import Observing
-from pieria.bank.quarantine import Quarantines
-from pieria.bank.trace import Traces
-from pieria.bank.transferring import Transferring
-from pieria.bank.undoing import Undoing
-from pieria.bank.vault_at import NOWHERE, VaultAt
+from pieria.bank.jobs.handlers import HANDLERS, Handlers
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.lazy import loaded_property
+from pieria.bank.read.context import Contexts
+from pieria.bank.read.links import Linking
+from pieria.bank.read.similar import Comparing
+from pieria.bank.read.timeline import Browsing
+from pieria.bank.read.trace import Traces
+from pieria.bank.transfer.verbs import Transferring
+from pieria.bank.vault.location import NOWHERE, VaultAt
 from pieria.record import check
 
 if TYPE_CHECKING:
-    from pieria.bank.facts import Facts
-    from pieria.bank.graph import BankGraph
-    from pieria.bank.hooks import Hooks
-    from pieria.bank.keeping import Upkeep
+    from pieria.bank.capture.hooks import Hooks
+    from pieria.bank.capture.sources import Sources
+    from pieria.bank.facts.verbs import Facts
+    from pieria.bank.graph.verbs import BankGraph
     from pieria.bank.places import Places
-    from pieria.bank.replies import IngestReceipt
+    from pieria.bank.results.general import IngestReceipt
     from pieria.bank.rules import BankRules
     from pieria.bank.scratchpad import Scratchpad
-    from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
-    from pieria.bank.session_log import BankLog
-    from pieria.bank.sources import Sources
-    from pieria.bank.vault import Vault
+    from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+    from pieria.bank.sessions.log import BankLog
+    from pieria.bank.upkeep.verbs import Upkeep
+    from pieria.bank.vault.verbs import Vault
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
     from pieria.sessions.log import Kept
@@ -56,17 +56,17 @@ class Bank(
         self.jobs = Jobs(self, handlers)
         self._vault_at = vault
 
-    # The groups of verbs are loaded when they are first asked for: most processes need few of them.
+    # Groups of verbs are imported at first use, because most processes need few of them.
 
     @loaded_property
     def facts(self) -> Facts:
-        from pieria.bank.facts import Facts
+        from pieria.bank.facts.verbs import Facts
 
         return Facts(self)
 
     @loaded_property
     def hooks(self) -> Hooks:
-        from pieria.bank.hooks import Hooks
+        from pieria.bank.capture.hooks import Hooks
 
         return Hooks(self)
 
@@ -78,7 +78,7 @@ class Bank(
 
     @loaded_property
     def rules(self) -> BankRules:
-        """The standing rules that agents are told, and those that wait for a person."""
+        """The standing rules for agents, and those that wait for a person."""
         from pieria.bank.rules import BankRules
 
         return BankRules(self)
@@ -91,39 +91,39 @@ class Bank(
 
     @loaded_property
     def sources(self) -> Sources:
-        from pieria.bank.sources import Sources
+        from pieria.bank.capture.sources import Sources
 
         return Sources(self)
 
     @loaded_property
     def upkeep(self) -> Upkeep:
-        from pieria.bank.keeping import Upkeep
+        from pieria.bank.upkeep.verbs import Upkeep
 
         return Upkeep(self)
 
     @loaded_property
     def vault(self) -> Vault:
-        from pieria.bank.vault import Vault
+        from pieria.bank.vault.verbs import Vault
 
         return Vault(self, self._vault_at)
 
     @loaded_property
     def graph(self) -> BankGraph:
-        """What it holds of lived and learnt things as nodes and ties."""
-        from pieria.bank.graph import BankGraph
+        """Experience and knowledge as nodes and edges."""
+        from pieria.bank.graph.verbs import BankGraph
 
         return BankGraph(self)
 
     @loaded_property
     def _session_log(self) -> BankLog:
-        """What it keeps of sessions that go on."""
-        from pieria.bank.session_log import BankLog
+        """The log of unfinished sessions."""
+        from pieria.bank.sessions.log import BankLog
 
         return BankLog(self)
 
     @loaded_property
     def _opened_sessions(self) -> OpenSessions:
-        from pieria.bank.session_judging import judging_of
+        from pieria.bank.sessions.embedder import judging_of
         from pieria.sessions.opened import OpenSessions
 
         return OpenSessions(self.name, self.graph, self._session_log, judging_of(self), self.clock)
@@ -139,10 +139,11 @@ class Bank(
         profile: object = None,
         auto_commit: bool | None = None,
     ) -> Session:
-        """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
+        """Begin a session, which collects steps towards the goal.
 
-        `profile` and `auto_commit` are so much of a configuration that is as the bank's otherwise.
-        As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
+        Arguments replace the bank's settings for this session; `profile` and `auto_commit` replace only that part of
+        the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
+        the steps, uncommitted.
         """
         self._check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
@@ -150,59 +151,59 @@ class Bank(
         return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
 
     def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
-        """Learns from what was lived through: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
 
-        Returns when all of it is kept. The same payload again gets the same receipt, and nothing is written or asked;
-        one that is under way is waited for. Raises `ConflictError` for another payload under the same `source_id`.
+        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
+        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
         """
-        from pieria.bank.ingesting import ingest
+        from pieria.bank.sessions.ingest import ingest
 
         return ingest(self, trajectory)
 
     def ingest_many(
         self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
     ) -> list[IngestReceipt]:
-        """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
-        from pieria.bank.ingesting import ingest_many
+        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
+        from pieria.bank.sessions.ingest import ingest_many
 
         return ingest_many(self, trajectories, progress)
 
     def receipt(self, source_id: str) -> IngestReceipt | None:
-        """Of what was taken in under this name; None for nothing."""
-        from pieria.bank.ingesting import receipt
+        """Return the receipt of an ingested experience, or None."""
+        from pieria.bank.sessions.ingest import receipt
 
         return receipt(self, source_id)
 
     def session_kept(self, id: str) -> tuple[Kept, list[Step]] | None:
-        """What is kept of a session that is not over, with its steps, whoever has it open; None where there is none."""
+        """Return an unfinished session with its steps, even if another process holds it, or None."""
         return self._session_log.load(check.identifier(id, "id"))
 
     def sessions_kept(self) -> list[Kept]:
-        """The same of all of them, without their steps."""
+        """Return all unfinished sessions, without their steps."""
         return self._session_log.kept()
 
     def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
-        """Where they stand, the last changed first: so many after the first `offset`, of all or of those in a state."""
-        from pieria.bank.session_drafts import standings
+        """Return the status of sessions, last changed first, of all or of those in a state. Skip the first `offset`."""
+        from pieria.bank.sessions.drafts import standings
 
         return standings(self, limit, offset, state)
 
     def session_standing(self, id: str) -> SessionStanding | None:
-        """The same of one; None where it is over."""
-        from pieria.bank.session_drafts import standing
+        """Return the status of one session, or None if it is over."""
+        from pieria.bank.sessions.drafts import standing
 
         return standing(self, id)
 
     def session_draft(self, id: str) -> SessionDraft | None:
-        """What it would write if it were committed now. No model is asked; None where the session is over."""
-        from pieria.bank.session_drafts import draft
+        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
+        from pieria.bank.sessions.drafts import draft
 
         return draft(self, id)
 
     def close(self) -> None:
         if "_opened_sessions" in self.__dict__:
             self._opened_sessions.close()
-        # While the bank is still open, so that a job which is nearly done may be.
+        # While the bank is open, so that a job that is nearly done can finish.
         self.jobs._close()
         super().close()
 

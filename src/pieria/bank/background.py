@@ -1,7 +1,7 @@
-"""The one thread of a process that works behind its banks' backs: it goes round whoever has work, a step each.
+"""The background thread of a process: runs one step at a time for each worker with work.
 
-It starts with the first work and after a moment's pause, so that a program that writes one thing and ends does not load
-a model for it. It never keeps a program from ending.
+It starts after the first work and a short pause, so that a short program loads no model. It never keeps a program from
+ending.
 """
 
 from __future__ import annotations
@@ -18,27 +18,29 @@ from typing import Protocol
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.25
-"""Seconds that work may wait to begin."""
+"""Seconds before added work begins."""
 AFTER_A_FAULT = 60.0
 LAST_STEP, LAST_STEP_AT_HAND = 2.0, 20.0
-"""Seconds that the end of the process waits for the step under way, and for one that must not be cut off: on a machine
-that is overloaded, a fraction of a second may take several."""
+"""Seconds that the process waits at its end for the running step, and for one that must not be cut.
+
+On an overloaded machine, a fraction of a second of work may take several seconds.
+"""
 
 
 class Worker(Protocol):
     @property
     def last_step(self) -> float:
-        """How long the end of the process waits for its step."""
+        """Seconds that the process waits at its end for a step."""
 
     def step(self) -> float | None:
-        """Does some of its work. Returns in how many seconds there is more to do; None when all is done."""
+        """Do some work. Return the seconds until the next step, or None if all is done."""
 
     def start_anew(self) -> None:
-        """After a fork."""
+        """Reset the state after a fork."""
 
 
 class _Once:
-    """Work that is done once."""
+    """Work that runs once."""
 
     last_step = LAST_STEP
 
@@ -49,7 +51,7 @@ class _Once:
         self._work()
 
     def start_anew(self) -> None:
-        """Nothing of it has begun."""
+        """There is no state to reset."""
 
 
 class Background:
@@ -65,19 +67,19 @@ class Background:
         self._ended = False
 
     def know(self, worker: Worker) -> None:
-        """It is to be told of a fork, whether it ever had work or not."""
+        """Register a worker to be reset after a fork."""
         with self._changed:
             self._known.add(worker)
 
     def add(self, worker: Worker, pause: float = PATIENCE) -> bool:
-        """It has work, to begin after the pause. One that is waiting for its next try goes on waiting.
+        """Schedule a worker after the pause. If it is scheduled already, its time stays.
 
-        False where nobody will do it: the process ends, or has no thread to give.
+        Return False if the work will not run: the process is ending, or no thread can be started.
         """
         return self._taken(worker, time.monotonic() + pause, is_urgent=False)
 
     def hurry(self, worker: Worker) -> bool:
-        """It has work that cannot wait. False where nobody will do it."""
+        """Schedule a worker at once. Return False if the work will not run."""
         return self._taken(worker, time.monotonic(), is_urgent=True)
 
     def _taken(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
@@ -94,7 +96,7 @@ class Background:
         return starting is None or self._has_started(starting)
 
     def _has_started(self, thread: threading.Thread) -> bool:
-        """Without the lock: before a thread has started, it may find that a bank was dropped, and need it for that."""
+        """Start the thread without the lock: starting may collect garbage, and dropping a bank needs the lock."""
         try:
             thread.start()
         except RuntimeError as problem:
@@ -105,20 +107,20 @@ class Background:
         return True
 
     def afterwards(self, work: Callable[[], object]) -> bool:
-        """For what comes up at a moment that is nobody's own, such as the closing of a bank that was dropped.
+        """Run work later, in the background thread: for example closing a bank that was dropped.
 
-        The garbage is collected in the middle of anything, under whatever locks are held there, and what waits for
-        another thread then may wait for itself. False where nobody will do it.
+        Garbage collection runs at any point, under any locks, so waiting for another thread there may deadlock. Return
+        False if the work will not run.
         """
         return self.hurry(_Once(work))
 
     def is_current(self) -> bool:
-        """Whether it is the thread of this that asks."""
+        """Return whether the caller is the background thread."""
         return self._thread is threading.current_thread()
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process is about to end: then a step does well to stop where it is."""
+        """Whether the process is about to end; a step should then stop early."""
         return self._ended
 
     def drop(self, worker: Worker) -> None:
@@ -127,7 +129,7 @@ class Background:
             self._changed.notify()
 
     def end(self) -> None:
-        """The process ends: no further step begins. A thread that is cut off within a model's runtime would crash."""
+        """Begin no further step, and wait for the running one: cutting off a model's runtime crashes the process."""
         with self._changed:
             self._ended = True
             left = [worker for worker in self._due if isinstance(worker, _Once)]
@@ -141,7 +143,7 @@ class Background:
             self._stepped(worker)
 
     def after_fork(self) -> None:
-        """In the child nobody is at work; what was due, or was being done, is due again."""
+        """Reset the workers in the child, and schedule again what was due or running."""
         due = {*self._due} | ({self._at_work} if self._at_work else set())
         self._start_anew()
         for worker in list(self._known):
@@ -164,18 +166,18 @@ class Background:
         try:
             return worker.step()
         except Exception:
-            # The thread serves all banks: what one of them stumbles over must not stop the others.
+            # The thread serves all banks, so one failure must not stop the others.
             log.exception("work in the background failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
             return AFTER_A_FAULT
 
     def _next(self) -> Worker | None:
-        """Who is due first, when the time has come. None ends the thread: there is nothing to wait for."""
+        """Wait for the next due worker and return it, or None if there is none and the thread ends."""
         with self._changed:
             while self._due:
                 worker = min(self._due, key=self._due.__getitem__)
                 left = self._due[worker] - time.monotonic()
                 if left <= 0:
-                    # Before its step, so that what is added during the step is not lost.
+                    # Before the step, so that work added during the step is not lost.
                     del self._due[worker]
                     self._at_work = worker
                     return worker

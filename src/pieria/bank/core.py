@@ -1,4 +1,4 @@
-"""What every verb group stands on: the store, who is speaking, and the one way to write."""
+"""The base of all verb groups: the store, the viewer and author, and the one way to write."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pieria.bank.asking import Asked, asked_filter
-from pieria.bank.deriving import hold_to_sources
-from pieria.bank.embedding import Embedding
-from pieria.bank.metering import BankMeter
-from pieria.bank.overruled import hold_to_corrections
-from pieria.bank.quarantine_records import hold_to_quarantines, quarantine_error
-from pieria.bank.reversals import hold_to_reversals
-from pieria.bank.screening import Screen, Screened
-from pieria.bank.statements import Speaker, hold_to_statements
-from pieria.bank.using import Uses
+from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
+from pieria.bank.embedding.queue import Embedding
+from pieria.bank.facts.statements import Speaker, hold_to_statements
+from pieria.bank.filters import Asked, asked_filter
+from pieria.bank.jobs.budget import BankMeter
+from pieria.bank.read.usage import Uses
+from pieria.bank.write.derived import hold_to_sources
+from pieria.bank.write.overruled import hold_to_corrections
+from pieria.bank.write.privacy import Screen, Screened
+from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
-from pieria.learning.minding import Thinker
+from pieria.learning.models import Thinker
 from pieria.notifier import Event
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, State, Stored
-from pieria.record.composing import terms_of
+from pieria.record.decay import Fading
 from pieria.record.draft import Instant, Problems
 from pieria.record.draft import moment as read_moment
-from pieria.record.fading import Fading
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
+from pieria.record.rows import terms_of
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
 from pieria.store.protocol import Finding, Reader, Store, Writer
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 REASON_LIMIT = 4_000
 ACCEPT_ABOVE = 0.75
-"""The confidence above which what sessions taught is accepted by default."""
+"""Lessons above this confidence are accepted automatically by default."""
 UNLESS = "unless_changed_since"
 EVERYTHING = Viewer(everything=True)
 Plan = Callable[[Writer], Changeset]
@@ -107,7 +107,7 @@ class Core:
         self.author = author
         self.author_type = author_type
         self.via = via
-        """How texts come in through it: what is written is believed no more than that."""
+        """How texts come in through this bank: its writes get at most the trust of this way."""
         self.secrets = secrets
         self._screening = Screen(secrets)
         self._text_budget = text_budget
@@ -123,7 +123,7 @@ class Core:
         self._me = me
         self._knows_user = knows_user
         self.is_foreign: bool = foreign
-        """Whether somebody else may have made it: it is read as hearsay and never written."""
+        """Whether another user may have made the bank: it is read as hearsay and never written."""
         self._origins = origins or {}
         self._notify = notify
         self._judging = judging
@@ -132,19 +132,19 @@ class Core:
         self._closed = False
         if foreign:
             return
-        # What the process before left to be embedded.
+        # Embed texts that an earlier process left pending.
         embedding.wake()
         self._bring_index_up_to_date()
 
     def close(self) -> None:
-        """Ends this bank's use of the store. Safe to call twice."""
+        """Close this bank. Safe to call twice."""
         if not self._closed:
             self._closed = True
             self._on_close()
 
     @cached_property
     def mind(self) -> Mind:
-        """What judges and writes: the language model that is set, metered; and where none is, rules."""
+        """The mind that judges and writes: the configured language model, metered, or rules if there is none."""
         return self._thinker.mind(self.meter, self._namer)
 
     @property
@@ -153,7 +153,7 @@ class Core:
 
     @property
     def zone(self) -> tzinfo:
-        """Whose days "yesterday" and "last week" are; where none was given, those of the clock."""
+        """The time zone of "yesterday" and "last week"; by default that of the clock."""
         return self._zone or self.clock().tzinfo or UTC
 
     def _now(self) -> int:
@@ -162,7 +162,7 @@ class Core:
     def _filter(self, asked: Asked | None = None, /, **values: Any) -> Filter:
         filter = asked_filter(asked or Asked(**values), self._now(), self.viewer)
         if not self._knows_user and filter.scopes is not None and "user" in filter.scopes:
-            # Whoever asks for what is theirs must not be told that there is nothing.
+            # Raise rather than answer without the user's memories.
             self._me(True)
         return filter
 
@@ -180,13 +180,13 @@ class Core:
         self._embedding.wake()
 
     def expect_questions(self) -> None:
-        """For a process that is there to be asked: what the first question would wait for is loaded behind."""
+        """Load in the background what the first query needs."""
         self._embedding.expect()
 
     def _apply(self, plan: Plan) -> Change | None:
-        """Plans inside the write transaction, so that nothing can change between the look and the write.
+        """Run the plan in the write transaction, so that nothing changes between read and write.
 
-        A plan that comes to nothing writes nothing, and then there is no change to tell of.
+        An empty changeset writes nothing; the result is then None.
         """
         with self._writing() as writer:
             return self._applied(writer, plan)
@@ -194,7 +194,7 @@ class Core:
     def _applied(self, writer: Writer, plan: Plan) -> Change | None:
         changeset = plan(writer)
         if changeset.empty:
-            # To queue a job changes nothing that the journal would tell of.
+            # Queueing a job is not a change for the journal.
             writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
@@ -206,19 +206,19 @@ class Core:
         return writer.apply(changeset).change
 
     def _speaker(self) -> Speaker:
-        """Who states facts here."""
+        """Return the author, `via` and channel of facts stated through this bank."""
         scope = "user" if self.is_user_bank else "bank"
         channel = self.viewer.channel
         return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self._screening.draft)
 
     def _changed(self, id: str, plan: Plan) -> Memory:
-        """The memory as the plan leaves it, read in the same transaction."""
+        """Apply the plan, and return the memory as read in the same transaction."""
         with self._writing() as writer:
             self._applied(writer, plan)
             return self._at_hand(writer, id)
 
     def _at_hand(self, reader: Reader, id: str) -> Memory:
-        """A memory by its id, whatever its standing; the caller knows that it is there."""
+        """Return an existing memory by id, of any status. The caller has checked that the id exists."""
         [memory] = self._all_at_hand(reader, [id])
         return memory
 
@@ -229,13 +229,14 @@ class Core:
         return [found[row] for row in rows]
 
     def _holder(self, id: str) -> Self:
-        """The bank that holds the id; see `_holders`."""
+        """Return the bank that holds the id; see `_holders`."""
         [holder] = self._holders([id])
         return holder
 
     def _holders(self, ids: Sequence[str]) -> dict[Self, list[str]]:
-        """The ids by the bank that holds them: this one or, for what belongs to the user, `@me`. What is nowhere is
-        asked of this one.
+        """Group the ids by the bank that holds them: this one or the user's bank `@me`.
+
+        Unknown ids belong to this bank.
         """
         with self._reading() as reader:
             here = reader.states(ids)
@@ -251,17 +252,17 @@ class Core:
         return found
 
     def _standing(self, reader: Reader, id: str) -> Stored:
-        """The state of an id that this reader may see and change."""
+        """Return the state of an id that this viewer may see and change, or raise."""
         [held] = self._all_standing(reader, [id])
         return held
 
     def _all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
-        """The same of several, in their order."""
+        """Return the states of several ids, in their order, or raise."""
         found = reader.states(ids, self._filter().having(ids=tuple(ids)).anything())
         return [_in_force(reader, id, found.get(id)) for id in ids]
 
     def _newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
-        """The head of an id's revisions, now or as it was known then; an id without any is its own."""
+        """Return the newest revision of an id, now or at `known_at`; an id without revisions is its own."""
         seen = {id}
         while True:
             held = self._known(reader, id, known_at)
@@ -273,11 +274,11 @@ class Core:
             seen.add(id)
 
     def _known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
-        """The state of an id, whatever its standing, now or as it was known then."""
+        """Return the state of an id, of any status, now or at `known_at`."""
         return reader.states([id], self._filter().having(ids=(id,), known_at=known_at).anything()).get(id)
 
     def _check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
-        """Refuses a change that was decided on by what stood at a moment, where something else stands by now."""
+        """Raise `ConflictError` if the memory has changed since the caller read it."""
         if since is None:
             return
         newest = self._newest_revision(reader, id)
@@ -294,14 +295,14 @@ class Core:
             raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
 
     def _check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
-        """Every one of them is there and seen, whatever its standing."""
+        """Raise unless every id exists and is visible, in any status."""
         seen = reader.states(ids, self._filter().having(ids=tuple(ids), quarantined=quarantined).anything())
         for id in ids:
             if id not in seen:
                 self._standing(reader, id)
 
     def _tell(self, name: str, **payload: Any) -> None:
-        """Tells the notifier, if there is one, of what was written; never within the transaction."""
+        """Send an event about a write to the notifier, if there is one. Never call it within the transaction."""
         if self._notify is not None:
             self._notify(self.name, Event(name, payload))
 
@@ -309,7 +310,7 @@ class Core:
         return self._screening.text(text, parameter)
 
     def _screen_within(self, value: Any) -> Any:
-        """The same of every text in a JSON value."""
+        """Screen every text in a JSON value."""
         if isinstance(value, str) and value.strip():
             return self._screen(value, "value").text
         if isinstance(value, dict):
@@ -319,7 +320,7 @@ class Core:
         return value
 
     def _reason(self, reason: str | None) -> str | None:
-        """A verb's reason, checked and screened like everything that is written."""
+        """Return the reason of a verb, checked and screened."""
         if reason is None:
             return None
         return self._screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
@@ -337,7 +338,7 @@ class Core:
 
 
 def last_read(problems: Problems, unless_changed_since: Instant | None) -> int | None:
-    """The moment for `_check_unchanged`."""
+    """Return the time for `_check_unchanged`."""
     return None if unless_changed_since is None else problems.of(read_moment, unless_changed_since, UNLESS)
 
 
@@ -350,7 +351,7 @@ def _when(known: int) -> str:
 
 
 def check_decided(state: State) -> None:
-    """What a session taught stands as nothing else before it is accepted."""
+    """Raise `ConflictError` if the memory is a proposal that is not accepted."""
     if state.status in PROPOSAL_STATUSES:
         hint = "Accept it first: upkeep.accept, or pieria upkeep accept."
         raise ConflictError(f"it is {state.status}", ids=(state.id,), hint=hint)
@@ -368,7 +369,7 @@ def _in_force(reader: Reader, id: str, held: Stored | None) -> Stored:
 
 
 def missing(reader: Reader, id: str) -> NotFoundError | ConflictError:
-    """Nothing is to be seen under the id: the error that says so."""
+    """Return the error for an id under which nothing is visible."""
     held = quarantine_error(reader, id)
     if held is not None:
         return held

@@ -1,6 +1,6 @@
-"""How the bank is: counts and sizes, and every check with what to do. Never a word of what is remembered.
+"""Statistics, health checks and repair of a bank. No output contains remembered text.
 
-What a store finds in itself, and how it is mended, is the store's; here is what lies around it.
+The store checks and repairs its own files; this module checks what surrounds the store.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pieria.bank.core import Core
-from pieria.bank.jobs import by_state
-from pieria.bank.replies import Diagnosis, Stats
-from pieria.bank.session_records import Census, counted
+from pieria.bank.jobs.queue import by_state
+from pieria.bank.results.general import Diagnosis, Stats
+from pieria.bank.sessions.records import Census, counted
 from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
-from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import STATEMENT
+from pieria.record.rows import terms_of
 from pieria.record.time import iso, moment
 from pieria.store.parts import counts
 from pieria.store.protocol import Finding, Progress, Reader
@@ -27,15 +27,15 @@ from pieria.store.protocol import Finding, Progress, Reader
 DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
 LITTLE_SPACE = 200 << 20
 LEFT_LYING = 86_400_000_000
-"""Microseconds after which what was captured is left lying: no worker has come by, and no command."""
+"""Microseconds after which captured events count as left behind: no worker and no command has processed them."""
 SECOND = 1_000_000
 CLOCK_TOLERANCE = 5_000_000
-"""Microseconds by which known time may run ahead of the clock before it is worth a word."""
+"""The lead of known time over the clock, in microseconds, that `doctor` tolerates."""
 
 
 class Health(Core):
     def stats(self) -> Stats:
-        """Counts of what there is, by kind and standing, and the store's sizes."""
+        """Return counts by kind and status, and the sizes of the store."""
         from pieria.facts import summary
 
         everything = self._everything()
@@ -65,10 +65,10 @@ class Health(Core):
         )
 
     def doctor(self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None) -> Diagnosis:
-        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections.
+        """Check the file, record rules, projections, disk and settings. `repair` rebuilds damaged projections.
 
-        All of the bank is read for that. Where it has more than `up_to` versions it is not, and the diagnosis is not
-        `thorough`: it has only what is told at a glance. `progress` is told how many of how many checks are done.
+        A full check reads the whole bank. If the bank has more than `up_to` versions, only quick checks run and the
+        diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
         """
         check.flag(repair, "repair")
         thorough = self._is_small(up_to, repair)
@@ -101,12 +101,12 @@ class Health(Core):
             return reader.head().documents <= up_to
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Waits until every projection has caught up with the record; True when they have.
+        """Wait until every projection has caught up with the record, and return True if they have.
 
-        The text index is written with the record, so what is waited for is vectors: none without an embedder. What was
-        read is counted as well. False where time runs out, the bank's vectors are of another model, or another process
-        keeps the bank locked. Raises `AdapterError` where the model fails. What belongs to the user counts too.
-        `progress` is told how many of how many are embedded.
+        The text index is written with the record, so this waits for vectors; without an embedder there are none.
+        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
+        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
+        `progress` gets the number of embedded texts and their total.
         """
         if timeout is not None:
             check.number(timeout, "timeout", 0.0, 86_400.0)
@@ -121,9 +121,9 @@ class Health(Core):
         return user.sync(left, progress=progress) and caught_up
 
     def use_embedder(self) -> str:
-        """Moves the bank over to the embedder of this process: all is embedded anew, in the background; see `sync`.
+        """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.
 
-        Until that is done, recall uses the vectors there are, and the words of all. Returns the name of the space.
+        Until then recall uses the existing vectors, and the words of all memories. Return the name of the new space.
         """
         self._check_open()
         space = self._embedding.use()
@@ -136,7 +136,7 @@ class Health(Core):
         return self._filter().having(viewer=Viewer(everything=True), status=None, valid_at=ANY_TIME)
 
     def _embedding_findings(self) -> list[Finding]:
-        """Who embeds, and whether all is embedded: a floor that serves for want of a model is said out loud."""
+        """Report the embedder and its backlog. A hashing embedder that replaces a missing model is reported."""
         embedder = self._embedding.embedder
         with self._reading() as reader:
             standing = self._embedding.readiness(reader)
@@ -169,14 +169,14 @@ class Health(Core):
         return Finding("llm", True, "none: no language model is asked", remedy)
 
     def _work(self) -> Finding:
-        """Jobs that nobody could do are no damage, but somebody should look at them."""
+        """Report the jobs. Dead jobs are no damage, but a user should look at them."""
         with self._reading() as reader:
             counted = by_state(reader.job_counts())
         detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
         return Finding("work", True, detail, DEAD if "dead" in counted else None)
 
     def _raw(self) -> list[Finding]:
-        """What was captured and is not distilled: it is found by nobody until then."""
+        """Report captured events that are not distilled yet; recall does not find them."""
         from pieria.learning.distilling import pieces
 
         with self._reading() as reader:
@@ -185,12 +185,12 @@ class Health(Core):
             return []
         events, sessions = sum(state.new for state in waiting), len(waiting)
         detail = f"{events:,} captured events of {sessions:,} sessions are still to be distilled"
-        # What is of a time to come was captured while the clock was wrong, and nobody waits until then.
+        # A time in the future means that the clock was wrong during capture; count it as left behind.
         left = any(not -CLOCK_TOLERANCE <= self._now() - state.touched <= LEFT_LYING for state in waiting)
         return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
 
     def _proposals(self) -> list[Finding]:
-        from pieria.bank.deciding import waiting
+        from pieria.bank.capture.decisions import waiting
 
         with self._reading() as reader:
             count = waiting(reader, self._now())
@@ -202,7 +202,7 @@ class Health(Core):
         return counted(reader, self._now(), int(self.session_lease * SECOND))
 
     def _sessions(self) -> list[Finding]:
-        """What was lived through and nobody goes on with is no damage: the steps are there."""
+        """Report unfinished sessions. An abandoned session is no damage: its steps are kept."""
         with self._reading() as reader:
             found = self._census(reader)
         if not found.by_state:
@@ -214,12 +214,15 @@ class Health(Core):
         return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
 
     def _folders(self) -> dict[str, str]:
-        """The data folder first, which may lie in the other. One that is the root of all stands for no place."""
+        """Map folders to their short names. Skip the root folder.
+
+        The data folder comes first, because it may lie in the home folder.
+        """
         folders = {str(self.data): "DATA", os.path.expanduser("~"): "~"}
         return {folder: spoken for folder, spoken in folders.items() if folder.strip(os.sep)}
 
     def _disk(self) -> list[Finding]:
-        """Of this machine, where the bank is on it."""
+        """Report free space if the bank is on this machine."""
         if "path" not in self.store.describe():
             return []
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
@@ -252,7 +255,7 @@ class Health(Core):
 
 
 def _summed(numbers: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """How many there are of each, most first."""
+    """Return the sum for each name, largest first."""
     found = Counter[str]()
     for name, number in numbers:
         found[name] += number

@@ -1,7 +1,7 @@
-"""`bank.places`: where memories are kept, in numbers, and what ties one place to another.
+"""`bank.places`: counts of memories by place, and the links between places.
 
-To count a bank by its places means to read all of it. So that is done once, when somebody first asks; from then on the
-journal says which memories to look at again, whoever in whichever process has changed them.
+Counting reads the whole bank, so it happens once, at the first call. From then on the journal names the memories to
+count again, for changes by any process.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import EVERYTHING, Core
-from pieria.bank.linking import same_tie
+from pieria.bank.read.links import same_tie
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.filter import ANY_TIME
-from pieria.record.indexing import compared
+from pieria.record.index_terms import compared
 from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import ENDINGS, LISTED_KINDS, Frozen
 from pieria.record.time import is_over, is_to_come, moment
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Reader, Writer
 
 AT_ONCE = 1_000
-"""Changed memories that are looked at together."""
+"""Changed memories that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a place holds: how many memories, how many of each type, and when the last of them was said.
+    """The content of a place: the number of memories, their number by type, and the time of the latest.
 
-    What bears no type counts by its kind.
+    A memory without a type counts by its kind.
     """
 
     memories: int
@@ -48,7 +48,7 @@ class Kept:
 
 
 class Places:
-    """The places of one bank, as whoever opened it sees them. Threads may share it."""
+    """The places of one bank as its viewer sees them. Thread-safe."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -57,24 +57,24 @@ class Places:
         _every.add(self)
 
     def _start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here, in the middle of a survey."""
+        """Reset the state after a fork: a thread that no longer exists may hold the lock in the middle of a survey."""
         if self._lock.locked():
             self._survey = None
         self._lock = threading.Lock()
 
     def all(self) -> dict[str, Kept]:
-        """Every place that holds a memory which answers questions, by its name `wing/room`."""
+        """Return every place with memories that recall may return, by its name `wing/room`."""
         with self._lock:
             held = self._surveyed().held
             return {name: one.told() for name, one in sorted(held.items())}
 
     def counts(self) -> dict[str, int]:
-        """How many memories each place holds."""
+        """Return the number of memories in each place."""
         with self._lock:
             return {name: len(one.times) for name, one in sorted(self._surveyed().held.items())}
 
     def entities(self, places: str | Iterable[str]) -> dict[str, int]:
-        """What the memories there name as `entities`, and in how many of them, most first."""
+        """Return the `entities` of the memories in these places, with the number of memories for each, most first."""
         wanted = check.identifiers(places, "places")
         with self._lock:
             survey = self._surveyed().with_names()
@@ -86,16 +86,16 @@ class Places:
             return {spelt[key]: number for key, number in sorted(found.items(), key=lambda each: (-each[1], each[0]))}
 
     def naming(self, entity: str) -> dict[str, int]:
-        """The places with memories that name this entity, and how many of them do."""
+        """Return the places with memories that name this entity, and the number of these memories."""
         wanted = compared(check.name(entity, "entity"))
         with self._lock:
             return dict(sorted(self._surveyed().with_names().naming.get(wanted, {}).items()))
 
     def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
-        """What is named in several places: by name, those places and how many memories of each name it.
+        """Return the entities named in several places: by name, the places and their number of memories.
 
-        With `places` only what is named in one of these. What is named in more than `most` is left out: it tells
-        nothing of any two of them.
+        With `places`, only entities named in one of these. Entities named in more than `most` places are left out,
+        because they say little about any two.
         """
         wanted = None if places is None else check.identifiers(places, "places")
         check.whole(most, "most", 2)
@@ -107,9 +107,9 @@ class Places:
             return {survey.spelt[key]: dict(found) for key in keys if 1 < len(found := survey.naming[key]) <= most}
 
     def rename(self, place: str | End, to: str | End) -> int:
-        """Calls a place by another name: what is kept there, and every link to it. Returns how many memories that are.
+        """Rename a place: its memories and every link to it. Return the number of memories.
 
-        Where there is a place of that name already, the two become one.
+        If a place of the new name exists, the two are merged.
         """
         old, new = _two_places(place, to)
         core, moved = self._core, list[str]()
@@ -128,7 +128,7 @@ class Places:
         return len(moved)
 
     def relink(self, place: str | End, to: str | End) -> int:
-        """Makes the links of a place those of another one; what is kept there stays. Returns how many they are."""
+        """Move the links of a place to another place; its memories stay. Return the number of links."""
         old, new = _two_places(place, to)
         led = list[LinkRow]()
 
@@ -140,7 +140,7 @@ class Places:
         return len(led)
 
     def _surveyed(self) -> _Survey:
-        """Brought up to date with the bank; of one moment."""
+        """Return the survey, updated to one moment of the bank."""
         core = self._core
         filter = core._filter(kinds=LISTED_KINDS).having(valid_at=ANY_TIME)
         with core._reading() as reader:
@@ -160,14 +160,14 @@ class Places:
 @dataclass(slots=True)
 class _Place:
     times: dict[str, int] = field(default_factory=dict)
-    """When each memory was said, by its id."""
+    """The time of each memory, by id."""
     types: Counter[str] = field(default_factory=Counter)
     entities: Counter[str] = field(default_factory=Counter)
-    """By the key under which a name is compared."""
+    """By the key used for comparing names."""
     newest: int | None = None
-    """None where the newest was taken away, until somebody asks."""
+    """None after the newest was removed, until the next read."""
     kept: Kept | None = None
-    """As it was told last; None where it has changed since."""
+    """The last answer; None after a change."""
 
     def told(self) -> Kept:
         if self.newest is None:
@@ -178,18 +178,18 @@ class _Place:
 
 
 class _Survey:
-    """Every memory that was seen, and what follows from those that hold now."""
+    """Every visible memory, and the counts of those that are valid now."""
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.seq = 0
         self.held: defaultdict[str, _Place] = defaultdict(_Place)
         self.naming: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        """How many memories of each place name an entity, by the entity's key. Counted once somebody asks."""
+        """The number of memories per place that name an entity, by the entity's key. Counted at the first use."""
         self.spelt: dict[str, str] = {}
         self._counted: dict[str, Placed] = {}
         self._bounded: dict[str, Placed] = {}
         self._turning: list[tuple[int, str]] = []
-        """When memories begin or cease to hold, the next first."""
+        """The times at which memories become or cease to be valid, as a heap."""
         self._now = ANY_TIME
         self._knows_names = False
         self.look_again((), placed)
@@ -235,7 +235,7 @@ class _Survey:
             self._add_names(one)
 
     def with_names(self) -> _Survey:
-        """The same, with what is named counted as well: who only wants to know how much is where need not wait."""
+        """Return the survey with entities counted. Callers that need only numbers skip this cost."""
         if not self._knows_names:
             self._knows_names = True
             for one in self._counted.values():
@@ -275,9 +275,9 @@ def _two_places(place: str | End, to: str | End) -> tuple[str, str]:
 
 
 def _led_elsewhere(reader: Reader, old: str, new: str) -> Iterator[LinkRow]:
-    """The links of a place, as those of another one. What would tie that to itself is untied.
+    """Yield the links of a place, moved to another place. A link from the new place to itself is removed.
 
-    Where that one has the same tie already it stays, and says what the other said if it said nothing.
+    If the new place has the same link already, that link stays and takes over a missing label.
     """
     for link in reader.links([End("place", old)]):
         row = row_of(link)

@@ -1,4 +1,4 @@
-"""`bank.rules`: the standing rules that agents are told, those that wait, and a person's decisions on them."""
+"""`bank.rules`: the standing rules given to agents, those that wait, and a person's decisions on them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pieria.bank.asking import Names
+from pieria.bank.capture.decisions import decide, proposal_of
+from pieria.bank.capture.lessons import Lessons
 from pieria.bank.core import check_decided, last_read
-from pieria.bank.deciding import decide, proposal_of
-from pieria.bank.proposing import Lessons
-from pieria.bank.replies_lessons import Proposal
-from pieria.bank.replies_rules import DecidedRules, Rule, Rules
+from pieria.bank.filters import Names
+from pieria.bank.results.lessons import Proposal
+from pieria.bank.results.rules import DecidedRules, Rule, Rules
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,
@@ -54,7 +54,7 @@ class BankRules:
         self._bank = bank
 
     def list(self, state: Names = (TOLD, WAITING), *, via: Names = CLAIMING, limit: int = 100) -> Rules:
-        """Return the standing rules in these states. Of those that wait, only the ones that came in by these ways."""
+        """Return the standing rules in these states. Waiting rules are included only if they came in by `via`."""
         states = check.choices(state, "state", STATES)
         ways = check.choices(via, "via", GIVEN)
         check.whole(limit, "limit", 1, MOST)
@@ -64,7 +64,7 @@ class BankRules:
         return Rules(tuple(found[:limit]), max(0, len(found) - limit))
 
     def explain(self, id: str) -> Rule:
-        """Return one rule with why it is told or waits. Raise `NotFoundError` for an id that no memory has."""
+        """Return one rule and why it is given to agents or waits. Raise `NotFoundError` if no memory has the id."""
         wanted = check.identifier(id, "id")
         with self._bank._reading() as reader:
             self._bank._standing(reader, wanted)
@@ -73,23 +73,23 @@ class BankRules:
     def accept(
         self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
     ) -> DecidedRules:
-        """Make these memories rules that agents are told. Raise `AccessError` where nobody but an agent asks.
+        """Make these memories rules for agents. Raise `AccessError` unless a person asks.
 
-        With `unless_changed_since`, the latest `known_from` of what was read, raise `ConflictError` where one of them
-        changed since, and decide on none.
+        `unless_changed_since` takes the latest `known_from` of the versions that were read: if any memory has changed
+        since, raise `ConflictError` and decide on none.
         """
         return self._decide(ids, ACCEPTED_LESSON, reason, unless_changed_since)
 
     def decline(
         self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
     ) -> DecidedRules:
-        """Tell these as rules no more, and ask about them no more until their wording changes.
+        """Stop giving these rules to agents, and do not ask about them again until their wording changes.
 
-        `unless_changed_since` is that of `accept`.
+        `unless_changed_since` works as in `accept`.
         """
         return self._decide(ids, DECLINED_LESSON, reason, unless_changed_since)
 
-    # --- how one stands
+    # --- state of a rule
 
     def _all(self, reader: Reader, ways: tuple[str, ...]) -> Iterable[Rule]:
         if self._bank.is_foreign:
@@ -108,7 +108,7 @@ class BankRules:
         return [rule for rule in rules if rule.why != NO_RULE]
 
     def _rules_of(self, reader: Reader, memory: Memory, lessons: Lessons) -> Iterator[Rule]:
-        """Yield how a memory's rules stand: those that are told, and apart from them those that wait."""
+        """Yield the rules of a memory: those given to agents, and separately those that wait."""
         rule = self._rule(reader, memory, lessons)
         yield rule
         if rule.state == TOLD and (held_back := words_of(memory).held_back):
@@ -117,7 +117,7 @@ class BankRules:
     def _rule(self, reader: Reader, memory: Memory, lessons: Lessons | None = None) -> Rule:
         words = words_of(memory)
         said = " ".join(filter(None, words))
-        # Without a sentence that states a rule, an acceptance lets the title be told, or the text.
+        # If no sentence states a rule, acceptance applies to the title or text.
         shown = said or words_of(replace(memory, origin=replace(memory.origin, via=ACCEPTED))).told
         held = (lessons or Lessons(self._bank, reader)).held.get(memory.id)
         if held is not None and held.type == RULE and held.status != "active":
@@ -173,7 +173,7 @@ class BankRules:
     def _decide_on(
         self, writer: Writer, changeset: Changeset, id: str, decision: str, reason: str | None, who: str
     ) -> None:
-        """Decide on a memory that is no lesson."""
+        """Record a decision on a memory that is no lesson."""
         bank = self._bank
         held = bank._standing(writer, id).state
         check_decided(held)

@@ -1,9 +1,9 @@
-"""The scratchpad: a session's notes to itself. Not remembered, not recalled, kept until cleared."""
+"""The scratchpad: a session's own notes. They are not memories, are not recalled, and stay until cleared."""
 
 from __future__ import annotations
 
 from pieria.bank.core import Core
-from pieria.bank.replies import ScratchpadEntry
+from pieria.bank.results.general import ScratchpadEntry
 from pieria.errors import NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -15,13 +15,13 @@ COLLECTION = "scratchpad"
 
 
 def key_of(session: str | None, id: str) -> str:
-    """Under which an entry is kept. The length keeps one session's keys from beginning like another's."""
+    """Return the key of an entry. The length keeps one session's prefix from matching another session's keys."""
     named = session or ""
     return f"{len(named)}:{named}:{id}"
 
 
 class Scratchpad:
-    """The entries of one session; without a session, those of nobody in particular."""
+    """The entries of one session, or those without a session."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -51,13 +51,13 @@ class Scratchpad:
         return entries[0]
 
     def read(self) -> list[ScratchpadEntry]:
-        """Newest first."""
+        """Return the entries, newest first."""
         with self._core._reading() as reader:
             entries = self._entries(reader).values()
         return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
 
     def clear(self) -> int:
-        """Deletes every entry of the session, and says how many there were."""
+        """Delete every entry of the session, and return their number."""
         found: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
@@ -68,7 +68,7 @@ class Scratchpad:
         return len(found)
 
     def _changeset(self, verb: str, records: list[Record]) -> Changeset:
-        """The journal tells the entries by their ids; which session they are of is its own business."""
+        """Name the entries in the journal by id, without their session, which is private."""
         ids = tuple(record.key.removeprefix(self._prefix) for record in records)
         return Changeset(f"scratchpad {verb}", records=records, ids=ids)
 

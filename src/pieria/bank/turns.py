@@ -1,4 +1,4 @@
-"""One at a time: whoever is about to do what another thread of this process does already waits until that is done."""
+"""Locks by key: a thread that wants to do what another does already waits until that is done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Turn:
 
 
 class Turns:
-    """By what is done. A fork begins anew: in the child nobody is at work."""
+    """The locks, by key. A fork resets them, because no other thread exists in the child."""
 
     def __init__(self) -> None:
         self.start_anew()

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pieria.capture.draining import Drain, Drained
+from pieria.capture.drain import Drain, Drained
 from pieria.errors import PieriaError
 
 if TYPE_CHECKING:

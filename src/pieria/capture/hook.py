@@ -322,7 +322,7 @@ def _cleaner() -> Cleaner:
         Of what is kept in part only the ends are searched for secrets, for a text may hold little else.
         """
         if "<<<" in text:
-            text = _loaded("unfencing").unfenced(text)
+            text = _loaded("unfence").unfenced(text)
         text = privacy.cut_private(text)[0]
         length = len(text)
         half = max(limit, SEARCHED // 2)

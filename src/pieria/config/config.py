@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Self
 
-from pieria.config import reading
+from pieria.config import file as reading
 from pieria.config.findings import Findings, copied, merged
 from pieria.config.params import TYPES, raised, usual, value_function_of
 from pieria.config.profile import ExtractionProfile, profile_of

@@ -14,8 +14,8 @@ from typing import Any
 from pieria.config.findings import Findings
 from pieria.config.params import params_of
 from pieria.errors import ConfigError, InputError
-from pieria.models.minds.llm.asking import DOMAIN, OVERLAY
 from pieria.models.minds.llm.prompt import STEPS
+from pieria.models.minds.llm.request import DOMAIN, OVERLAY
 from pieria.record import check
 
 BUILT_IN = ("coding", "research", "customer_support")

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import ClassVar, Unpack
 
-from pieria.errors.describing import counted, described, described_id
+from pieria.errors.description import counted, described, described_id
 from pieria.errors.root import Framework, More, Reasoned
 
 

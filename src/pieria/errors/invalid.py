@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import ClassVar, Unpack
 
-from pieria.errors.describing import counted, described
+from pieria.errors.description import counted, described
 from pieria.errors.root import Invalid, More, Reasoned
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, ClassVar, TypedDict, Unpack
 
-from pieria.errors.describing import counted, described
+from pieria.errors.description import counted, described
 
 
 def jsonable(value: object) -> Any:

@@ -1,1 +1,1 @@
-"""Facts: triples with the time they held. Plans what to write and reads what there is; never writes, asks no clock."""
+"""Facts: triples with the time they hold. It plans writes and reads facts; it never writes and never asks the time."""

@@ -1,7 +1,7 @@
-"""Aliases: several names of one entity, kept in the bank's own records.
+"""Aliases: other names of one entity, kept in the bank's own records.
 
-Facts keep the name they were written with. An alias is followed when facts are looked up, so that it counts for what
-was written before it, and can be taken back.
+Facts keep the name they were written with. Look-ups follow aliases, so an alias also applies to earlier facts and can
+be removed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 
 COLLECTION = "aliases"
-"""An alias is {"name", "of"}, its entity {"name", "also": [...]}; both under an id drawn from the key, since the
-journal tells the keys of records but no names."""
+"""An alias is {"name", "of"}, its entity {"name", "also": [...]}. Their ids are derived from the key: the journal shows
+the keys of records, and must not show names."""
 
 
 class Planned(NamedTuple):
@@ -27,7 +27,7 @@ class Planned(NamedTuple):
 
 
 class Aliases:
-    """The aliases of one reader's moment, each looked up once."""
+    """The aliases that one reader sees. Each is read once."""
 
     def __init__(self, reader: Reader, *, all_at_once: bool = False) -> None:
         self._reader = reader
@@ -38,12 +38,12 @@ class Aliases:
             self._held.update({folded(held["name"]): held for held in reader.records(COLLECTION).values()})
 
     def root(self, key: str) -> str:
-        """The key of the entity that a key stands for: its own where it is no alias."""
+        """Return the key of the entity for a key: the key itself if it is no alias."""
         held = self._of(key)
         return key if held is None or "of" not in held else folded(held["of"])
 
     def entity(self, name: str) -> str:
-        """The same from a spelling."""
+        """Return the key of the entity for a name."""
         found = self._keys.get(name)
         if found is None:
             found = self._keys[name] = self.root(folded(name))
@@ -53,12 +53,12 @@ class Aliases:
         return self.entity(name) != folded(name)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """The other spellings of the entity a key stands for; its own name is not among them."""
+        """Return the aliases of the entity for a key, without its own name."""
         held = self._of(self.root(key))
         return () if held is None else tuple(held["also"])
 
     def group(self, name: str) -> tuple[str, ...]:
-        """Every key under which a fact about this name may have been written."""
+        """Return every key that facts about this name may be stored under."""
         root = self.entity(name)
         return (root, *(folded(other) for other in self.names(root)))
 
@@ -67,14 +67,14 @@ class Aliases:
         return None if held is None else str(held["name"])
 
     def pairs(self) -> dict[str, str]:
-        """Alias to entity, as spelt."""
+        """Return a mapping of alias to entity, as spelt."""
         found = {}
         for held in self._reader.records(COLLECTION).values():
             found.update(dict.fromkeys(held.get("also", ()), held["name"]))
         return dict(sorted(found.items()))
 
     def added(self, name: str, of: str) -> Planned:
-        """Makes `name`, with all its own aliases, an alias of the entity of `of`."""
+        """Plan to make `name`, with all its own aliases, an alias of the entity of `of`."""
         key, root = folded(name), self.entity(of)
         if key == folded(of):
             raise InputError("of", "another name: these two are one already", of)
@@ -107,7 +107,7 @@ class Aliases:
         return self._reader.spelling(key) or given
 
     def look_up(self, keys: Iterable[str]) -> None:
-        """All of these in one look, for whoever goes on to ask for one after the other."""
+        """Read all of these in one look-up, for a caller that asks for each later."""
         new = {} if self._complete else {_id(key): key for key in keys if key not in self._held}
         if new:
             held = self._reader.records(COLLECTION, keys=list(new))

@@ -1,4 +1,5 @@
-"""Half-open intervals of valid time, in microseconds. Open ends are the ends of time, so that they compare like any."""
+"""Half-open intervals of valid time, in microseconds. Open ends are sentinel values, so that all bounds compare
+alike."""
 
 from __future__ import annotations
 
@@ -25,24 +26,24 @@ class Span(NamedTuple):
         return self.begin < other.end and other.begin < self.end
 
     def meets(self, other: Span) -> bool:
-        """Overlaps or touches: together they are one interval."""
+        """Return whether the two overlap or touch, so that they form one interval."""
         return self.begin <= other.end and other.begin <= self.end
 
     def covers(self, other: Span) -> bool:
         return self.begin <= other.begin and other.end <= self.end
 
     def within(self, other: Span) -> Span | None:
-        """What both have; None where they have nothing in common."""
+        """Return the intersection; None if it is empty."""
         begin, end = max(self.begin, other.begin), min(self.end, other.end)
         return Span(begin, end) if begin < end else None
 
     def without(self, other: Span) -> list[Span]:
-        """What is left, none to two pieces."""
+        """Return the rest: no, one or two pieces."""
         pieces = (Span(self.begin, min(self.end, other.begin)), Span(max(self.begin, other.end), self.end))
         return [piece for piece in pieces if piece.begin < piece.end]
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """As they are written, None where it is open."""
+        """Return the bounds for a row, None where open."""
         return (None if self.begin == BEGINNING else self.begin, None if self.end == FOREVER else self.end)
 
 
@@ -61,6 +62,6 @@ def spanned(begin: int | None, end: int | None) -> Span:
 
 
 def joined(spans: Iterable[Span]) -> Span:
-    """The one interval of spans that meet."""
+    """Return one interval for spans that meet."""
     begins, ends = zip(*spans, strict=True)
     return Span(min(begins), max(ends))

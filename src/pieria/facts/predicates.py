@@ -1,4 +1,4 @@
-"""Which predicates have one value at a time. It is declared, never guessed, and kept in the bank's own records."""
+"""The single-valued predicates. They are declared, never guessed, and kept in the bank's own records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLLECTION = "predicates"
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate that is in use or declared, and the number of its facts."""
+    """A predicate in use or declared, with the number of its facts."""
 
     name: str
     single_valued: bool
@@ -28,7 +28,7 @@ class Predicate:
 
 
 class Declaration(NamedTuple):
-    """That a predicate has one value at a time, as it was spelt, and what the bank knew last before that."""
+    """The declaration of a single-valued predicate: its spelling, and the bank's known time before it."""
 
     name: str
     known: int
@@ -40,12 +40,12 @@ def declaration(reader: Reader, key: str) -> Declaration | None:
 
 
 def single_valued(reader: Reader) -> dict[str, str]:
-    """The spelling of each declared predicate by its key."""
+    """Return the spelling of each declared predicate by key."""
     return {folded_predicate(held["name"]): held["name"] for held in reader.records(COLLECTION).values()}
 
 
 def declared(reader: Reader, name: str, single: bool) -> list[Record]:
-    """What to write, nothing where it is so already."""
+    """Return the records to write; none if nothing changes."""
     key = folded_predicate(name)
     if single == (declaration(reader, key) is not None):
         return []
@@ -55,7 +55,7 @@ def declared(reader: Reader, name: str, single: bool) -> list[Record]:
 
 
 def listed(reader: Reader, spelt: Mapping[str, int]) -> list[Predicate]:
-    """Those in use, given as the number of facts by spelling, and those declared; by name."""
+    """Return used and declared predicates by name. `spelt` counts facts by spelling."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for spelling, number in spelt.items():

@@ -1,6 +1,6 @@
-"""The sentence by which a fact is told, and what a sentence in other words says of the fact.
+"""The sentence form of a fact, and the parsing of an edited sentence.
 
-Knows nothing of memories. Who writes the sentence down is `bank.statements`.
+Memories do not belong here: `bank.facts.statements` writes the sentence down.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DATES = re.compile(r" \((?:from \S+ )?until \S+\)$")
 
 
 def sentence_of(row: FactRow) -> str:
-    """Return the fact as a sentence: “Maya lives in Berlin.” One that has an end says when it held."""
+    """Return the fact as a sentence: “Maya lives in Berlin.” A fact with an end also says when it held."""
     told = f"{_beginning(row)} {row.object.strip()}"
     if row.valid_until is not None:
         since = "" if row.valid_from is None else f"from {_first_day(row.valid_from)} "
@@ -28,7 +28,7 @@ def sentence_of(row: FactRow) -> str:
 
 
 def object_in(sentence: str, row: FactRow) -> str | None:
-    """Return what a sentence says in place of the fact's object; None where the rest of it is not as before."""
+    """Return the object in an edited sentence; None if the rest of the sentence changed."""
     begins = f"{_beginning(row)} "
     if folded(sentence[: len(begins)]) != folded(begins):
         return None
@@ -47,5 +47,5 @@ def _first_day(at: int) -> str:
 
 
 def _last_day(until: int) -> str:
-    """The end itself is not within the time: of a whole day it is the day before."""
+    """Return the last day within the time. The end is exclusive: after a whole day it is the day before."""
     return moment(max(until - 1, BEGINNING)).date().isoformat()

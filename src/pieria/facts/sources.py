@@ -1,7 +1,7 @@
 """The time of the memories behind facts.
 
-A fact is kept as it was written and held to its memory's time when it is shown. What is written again is taken from
-the fact as written: the memory may hold longer another day.
+A fact is stored as written, and limited to its memory's time when it is shown. A rewrite starts from the stored fact,
+because the memory may later hold for longer.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Times = Mapping[str | None, Span]
 
 
 def as_written(filter: Filter) -> Filter:
-    """The same reader, to whom facts come as they were written."""
+    """Return a filter of the same reader that yields facts as written."""
     return filter.having(valid_at=ANY_TIME)
 
 
 def times_of(reader: Reader, memories: Iterable[str | None], filter: Filter) -> Times:
-    """When each of the memories holds that can be seen; what names none may hold at any time."""
+    """Return when each visible memory holds; facts without a memory may hold at any time."""
     found: dict[str | None, Span] = {None: EVER}
     named = sorted({memory for memory in memories if memory is not None})
     if named:
@@ -34,7 +34,7 @@ def times_of(reader: Reader, memories: Iterable[str | None], filter: Filter) -> 
 
 
 def shown(fact: Fact, times: Times) -> Fact:
-    """The fact as an answer tells it; as it was written where it is to be seen at no time."""
+    """Return the fact limited to its memory's time; unchanged if the two do not overlap."""
     span = span_of(fact).within(times[fact.source_memory])
     if span is None:
         return fact
@@ -47,7 +47,8 @@ def shown(fact: Fact, times: Times) -> Fact:
 
 
 def was_seen(reader: Reader, fact: Fact, filter: Filter) -> bool:
-    """Whether a version was to be seen while it was known: its memory may have been another session's then."""
+    """Return whether this reader could see a version while it was known: its memory may have belonged to another
+    session."""
     if fact.source_memory is None or fact.known_until is None:
         return True
     stretch = (micros(fact.known_from), micros(fact.known_until) - 1)

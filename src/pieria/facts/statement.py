@@ -1,4 +1,4 @@
-"""What a caller states: a triple and what is given about it, checked. Knows nothing of what the bank holds."""
+"""A caller's statement: a triple with its details, checked. Nothing here reads the bank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pieria.record.trust import PERSON
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Bounds are microseconds, None where the caller gave none."""
+    """Bounds are microseconds; None if the caller gave none."""
 
     subject: str
     predicate: str
@@ -25,7 +25,7 @@ class Statement:
     memory: str | None = None
     source: str | None = None
     via: str = PERSON
-    """The way in which it came, where it comes from no memory."""
+    """The channel of a statement without a memory."""
 
 
 def checked_triple(problems: Problems, subject: object, predicate: object, object: object) -> tuple[str, str, str]:
@@ -48,7 +48,7 @@ def checked_statement(
     source: str | None = None,
     begins: str = "valid_from",
 ) -> Statement:
-    """`begins` is the parameter by which the caller knows the beginning. All that is wrong is reported at once."""
+    """Return the statement. Raise one error for all problems. `begins` is the caller's name for the start."""
     problems = Problems()
     triple = checked_triple(problems, subject, predicate, object)
     if begins == "valid_from":

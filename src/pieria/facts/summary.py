@@ -1,4 +1,4 @@
-"""What the facts of a bank come to: its entities, its counts, and where facts contradict each other."""
+"""Totals over a bank's facts: its entities, its counts, and its conflicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import Predicate, listed, single_valued
-from pieria.facts.querying import alike, at_all_times, time_of, whole, widest
+from pieria.facts.query import alike, at_all_times, time_of, whole, widest
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
@@ -21,7 +21,7 @@ from pieria.store.protocol import Reader
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name that stands in facts, its aliases, and in how many facts they stand."""
+    """A name in facts, its aliases, and the number of their facts."""
 
     name: str
     aliases: tuple[str, ...]
@@ -33,7 +33,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Facts that hold at the same time and cannot: one subject, a single-valued predicate, different objects."""
+    """Facts that contradict each other at one time: one subject, a single-valued predicate, different objects."""
 
     subject: str
     predicate: str
@@ -49,7 +49,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class FactStats:
-    """`facts` are those of all times: what holds, what has ended, and what is yet to begin."""
+    """`facts` counts facts of all times: current, ended and upcoming."""
 
     entities: int
     facts: int
@@ -72,7 +72,7 @@ class FactStats:
 
 
 def entities(reader: Reader, prefix: str, filter: Filter) -> list[Entity]:
-    """By name; one is found by the beginning of any of its names."""
+    """Return the entities by name. `prefix` may match any of an entity's names."""
     aliases = Aliases(reader, all_at_once=True)
     names: dict[str, str] = {}
     counts: defaultdict[str, int] = defaultdict(int)
@@ -91,7 +91,7 @@ def entities(reader: Reader, prefix: str, filter: Filter) -> list[Entity]:
 
 
 def entity(reader: Reader, name: str, filter: Filter) -> Entity:
-    """The entity a name stands for."""
+    """Return the entity for a name."""
     aliases = Aliases(reader)
     root = aliases.entity(name)
     facts = reader.spans(FactQuery(either_keys=aliases.group(name)), filter)
@@ -154,7 +154,7 @@ def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter
 
 
 def _at_odds(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
-    """Those that overlap one with another object; in the order in which they begin."""
+    """Return the facts that overlap one with another object, in order of their start."""
     running: list[tuple[FactSpan, int, str]] = []
     found: set[str] = set()
     ordered = sorted(spans, key=lambda span: time_of(span).begin)

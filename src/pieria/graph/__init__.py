@@ -1,6 +1,6 @@
-"""The graph of what was lived and learnt: nodes, ties, changesets, and what keeps them.
+"""The graph of experience and knowledge: nodes, links, changesets, and the backends that store them.
 
-Plain data and pure functions, and backends beside them; how experience becomes nodes is told in `learning`.
+Plain data, pure functions and backends. `learning` turns experience into nodes.
 """
 
 from pieria.graph.backend import Found, GraphBackend, chosen

@@ -1,4 +1,4 @@
-"""What keeps a graph: the ten callbacks, and how any backend chooses among the candidates that it found."""
+"""The port of a graph store: its ten callbacks, and the choice among found candidates that all backends share."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
-from pieria.graph.valuing import params_of, score_of
+from pieria.graph.value_function import params_of, score_of
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
 
 @runtime_checkable
 class GraphBackend(Protocol):
-    """Threads share a backend. What it cannot do it refuses with an error of `pieria.errors`, and then changes nothing.
+    """A store of one graph, shared by threads. It refuses what it cannot do with an error of `pieria.errors` and no
+    change.
 
-    `pieria.graph.contract` checks one of your own against what is said here.
+    `pieria.graph.contract` checks your own backend against these docstrings.
     """
 
     def init(self, opts: Mapping[str, Any]) -> None:
-        """Called once before anything else, with `repo_id` and what was given besides."""
+        """Prepare the backend. Called once before anything else, with `repo_id` and the caller's options."""
 
     def apply_changeset(self, changeset: Changeset) -> None:
-        """All of it or nothing: nodes, then ties between what is there, then metadata.
+        """Apply the whole changeset or nothing: nodes, then links between existing nodes, then metadata.
 
-        A node under an id that is taken replaces what stood there and keeps its ties. A tie stands on both ends.
+        A node with a known id replaces the old one and keeps its links. A link is stored on both ends.
         """
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
-        """With their metadata and every tie to them. Unknown ids do not matter."""
+        """Delete the nodes with their metadata and every link to them. Ignore unknown ids."""
 
     def find_candidates(
         self,
@@ -42,31 +43,31 @@ class GraphBackend(Protocol):
         value_fn_config: Mapping[str, Any] | None,
         opts: Mapping[str, Any] | None,
     ) -> list[tuple[Node, float]]:
-        """By type, in the order asked for: nodes with their scores, the best first.
+        """Return nodes with their scores, best first within each type, in the order of `node_types`.
 
-        The relevance is the cosine to the question or to the nearest tag, at least 0. The value function makes the
-        score of it; each type has a threshold and a `top_k`.
+        The relevance is the cosine to the query or to the nearest tag, at least 0. The value function turns it into a
+        score; each type has a threshold and a `top_k`.
         """
 
     def get_node(self, node_id: str) -> Node | None: ...
 
     def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
-        """The neighbours of these nodes, each once, by ties of that type or of any."""
+        """Return the neighbours of these nodes, each once, over edges of that type or of any type."""
 
     def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]: ...
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
-        """Of those that have any."""
+        """Return the metadata of the nodes that have any."""
 
     def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
-        """Sets it for these nodes, whatever it was. Unknown ids do not matter."""
+        """Replace the metadata of these nodes. Ignore unknown ids."""
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
-        """Their counts begin anew. Unknown ids do not matter."""
+        """Reset the metadata of these nodes. Ignore unknown ids."""
 
 
 class Found(NamedTuple):
-    """A node of which is known how near it is to a question."""
+    """A node with its relevance to a query."""
 
     node: Node
     relevance: float
@@ -76,7 +77,7 @@ class Found(NamedTuple):
 def chosen(
     found: Iterable[Found], node_type: str, config: Mapping[str, Any] | None, clock: Clock = system_clock
 ) -> list[tuple[Node, float]]:
-    """The best of one type, as the value function and the parameters of the type would have it."""
+    """Return the best nodes of one type, by the value function and the parameters of the type."""
     params = params_of(config, node_type)
     score = score_of(config, clock)
     scored = [(each.node, float(score(each.relevance, each.node, each.metadata, params))) for each in found]
@@ -86,7 +87,7 @@ def chosen(
 
 
 def known_options(opts: Mapping[str, Any] | None, known: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The options, where all of them are known."""
+    """Return the options. Raise `InputError` for an unknown one."""
     given = {} if opts is None else opts
     if not isinstance(given, Mapping):
         raise InputError("opts", "a mapping of options by name", opts)
@@ -97,5 +98,5 @@ def known_options(opts: Mapping[str, Any] | None, known: Sequence[str] = ()) -> 
 
 
 def known_ids(node_ids: object) -> tuple[str, ...]:
-    """Ids of nodes, each once; none is as good as any number of them."""
+    """Return the ids, each once; there may be none."""
     return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")

@@ -1,4 +1,4 @@
-"""What is to be written to a graph, gathered first and applied as one."""
+"""The changes to a graph, collected and then applied as one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tie = tuple[str, str, Edge]
 
 @dataclass(frozen=True, slots=True)
 class Changeset:
-    """Nodes to put, ties to make, metadata to set, and what nodes gain over the metadata that they have by then.
+    """Nodes to put, links to make, metadata to set, and metadata to add to the current values.
 
     Each method returns another changeset.
     """
@@ -40,11 +40,11 @@ class Changeset:
         return replace(self, metadata={**self.metadata, node_id: meta})
 
     def add_metadata(self, node_id: str, meta: NodeMetadata) -> Changeset:
-        """These counts on top of what the node has when the changeset is applied, whoever used it meanwhile."""
+        """Add these counts to the node's metadata at the time of applying, including any use in between."""
         return replace(self, gained=_joined(self.gained, {node_id: meta}))
 
     def merge(self, other: Changeset) -> Changeset:
-        """Both, one after the other: where both say something of one node, the other's word stands. Gains add up."""
+        """Return both changesets in sequence. The other one wins where both set the same node; gains add up."""
         additions, links = [*self.additions, *other.additions], [*self.links, *other.links]
         metadata = {**self.metadata, **other.metadata}
         return Changeset(additions, links, metadata, _joined(self.gained, other.gained))
@@ -54,7 +54,7 @@ class Changeset:
         return not (self.additions or self.links or self.metadata or self.gained)
 
     def metadata_over(self, held: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
-        """What the metadata of the nodes that it speaks of comes to, over what is held of them."""
+        """Return the resulting metadata of all nodes in the changeset, given their current metadata."""
         said = dict(self.metadata)
         for id, gain in self.gained.items():
             before = said.get(id) or held.get(id)
@@ -62,11 +62,11 @@ class Changeset:
         return said
 
     def nodes(self) -> dict[str, Node]:
-        """What is put, by id: of several under one id the last."""
+        """Return the nodes to put, by id; the last one wins."""
         return {node.id: node for node in self.additions}
 
     def ties(self) -> Iterator[Tie]:
-        """What is to be tied, those that the nodes bring along first. Nothing is tied to itself."""
+        """Yield the links to make, those of the nodes first. Skip links from a node to itself."""
         for node in self.additions:
             for edge in Edge:
                 yield from ((node.id, other, edge) for other in sorted(node.links[edge]) if other != node.id)
@@ -74,7 +74,7 @@ class Changeset:
 
 
 def checked(changeset: object) -> Changeset:
-    """The changeset, where everything in it can be written; otherwise all that is wrong with it, as one error."""
+    """Return the changeset if it is valid. Otherwise raise one error with all problems."""
     if not isinstance(changeset, Changeset):
         raise InputError("changeset", "a pieria.graph.Changeset", changeset)
     problems = Problems()
@@ -89,7 +89,7 @@ def checked(changeset: object) -> Changeset:
 
 
 def checked_metadata(entries: object, parameter: str) -> Mapping[str, NodeMetadata]:
-    """Metadata by the id of its node."""
+    """Return metadata by node id. Raise `InputError` for invalid values."""
     if not isinstance(entries, Mapping):
         raise InputError(parameter, "a mapping of ids to NodeMetadata", entries)
     for id, metadata in entries.items():
@@ -104,7 +104,7 @@ def checked_metadata(entries: object, parameter: str) -> Mapping[str, NodeMetada
 
 
 def checked_vector(vector: Any, parameter: str) -> Sequence[float]:
-    """Numbers, all of them finite, in a list or an array."""
+    """Return the vector: finite numbers in a list or an array. Raise `InputError` for anything else."""
     if isinstance(vector, str | bytes) or not hasattr(vector, "__len__") or not len(vector):
         raise InputError(parameter, "a list of numbers", vector)
     kinds = set(map(type, vector))

@@ -1,7 +1,6 @@
-"""What every graph backend has to keep, as a function to run against one of your own.
+"""The contract of every graph backend, as a function to run against your own.
 
-It needs no test framework: whoever breaks the contract raises an `AssertionError` that says how, and what a backend
-raises of itself comes through.
+It needs no test framework. A violation raises `AssertionError` with the rule; errors of the backend pass through.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ from pieria.graph.nodes import (
 from pieria.graph.similarity import cosine_similarity
 
 _ALIKE = 0.999
-"""The cosine of a vector and what was kept of it, which may be in smaller numbers."""
+"""Least cosine between a vector and its stored form, which may be less precise."""
 _THREADS, _EACH = 4, 5
 _USED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class _Relevance:
-    """A value function that takes the relevance for the value."""
+    """A value function that returns the relevance."""
 
     def score(self, relevance: float, node: Node, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:
         return relevance
 
 
 class _Rewards:
-    """A value function that takes the rewards for the value, and one of its parameters."""
+    """A value function that returns the rewards times one of its parameters."""
 
     def score(self, relevance: float, node: Node, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:
         _require(isinstance(node, Semantic), "the value function is given the node")
@@ -65,10 +64,10 @@ def check_backend(
     dimension: int = 8,
     reopened: Callable[[GraphBackend], GraphBackend] | None = None,
 ) -> None:
-    """Raises `AssertionError` where the backend breaks the contract of `pieria.graph.GraphBackend`.
+    """Raise `AssertionError` if the backend violates the contract of `pieria.graph.GraphBackend`.
 
-    `make` returns one that holds nothing and had its `init`, anew for each check; `dimension` is how many numbers the
-    embeddings it takes have. `reopened` closes one and opens again what it kept, where it is to keep anything.
+    `make` returns an empty backend after `init`, another one for each check. `dimension` is the length of its
+    embeddings. `reopened` closes a backend and opens it again, for one that keeps its data.
     """
     for check in CHECKS:
         check(make(), dimension)
@@ -294,7 +293,7 @@ CHECKS: Sequence[Check] = (
 
 
 def _one_of_each(dimension: int) -> tuple[Node, ...]:
-    """Each under the name of its type."""
+    """Return one node of each type, with the type as its id."""
     made = datetime(2026, 2, 1, 8, 30, tzinfo=UTC)
     step = {"observation": "The ferry was full.", "action": "Booked the next one.", "state": "At the harbour."}
     nodes = (
@@ -341,7 +340,7 @@ def _found(
     tags: Sequence[Sequence[float]] = (),
     **params: float,
 ) -> list[tuple[Node, float]]:
-    """By relevance alone, with the same parameters for all types."""
+    """Find candidates by relevance alone, with equal parameters for all types."""
     wanted = {"threshold": 0.0, "top_k": 5, **params}
     config = {"module": _Relevance(), "params": {node_type: wanted for node_type in types}}
     return list(backend.find_candidates(types, query, list(tags), config, {}))
@@ -389,6 +388,6 @@ def _refused(what: str, ask: Callable[[], object]) -> None:
 
 
 def _require(kept: bool, rule: str) -> None:
-    """Not an `assert`: the contract holds in optimised runs as well."""
+    """Raise `AssertionError` unless the rule is kept. An `assert` would not run in optimized mode."""
     if not kept:
         raise AssertionError("not kept: " + rule)

@@ -1,4 +1,4 @@
-"""The four ways in which nodes are tied. What an edge means for a search is not decided here."""
+"""The four types of links between nodes. How a search uses them does not belong here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Edge(StrEnum):
-    """The type of a tie, which stands on both of its ends. The text of a member serves in its place."""
+    """The type of a link, which is stored on both ends. The string value of a member is accepted too."""
 
     MEMBERSHIP = "membership"
-    """A tag and the facts it is on."""
+    """A tag and its facts."""
     HIERARCHICAL = "hierarchical"
-    """An intent and the procedures that serve it; a subgoal and the steps on the way to it."""
+    """An intent and its procedures; a subgoal and its steps."""
     PROVENANCE = "provenance"
     """Knowledge and the steps it was drawn from; a step and its source."""
     SIBLING = "sibling"
@@ -23,5 +23,5 @@ class Edge(StrEnum):
 
     @staticmethod
     def empty_links() -> dict[Edge, set[str]]:
-        """Ties to nothing yet, of each type."""
+        """Return a mapping without links, for every type."""
         return {edge: set() for edge in Edge}

@@ -1,7 +1,7 @@
-"""A graph as a value: nodes with their ties, and what they are found by. Each change makes another graph.
+"""A graph as an immutable value: nodes with their links, and indexes. Each change returns another graph.
 
-Whoever holds one may read it for as long as he likes while others go on. It keeps its own order: a tie stands on both
-of its ends, and leads to nothing that is not there. Where it is kept is a backend's business.
+Readers keep their version while others write. A graph is consistent: a link is on both of its ends, and both exist.
+Storage belongs to backends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ IndexName = Literal["by_type", "by_tag", "by_subgoal"]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`by_tag` goes by the label as `same_label` has it, `by_subgoal` by the description as it stands."""
+    """`by_tag` is keyed by the label after `same_label`, `by_subgoal` by the exact description."""
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     by_type: Index = field(default_factory=dict)
@@ -32,23 +32,24 @@ class Graph:
         return self.nodes.get(id)
 
     def nodes_by_type(self, type: str) -> list[Node]:
-        """Those made first come first."""
+        """Return the nodes of a type, oldest first."""
         return in_order(self.nodes[id] for id in self.by_type.get(type, ()))
 
     def put_node(self, node: Node) -> Graph:
-        """With the node. What stood under its id is replaced; its ties stay, and those that it brings are made."""
+        """Return the graph with the node. A node with the same id is replaced; its links stay, and the new node's are
+        added."""
         return self.apply_changeset(Changeset([node]))
 
     def link(self, id_a: str, id_b: str, type: Edge) -> Graph:
-        """With both tied to each other. Where either is not there, or both are the same, nothing changes."""
+        """Return the graph with the two linked. It is unchanged if either is missing, or if both are the same."""
         return self.apply_changeset(Changeset(links=[(id_a, id_b, Edge(type))]))
 
     def delete_node(self, id: str) -> Graph:
-        """Without the node, and without any tie to it."""
+        """Return the graph without the node and its links."""
         return self.without([id])
 
     def without(self, ids: Iterable[str]) -> Graph:
-        """Without any of these nodes; those that are not there anyway do not matter."""
+        """Return the graph without these nodes. Ignore unknown ids."""
         gone = {id for id in ids if id in self.nodes}
         if not gone:
             return self
@@ -56,7 +57,7 @@ class Graph:
         return self._having({id: self.nodes[id].unlinked(gone) for id in touched if id in self.nodes}, gone)
 
     def apply_changeset(self, changeset: Changeset) -> Graph:
-        """With all of its nodes, and then its ties. Metadata is no part of a graph."""
+        """Return the graph with all nodes and then all links of the changeset. Metadata is not part of a graph."""
         put = {id: self._bare(node) for id, node in changeset.nodes().items()}
         tied: dict[str, dict[Edge, list[str]]] = defaultdict(lambda: defaultdict(list))
         for one, other, edge in self.made_by(changeset):
@@ -67,14 +68,14 @@ class Graph:
         return self._having(put) if put else self
 
     def made_by(self, changeset: Changeset) -> Iterator[Tie]:
-        """The ties of a changeset that lead to something on both ends, once it is applied."""
+        """Yield the links of a changeset whose ends both exist after it is applied."""
         put = changeset.nodes()
         for tie in changeset.ties():
             if all(id in put or id in self.nodes for id in tie[:2]):
                 yield tie
 
     def _bare(self, node: Node) -> Node:
-        """The node with the ties of the one that it replaces, and without its own until they are made."""
+        """Return the node with the links of the one it replaces, and without its own, which are added later."""
         before = self.nodes.get(node.id)
         bare = node.unlinked(all_linked_ids(node))
         return bare if before is None else bare.linked(before.links)
@@ -95,17 +96,17 @@ class Graph:
 
 
 def same_label(label: str) -> str:
-    """What labels have in common that mean one tag."""
+    """Return a key that is equal for labels of the same tag."""
     return label.strip().casefold()
 
 
 def in_order(nodes: Iterable[Node]) -> list[Node]:
-    """The oldest first; ids tell between those made at one moment."""
+    """Return the nodes oldest first, and by id at the same moment."""
     return sorted(nodes, key=lambda node: (node.created_at, node.id))
 
 
 def _keys_of(nodes: Iterable[Node | None]) -> dict[IndexName, dict[str, set[str]]]:
-    """What nodes are found by, and which of them by what."""
+    """Return the index keys of nodes, each with the ids of its nodes."""
     found: dict[IndexName, dict[str, set[str]]] = {
         "by_type": defaultdict(set),
         "by_tag": defaultdict(set),

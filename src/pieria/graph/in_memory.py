@@ -1,4 +1,4 @@
-"""A graph in this process's memory, and where it is to outlive that, in a persistence beside it."""
+"""A graph in memory, optionally saved by a persistence."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node, Tag, all_linked_ids
 from pieria.graph.persistence import JsonLines, Persistence
-from pieria.graph.valuing import checked_types
+from pieria.graph.value_function import checked_types
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
 
 class _Held(NamedTuple):
-    """What readers see of one moment."""
+    """A consistent snapshot for readers."""
 
     graph: Graph
     metadata: Mapping[str, NodeMetadata]
 
 
 class InMemoryBackend:
-    """Readers never wait: each change makes another graph, which is put in place when it is persistent.
+    """A backend whose readers never wait: each change builds another graph, which becomes visible after it was saved.
 
-    `persistence` is the path of a file, or an object as `pieria.graph.Persistence` has it.
+    `persistence` is the path of a file, or an object that implements `pieria.graph.Persistence`.
     """
 
     def __init__(self, persistence: Persistence | str | Path | None = None, *, clock: Clock = system_clock) -> None:
@@ -45,7 +45,7 @@ class InMemoryBackend:
         self._directions = Directions()
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
-        """Loads what is persistent. Options: `repo_id`, `persistence`."""
+        """Load the saved graph. Options: `repo_id`, `persistence`."""
         given = known_options(opts, ("repo_id", "persistence"))
         with self._writing:
             self._repo_id = given.get("repo_id", self._repo_id)
@@ -56,11 +56,11 @@ class InMemoryBackend:
                 self._state = self._loaded()
 
     def exclusively(self) -> AbstractContextManager[Any]:
-        """While the block lasts, nobody else writes."""
+        """Return a lock that blocks other writers inside a `with` block."""
         return self._writing
 
     def close(self) -> None:
-        """Lets go of the persistence; what is only in memory stays."""
+        """Close the persistence. A graph without one is kept."""
         with self._writing:
             self._let_go()
 
@@ -156,7 +156,7 @@ class InMemoryBackend:
         return [node for node_type in checked_types(node_types) for node in graph.nodes_by_type(node_type)]
 
     def find_tags(self, labels: Sequence[str]) -> list[Tag]:
-        """Those whose labels mean the same as one of these, the oldest first."""
+        """Return the tags with one of these labels, oldest first."""
         graph = self._held.graph
         ids = {id for label in labels for id in graph.by_tag.get(same_label(label), ())}
         return [node for node in in_order(graph.nodes[id] for id in ids) if isinstance(node, Tag)]
@@ -179,7 +179,7 @@ class InMemoryBackend:
             return _Held(*self.persistence.load())
 
     def _change(self, after: Callable[[_Held], _Held], saved: Callable[[Persistence, _Held], None]) -> None:
-        """Seen by readers when it is persistent, and not at all where it cannot be."""
+        """Save a change, then show it to readers. If saving fails, nothing changes."""
         with self._writing:
             before = self._held
             changed = after(before)
@@ -211,7 +211,7 @@ def _without(metadata: Mapping[str, NodeMetadata], ids: Sequence[str]) -> dict[s
 
 
 def _made(held: _Held, changeset: Changeset) -> Changeset:
-    """What comes of the changeset in this graph: what it ties in vain is not to be tied by what comes later."""
+    """Return the effective changeset. Without this, a link to a missing node could take effect later."""
     graph, said = held.graph, changeset.metadata_over(held.metadata)
     bare = [node.unlinked(all_linked_ids(node)) for node in changeset.nodes().values()]
     metadata = _of_nodes(graph, said) | {id: said[id] for id in changeset.nodes() if id in said}
@@ -219,5 +219,5 @@ def _made(held: _Held, changeset: Changeset) -> Changeset:
 
 
 def _of_nodes(graph: Graph, entries: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
-    """What is not there has no metadata."""
+    """Return the entries of existing nodes."""
     return {id: entry for id, entry in entries.items() if id in graph.nodes}

@@ -1,7 +1,7 @@
-"""A node as a memory, and a memory as a node: what a bank keeps of a graph, field by field.
+"""Converts nodes to memories and back, field by field, for graphs that are kept in a bank.
 
-The text of a memory is what its node says, so that whoever corrects the one has corrected the other. What a memory
-lacks that a node needs is derived.
+The text of a memory is the text of its node, so that a correction of one applies to both. Fields that a memory lacks
+are derived.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAID = {
     "tag": "label",
     "intent": "description",
 }
-"""Which field of a type is its text alone. What an episodic node says is put together from two."""
+"""The field of each type that holds the whole text. An episodic node combines two fields."""
 SEEN_AS = {
     "note": "semantic",
     "drawer": "semantic",
@@ -35,13 +35,13 @@ SEEN_AS = {
     "diary": "episodic",
     "turn": "episodic",
 }
-"""As which type of node a memory of another kind is seen, by whoever looks at all of a bank as a graph."""
-# Evidence lies to the right of what was drawn from it: knowledge, then the steps, then their sources.
+"""The node type of memories of other kinds, when a whole bank is read as a graph."""
+# Evidence has a higher number than what is drawn from it: knowledge, then steps, then their sources.
 _EVIDENCE = {"episodic": 1, "source": 2}
 
 
 def memory_of(node: Node) -> NewMemory:
-    """What is to be remembered of it; its ties are links of the bank."""
+    """Return the memory for a node. The bank stores its links separately."""
     return NewMemory(
         node.text,
         id=node.id,
@@ -54,7 +54,7 @@ def memory_of(node: Node) -> NewMemory:
 
 
 class Told(Protocol):
-    """A memory, or as much of one as makes a node."""
+    """A memory, or the part of one that makes a node."""
 
     @property
     def id(self) -> str: ...
@@ -75,9 +75,9 @@ class Told(Protocol):
 
 
 def node_of(memory: Told, links: Mapping[Any, frozenset[str]], embedding: Sequence[float] | None) -> Node:
-    """The node that a memory is: of its own type or, where its kind is none of the seven, of the one it is seen as.
+    """Return the node of a memory. A kind that is no node type is mapped by `SEEN_AS`.
 
-    Then what its kind has besides the text says nothing about a node.
+    For a mapped kind only the text counts: its body has other fields.
     """
     kind = SEEN_AS.get(memory.kind, memory.kind)
     body = memory.body if kind == memory.kind else EMPTY
@@ -87,19 +87,19 @@ def node_of(memory: Told, links: Mapping[Any, frozenset[str]], embedding: Sequen
 
 
 def drawn(one: str, other: str) -> bool:
-    """Whether, of two types of node that are tied by provenance, the first is drawn from the second."""
+    """Return whether, between two node types with a provenance link, the first is drawn from the second."""
     return _EVIDENCE.get(one, 0) <= _EVIDENCE.get(other, 0)
 
 
 @cache
 def own_fields(node_type: str) -> list[str]:
-    """The fields that this type has and not every node."""
+    """Return the fields of this type that not every node has."""
     return [part.name for part in fields(NODES[node_type]) if part.name not in OF_ALL]
 
 
 @cache
 def _in_body(node_type: str) -> list[str]:
-    """The fields of a type for which a memory has no other place."""
+    """Return the fields of a type that a memory keeps in its body."""
     return [name for name in own_fields(node_type) if name not in (SAID.get(node_type), "confidence")]
 
 
@@ -114,7 +114,7 @@ def _body(node: Node) -> dict[str, Any]:
 def _episodic(memory: Told, body: Mapping[str, Any]) -> dict[str, Any]:
     observation, action = (body.get(name) or "" for name in ("observation", "action"))
     if f"{observation}{ARROW}{action}" != memory.text:
-        # It was corrected since, or comes from somebody who knows no steps.
+        # The text was corrected since, or the author did not write it as a step.
         observation, _, action = memory.text.partition(ARROW)
     return {"observation": observation, "action": action}
 

@@ -1,4 +1,4 @@
-"""How a node was used: counted apart from what it says."""
+"""The usage of a node, stored apart from its content."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class NodeMetadata:
     last_accessed_at: datetime | None = None
     reward_count: int = 0
     penalty: float = 0.0
-    """What weak grounding has taken of the rewards; it is given back when the grounding is."""
+    """The part of the rewards taken for weak grounding. It is returned when the grounding is."""
 
     def avg_reward(self) -> float:
-        """0 where there was no reward yet."""
+        """Return the mean reward; 0 without any reward."""
         return self.cumulative_reward / self.reward_count if self.reward_count else 0.0
 
     def record_access(self, at: datetime | None = None) -> NodeMetadata:
-        """One access more, now unless told otherwise."""
+        """Return the metadata with one more access, by default now."""
         return replace(self, access_count=self.access_count + 1, last_accessed_at=at or system_clock())
 
     def update_reward(self, reward: float) -> NodeMetadata:
-        """One reward more."""
+        """Return the metadata with one more reward."""
         rewards = self.cumulative_reward + reward
         return replace(self, cumulative_reward=rewards, reward_count=self.reward_count + 1)
 
     def penalized(self, owed: float) -> NodeMetadata:
-        """With so much of the rewards taken, as far as there are any, in place of what was taken before."""
+        """Return the metadata with this penalty in place of the former one. It never exceeds the rewards."""
         earned = self.cumulative_reward + self.penalty
         taken = min(owed, max(0.0, earned))
         return self if taken == self.penalty else replace(self, cumulative_reward=earned - taken, penalty=taken)
 
     def joined(self, other: NodeMetadata) -> NodeMetadata:
-        """With the uses of another; what was taken of the other's rewards is given back."""
+        """Return the sum with another node's usage. The other's penalty is returned to its rewards."""
         moments = [at for at in (self.last_accessed_at, other.last_accessed_at) if at is not None]
         return replace(
             self,

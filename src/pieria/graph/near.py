@@ -1,4 +1,4 @@
-"""How near nodes in memory are to questions. Each vector is brought to the length of one once, as long as it stands."""
+"""Similarity of in-memory nodes to queries. Each vector is normalized once and cached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Directions:
-    """The directions of the vectors of nodes, by their ids. Threads may share it: at worst one is made twice."""
+    """The normalized vectors of nodes, by id. Threads may share it: at worst a vector is computed twice."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Any, Line]] = {}
@@ -26,7 +26,7 @@ class Directions:
             self._made.pop(id, None)
 
     def relevances(self, nodes: Sequence[Node], questions: Sequence[Sequence[float]]) -> list[float]:
-        """Of each node the cosine to the nearest question, at least 0; 0 of one that has no vector."""
+        """Return each node's cosine to the nearest query, at least 0; 0 for a node without a vector."""
         import numpy as np
 
         places = [place for place, node in enumerate(nodes) if node.embedding is not None]
@@ -52,11 +52,11 @@ class Directions:
 
 
 def _direction(vector: Any) -> Line:
-    """Of length one; a vector of zeros stays what it is."""
+    """Return the vector with length one; a zero vector is unchanged."""
     import numpy as np
 
     line = np.asarray(vector, dtype=np.float64)
-    # By the largest number first: the squares of huge or tiny ones leave what a float can hold.
+    # Scale by the largest number first: the squares of huge or tiny numbers exceed the range of a float.
     line = line / (np.abs(line).max() or 1.0)
     made: Line = (line / (np.linalg.norm(line) or 1.0)).astype(np.float32)
     return made

@@ -1,7 +1,6 @@
-"""The seven types of node: what was lived, what was learnt from it, and what leads there.
+"""The seven types of nodes: experience, the knowledge drawn from it, and the routing nodes.
 
-A node is a value: to change one is to make another. Where nodes are kept, and what they are tied to besides, is the
-business of a graph or a backend.
+A node is an immutable value. Storage and links between nodes belong to graphs and backends.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from pieria.record.time import instant, system_clock
 
 EDGES = tuple(Edge)
 ARROW = " → "
-"""Between what was observed and what was done about it."""
+"""Separates the observation from the action in a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """What all types have. `links` are the ids it is tied to, by the type of the tie; each type is always there."""
+    """The fields of all types. `links` are ids by edge type; every type is always present."""
 
     node_type: ClassVar[str] = ""
     id: str
@@ -37,22 +36,22 @@ class Node:
 
     @property
     def text(self) -> str:
-        """What the node says, in one text."""
+        """Return the node's content as one text."""
         raise NotImplementedError
 
     def linked(self, more: Mapping[Edge, Iterable[str]]) -> Self:
-        """The node tied to these as well."""
+        """Return the node with further links."""
         return replace(self, links={edge: self.links[edge].union(more.get(edge, ())) for edge in Edge})
 
     def unlinked(self, ids: Iterable[str]) -> Self:
-        """The node tied to none of these."""
+        """Return the node without links to these ids."""
         gone = frozenset(ids)
         return replace(self, links={edge: tied - gone for edge, tied in self.links.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episodic(Node):
-    """One step: what was observed, what was done, and how well that served the subgoal."""
+    """One step: the observation, the action, and how well it served the subgoal."""
 
     node_type: ClassVar[str] = "episodic"
     observation: str
@@ -69,7 +68,7 @@ class Episodic(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Semantic(Node):
-    """A fact, and how sure it is: from 0, inferred, to 1, said outright."""
+    """A fact with its confidence: from 0, inferred, to 1, stated explicitly."""
 
     node_type: ClassVar[str] = "semantic"
     proposition: str
@@ -82,7 +81,7 @@ class Semantic(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedural(Node):
-    """What to do when, what to expect of it, and how well that went: `return_score` from 0 to 1."""
+    """What to do under a condition, the expected outcome, and how well it went: `return_score` from 0 to 1."""
 
     node_type: ClassVar[str] = "procedural"
     instruction: str
@@ -97,7 +96,7 @@ class Procedural(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgoal(Node):
-    """What a trajectory was after, on the way to the goal of its episode."""
+    """The aim of a trajectory, on the way to the goal of its episode."""
 
     node_type: ClassVar[str] = "subgoal"
     description: str
@@ -110,7 +109,7 @@ class Subgoal(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(Node):
-    """Where a step comes from: its episode, its number there, and the text as it came."""
+    """The origin of a step: its episode, its number there, and the original text."""
 
     node_type: ClassVar[str] = "source"
     episode_id: str
@@ -124,7 +123,7 @@ class Source(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tag(Node):
-    """A concept by which facts are found."""
+    """A concept that facts are found by."""
 
     node_type: ClassVar[str] = "tag"
     label: str
@@ -136,7 +135,7 @@ class Tag(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent(Node):
-    """A purpose by which procedures are found."""
+    """A purpose that procedures are found by."""
 
     node_type: ClassVar[str] = "intent"
     description: str
@@ -149,17 +148,17 @@ class Intent(Node):
 NODES: Mapping[str, type[Node]] = {
     kind.node_type: kind for kind in (Episodic, Semantic, Procedural, Subgoal, Source, Tag, Intent)
 }
-"""Every type by its name."""
+"""Every node type by name."""
 NODE_TYPES = tuple(NODES)
 
 
 def all_linked_ids(node: Node) -> set[str]:
-    """Everything the node is tied to, whatever the type."""
+    """Return all ids that the node is linked to, over all edge types."""
     return set().union(*node.links.values())
 
 
 class Ties(Frozen):
-    """The ids a node is tied to, under every type of edge: what says so by its type is not looked through again."""
+    """Links of a node for every edge type. This class marks them as checked."""
 
     __slots__ = ()
 

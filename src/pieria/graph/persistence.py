@@ -1,7 +1,7 @@
-"""How a graph in memory outlives its process: one file of JSON lines, or an object of the caller's.
+"""Storage for a graph in memory: a file of JSON lines, or an object of the caller.
 
-A line is one change, written and on the disk before it is seen; what a crash left unfinished at the end is cut off. A
-file that grew by much that no longer counts is written anew when it is opened, aside and then renamed.
+A line is one change, flushed to disk before readers see it. An unfinished last line after a crash is cut off. When the
+file is opened with many outdated lines, it is rewritten aside and then renamed.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from pieria.errors import BusyError, ForeignFileError, PieriaError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
+from pieria.graph.json_nodes import damaged, metadata_written, read, written
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
-from pieria.graph.writing import damaged, metadata_written, read, written
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
 
 HEADER = {"pieria_graph": 1}
 BEGINNING = b'{"pieria_graph":1}'
 """The first line of every such file."""
 SPARE_LINES = 1_000
-"""So many changes a file may hold before it is looked whether they are worth a new one."""
+"""Changes in a file before a rewrite is considered."""
 
 
 @runtime_checkable
 class Persistence(Protocol):
-    """Each call is one change, kept when it returns; one that raises keeps nothing.
+    """Each call is one change, durable when it returns; a call that raises stores nothing.
 
-    A method `close`, where there is one, lets go of what is held.
+    An optional method `close` releases all resources.
     """
 
     def load(self) -> tuple[Graph, Mapping[str, NodeMetadata]]: ...
 
     def save(self, changeset: Changeset) -> None:
-        """Nodes, ties and metadata. Every tie leads to something on both ends."""
+        """Save nodes, links and metadata. Both ends of every link exist."""
 
     def delete(self, node_ids: Sequence[str]) -> None:
-        """Nodes with their metadata and every tie to them."""
+        """Delete nodes with their metadata and every link to them."""
 
     def save_metadata(self, entries: Mapping[str, NodeMetadata]) -> None: ...
 
@@ -50,7 +50,7 @@ class Persistence(Protocol):
 
 
 class JsonLines:
-    """One process has the file at a time, from `load` to `close`."""
+    """A file of JSON lines. One process has it locked from `load` to `close`."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
@@ -102,13 +102,13 @@ class JsonLines:
             raise storage_error("persist", self.path, problem) from problem
 
     def _taken(self) -> int:
-        """The file, made where there is none, with nobody else in it."""
+        """Return the locked file, created if missing. Raise `BusyError` if another process has it."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         while True:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
             try:
                 _lock(file, self.path)
-                # Whoever had it before may have put another in its place.
+                # The former owner may have replaced the file.
                 if os.path.samestat(os.fstat(file), os.stat(self.path)):
                     return file
             except FileNotFoundError:
@@ -119,7 +119,7 @@ class JsonLines:
             os.close(file)
 
     def _changes(self, file: int) -> list[dict[str, Any]]:
-        """Those that were written to their end; what follows them is cut off."""
+        """Return the complete changes, and cut off an unfinished one."""
         *lines, unfinished = self.path.read_bytes().split(b"\n")
         if lines[:1] != [BEGINNING] and (lines or not BEGINNING.startswith(unfinished)):
             hint = "Name another file; this one was left as it is."
@@ -159,7 +159,7 @@ class JsonLines:
 
 
 def _folded(changes: Sequence[Mapping[str, Any]]) -> tuple[Graph, dict[str, NodeMetadata]]:
-    """The graph that comes of changes, made as seldom as can be: between two deletions they are one."""
+    """Return the graph after all changes. Changes between two deletions are applied at once, to save time."""
     graph, metadata = Graph(), dict[str, NodeMetadata]()
     nodes: list[Node] = []
     ties: list[tuple[str, str, Edge]] = []

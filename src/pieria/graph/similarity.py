@@ -1,4 +1,4 @@
-"""How alike two vectors are."""
+"""The similarity of two vectors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pieria.errors import InputError
 
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
-    """From -1 to 1. What has no direction, a vector of zeros or of nothing, is alike to nothing: 0."""
+    """Return the cosine, from -1 to 1; 0 for a zero or empty vector."""
     if len(a) != len(b):
         raise InputError("b", f"as many numbers as in a, {len(a)}", len(b))
-    # By the largest first, since the squares of huge or tiny numbers leave what a float can hold.
+    # Scale by the largest number first: the squares of huge or tiny numbers exceed the range of a float.
     one, other = _scaled(a), _scaled(b)
     lengths = math.hypot(*one) * math.hypot(*other)
     if not lengths or not math.isfinite(lengths):
@@ -24,7 +24,7 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
 def top_k(
     query: Sequence[float], candidates: Iterable[tuple[str, Sequence[float] | None]], k: int
 ) -> list[tuple[str, float]]:
-    """The k most similar, the best first; what has no vector is passed over. Equal ones keep their order."""
+    """Return the k most similar, best first, without those that have no vector. Equal ones keep their order."""
     scored = [(id, cosine_similarity(query, vector)) for id, vector in candidates if vector is not None]
     return heapq.nlargest(k, scored, key=lambda found: found[1])
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pieria.hermes.behind import Behind
-from pieria.hermes.recalling import Recalling
+from pieria.hermes.recall import Recalling
 from pieria.toolsets import Banks, Host
 from pieria.toolsets.paths import paths_of_user
 from pieria.workspace import Workspace
 
 if TYPE_CHECKING:
     from pieria import Bank
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.worker import Worker
     from pieria.hermes.options import Options
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from typing import Any
 
 from pieria.errors import ConfigError, InputError, PieriaError, StorageError
 from pieria.record.banks import bank_name_from, check_bank_name, same_bank
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 FILE = "pieria.json"
 HOME = "HERMES_HOME"

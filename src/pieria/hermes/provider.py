@@ -20,7 +20,7 @@ from pieria.errors import BusyError, PieriaError, UnavailableError, UnknownError
 from pieria.hermes import options as chosen
 from pieria.hermes import tools
 from pieria.hermes.joined import Joined, agent_of
-from pieria.hermes.keeping import Keeping, Mirror, Turn, keep_missing, pieces, source_of, spoken
+from pieria.hermes.turns import Keeping, Mirror, Turn, keep_missing, pieces, source_of, spoken
 from pieria.record.privacy import cut_private
 
 if TYPE_CHECKING:

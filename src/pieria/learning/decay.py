@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pieria.graph.backend import GraphBackend
-from pieria.graph.tending import Look, tended
-from pieria.graph.valuing import checked_types
-from pieria.learning.tending import Progress, Telling, Worth, idle, spanned, used_of
+from pieria.graph.value_function import checked_types
+from pieria.graph.view import Look, tended
+from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned, used_of
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 

@@ -17,7 +17,7 @@ from pieria import telemetry
 from pieria.errors import EpisodeError, InputError, PieriaError
 from pieria.graph.similarity import cosine_similarity
 from pieria.learning.likeness import with_likeness
-from pieria.learning.minding import embedder_of, mind_of
+from pieria.learning.models import embedder_of, mind_of
 from pieria.learning.steps import Step, Trajectory, vector_of
 from pieria.learning.traces import EpisodeTrace, verbosity_of
 from pieria.models.mind import StepSeen

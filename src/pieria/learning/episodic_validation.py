@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pieria.config.config import VALIDATION
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
-from pieria.graph.tending import Look, Tended, tended
+from pieria.graph.view import Look, Tended, tended
 from pieria.learning.alike import EXACT, directions
-from pieria.learning.tending import Progress, Telling, spanned
+from pieria.learning.upkeep import Progress, Telling, spanned
 from pieria.record import check
 
 if TYPE_CHECKING:

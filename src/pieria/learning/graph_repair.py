@@ -7,8 +7,8 @@ from typing import Any
 from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Tie
 from pieria.graph.nodes import NODE_TYPES
-from pieria.graph.tending import Tended, pages, tended
-from pieria.learning.tending import Progress, Telling, idle, spanned
+from pieria.graph.view import Tended, pages, tended
+from pieria.learning.upkeep import Progress, Telling, idle, spanned
 from pieria.record import check
 
 

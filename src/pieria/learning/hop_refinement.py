@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.errors import PieriaError
-from pieria.learning.judging import judging
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
+from pieria.learning.recall_mind import judging
 from pieria.learning.recalled import TaggedCandidate, in_order
-from pieria.models.metering import Tally
+from pieria.models.meter import Tally
 from pieria.models.mind import Found
 
 if TYPE_CHECKING:

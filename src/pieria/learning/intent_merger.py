@@ -16,9 +16,9 @@ from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Intent, Node
 from pieria.graph.similarity import cosine_similarity
-from pieria.graph.valuing import params_of, score_of
-from pieria.learning.minding import embedder_of, mind_of
-from pieria.learning.rewriting import rewritten
+from pieria.graph.value_function import params_of, score_of
+from pieria.learning.models import embedder_of, mind_of
+from pieria.learning.renamed_ids import rewritten
 from pieria.models.embedder import Embedder
 from pieria.models.mind import Mind
 from pieria.record.time import system_clock

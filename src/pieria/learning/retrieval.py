@@ -17,13 +17,13 @@ from pieria import telemetry
 from pieria.errors import InputError, PieriaError
 from pieria.graph.edge import Edge
 from pieria.graph.nodes import Node
-from pieria.graph.searching import Question, Reached, Searching, Valued, searching_of
-from pieria.graph.valuing import Values, params_of, values_of
+from pieria.graph.search import Question, Reached, Searching, Valued, searching_of
+from pieria.graph.value_function import Values, params_of, values_of
 from pieria.learning.hop_refinement import Refined, State, fires, init, maybe_refine
-from pieria.learning.judging import Options, judging
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
+from pieria.learning.recall_mind import Options, judging
 from pieria.learning.recalled import Phase, RecallTrace, RetrievalResult, TaggedCandidate, in_order
-from pieria.models.metering import Tally
+from pieria.models.meter import Tally
 from pieria.models.mind import Knowledge, Mind, Mode
 from pieria.record import check
 from pieria.record.time import Clock, system_clock

@@ -10,7 +10,7 @@ from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Changeset
 from pieria.graph.graph import in_order, same_label
 from pieria.graph.nodes import Node, Tag
-from pieria.learning.rewriting import rewritten
+from pieria.learning.renamed_ids import rewritten
 
 
 @runtime_checkable

@@ -118,8 +118,8 @@ def _miner(
     force: bool,
     dry_run: bool,
 ) -> Miner:
-    from pieria.mining.filing import Filing, name
     from pieria.mining.miner import Miner
+    from pieria.mining.records import Filing, name
     from pieria.mining.trees import tree_at
 
     if format is not None:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.sources import CHANGED, GONE, LEFT, PURGED, REMOVED, TOLD, UNCHANGED
+from pieria.bank.capture.sources import CHANGED, GONE, LEFT, PURGED, REMOVED, TOLD, UNCHANGED
 from pieria.errors import PieriaError
-from pieria.mining.conversations import finding
-from pieria.mining.filing import Filing, named
+from pieria.mining.conversations import discovery as finding
 from pieria.mining.formats import PROJECT, SAID
+from pieria.mining.records import Filing, named
 from pieria.mining.report import Refused, Report
 from pieria.mining.said import Found, Heard, Left, Passage, Said, Source, Turn, Unseen, Wrong
 from pieria.mining.trees import Tree

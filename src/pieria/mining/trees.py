@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from pieria.mining.conversations.finding import is_conversation
-from pieria.mining.cutting import CODE, MARKDOWN, PROSE, cut
+from pieria.mining.conversations.discovery import is_conversation
 from pieria.mining.files import decoded, digest_of, is_for_programs
 from pieria.mining.formats import LARGEST, PROJECT
+from pieria.mining.passage_cutter import CODE, MARKDOWN, PROSE, cut
 from pieria.mining.said import Found, Heard, Left, Passage, Said, Source, Unseen
 from pieria.project import find_project
 

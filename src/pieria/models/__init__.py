@@ -1,7 +1,6 @@
-"""What embeds, answers and reranks: the protocols that any model may follow, ours, and adapters for others.
+"""Models that embed, answer and rerank: the protocols, Pieria's own models, and adapters for others.
 
-Nothing of this reads settings or knows of banks: paths, keys and names are handed in. Runtimes are imported where they
-are used.
+Nothing here reads settings or knows banks: paths, keys and names are arguments. Runtimes are imported on first use.
 """
 
 from pieria.models.catalogue import DEFAULT, MODELS, Model, model_named
@@ -10,7 +9,7 @@ from pieria.models.embedder import Embedder, Passages
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space
 from pieria.models.library import Library
 from pieria.models.llm import LLM, LLMResponse
-from pieria.models.naming import NONE
+from pieria.models.names import NONE
 from pieria.models.pipelines import checked_pipeline, pipeline
 from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
 from pieria.models.providers import checked_llm, language_model, provider_of

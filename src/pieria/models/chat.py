@@ -1,6 +1,6 @@
-"""The language model that the engine holds: any LLM, what is asked and answered checked, and told as spans.
+"""The engine's language model: it wraps any LLM, checks requests and replies, and traces calls.
 
-Exists so that whoever asks gets a text or a JSON value, with what it cost, or a typed error, whoever made the model.
+With every kind of model, a caller gets a text or a JSON value with its usage, or a typed error.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import Any
 from pieria import telemetry
 from pieria.errors import AdapterError, InputError, PieriaError, ReplyError
 from pieria.models.llm import LLM, USAGE, LLMResponse, Message, checked_messages, checked_schema, tokens
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 
 class Chat:
-    """An LLM itself, and safe in threads when the one behind it is. `step` is what a span says the call was for."""
+    """Wraps an LLM and follows the same protocol. Safe in threads if the wrapped model is.
+
+    `step` names the purpose of a call in its span.
+    """
 
     def __init__(self, llm: LLM) -> None:
         self._llm = llm
@@ -25,7 +28,7 @@ class Chat:
 
     @property
     def about(self) -> str:
-        """Its name, and what is known of where it is; never a key."""
+        """The model's name and, if known, its host and whether a key is set. Never contains the key."""
         host = getattr(self._llm, "host", None)
         if not isinstance(host, str):
             return self.model
@@ -33,11 +36,11 @@ class Chat:
 
     @property
     def takes_options(self) -> bool:
-        """Whether a call may tell it more than the messages."""
+        """Whether calls may pass options."""
         return bool(getattr(self._llm, "takes_options", True))
 
     def close(self) -> None:
-        """Lets go of connections, if there are any."""
+        """Close connections, if there are any."""
         close = getattr(self._llm, "close", None)
         if callable(close):
             close()
@@ -45,7 +48,7 @@ class Chat:
     def chat(
         self, messages: Sequence[Message], opts: Mapping[str, Any] | None = None, *, step: str | None = None
     ) -> LLMResponse:
-        """The model's answer in words, which may be empty."""
+        """Return the model's answer as text, which may be empty."""
         said, given = checked_messages(messages), _opts(opts)
         reply = self._told("chat", given, step, lambda: self._llm.chat(said, given))
         if not isinstance(reply.content, str):
@@ -60,7 +63,7 @@ class Chat:
         *,
         step: str | None = None,
     ) -> LLMResponse:
-        """The model's answer as a JSON value. Whether it fits the schema is not checked here."""
+        """Return the model's answer as a JSON value. The caller must check it against the schema."""
         said, wanted, given = checked_messages(messages), checked_schema(schema), _opts(opts)
         operation = "chat_structured"
         reply = self._told(operation, given, step, lambda: self._llm.chat_structured(said, wanted, given))
@@ -85,7 +88,7 @@ class Chat:
             reply = ask()
         except PieriaError:
             raise
-        # What a user's own model raises is not known here; as the cause it is kept.
+        # A user's own model may raise any exception; it is kept as the cause.
         except Exception as problem:
             raise AdapterError(self.model, operation, f"it failed with {type(problem).__name__}") from problem
         if not isinstance(reply, LLMResponse):

@@ -1,7 +1,7 @@
-"""What every language model and every embedding has to keep, as two functions to run against one of your own.
+"""The contract of language models and embeddings, as two functions to run against your own model.
 
-They need no test framework: whoever breaks the contract raises an `AssertionError` that says how. The model is really
-asked, about ten times, and what it raises of itself comes through.
+No test framework is needed: a violation raises an `AssertionError` that names the broken rule. Each function calls the
+model about ten times. Exceptions of the model pass through.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _BROKEN = "not kept: "
 _STRUCTURED = "chat_structured"
 _THREADS = 4
 _ALIKE = 0.999
-"""The cosine of two vectors of one text: what is computed in batches may differ in its last digits."""
+"""The least cosine of two vectors of one text: computing in batches may change the last digits."""
 
 
 def check_llm(chosen: LLM | Function) -> None:
-    """Raises `AssertionError` where the model, or the function, breaks the contract of `pieria.LLM`."""
+    """Raise `AssertionError` if the model or function breaks the contract of `pieria.LLM`."""
     llm = chosen if isinstance(chosen, LLM) or not callable(chosen) else FunctionLLM(chosen)
     for name in ("chat", _STRUCTURED):
         _require(callable(getattr(llm, name, None)), f"a language model has a method {name}")
@@ -60,7 +60,7 @@ def check_llm(chosen: LLM | Function) -> None:
 
 
 def check_embedding(chosen: Embedding | Texts) -> None:
-    """Raises `AssertionError` where the model, or the function, breaks the contract of `pieria.models.Embedding`."""
+    """Raise `AssertionError` if the model or function breaks the contract of `pieria.models.Embedding`."""
     embedding = (
         chosen if isinstance(chosen, Embedding) or not callable(chosen) else FunctionEmbedding(chosen, name="checked")
     )
@@ -170,6 +170,6 @@ def _kind(value: object) -> str:
 
 
 def _require(kept: bool, rule: str) -> None:
-    """Not an `assert`: the contract holds in optimised runs as well."""
+    """Raise `AssertionError` unless the rule is kept. An `assert` would not run under `python -O`."""
     if not kept:
         raise AssertionError(_BROKEN + rule)

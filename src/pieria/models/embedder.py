@@ -1,6 +1,6 @@
-"""The embedder that the engine holds: any embedding, its replies checked, as arrays of unit vectors.
+"""The engine's embedder: it wraps any embedding, checks replies and returns arrays of unit vectors.
 
-Exists so that no store ever gets a vector that is not finite, not of its space or not of its text, whoever made it.
+It guarantees a store one finite vector of the right dimension per text, for every kind of embedding.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from pieria.errors import AdapterError, PieriaError
 from pieria.models.embedders.pieces import EstimatedPieces, Pieces
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Space, identity_of, space_of
 from pieria.models.llm import USAGE, tokens
-from pieria.models.metering import UNMETERED, Meter
+from pieria.models.meter import UNMETERED, Meter
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _PROBE = "Pieria"
-"""Embedded once where only a reply tells the dimension."""
+"""Embedded once if only a reply tells the dimension."""
 _ROOM = 200_000
 PASSAGES, QUERY = "embed", "embed_query"
-"""What a call is counted as."""
+"""The steps that calls are metered under."""
 _ESTIMATED_LIMIT = 254
-"""Pieces of a passage for a model that does not tell its own limit: what fits the local one fits every other."""
+"""Pieces of a passage for a model with unknown limit: a passage that fits the local model fits every other."""
 
 
 class Passages(NamedTuple):
-    """A row a text; `truncated` are the places of texts that the model read in part."""
+    """One vector per text. `truncated` has the indices of texts that the model read only in part."""
 
     vectors: NDArray[np.float32]
     truncated: tuple[int, ...]
 
 
 class Embedder:
-    """Safe in threads when its embedding is.
+    """Wraps an embedding. Safe in threads if the wrapped embedding is.
 
-    The prefixes go before each text, for models that want to be told a question from a passage.
+    The prefixes go before each text, for models that must distinguish queries from passages.
     """
 
     def __init__(self, embedding: Embedding, *, query_prefix: str = "", passage_prefix: str = "") -> None:
@@ -61,12 +61,12 @@ class Embedder:
 
     @property
     def note(self) -> str | None:
-        """What whoever reads the plan of a recall, or the doctor's findings, has to know of this embedder."""
+        """A note on this embedder for the plan of a recall and for the doctor's findings, or None."""
         return self._identity.note
 
     @property
     def pieces(self) -> Pieces:
-        """How the model counts a text; of one that does not say, an estimate."""
+        """The model's tokenizer, or an estimate if the model has none."""
         if self._estimated is not None:
             return self._estimated
         pieces: Pieces = self._embedding.pieces  # type: ignore[attr-defined]
@@ -74,67 +74,67 @@ class Embedder:
 
     @property
     def space(self) -> Space:
-        """The identity of the vectors. Embeds a word where the dimension is not known yet; see `told`."""
+        """The identity of the vectors. Embeds a probe if the dimension is unknown; `told` meters that call."""
         return self.told(UNMETERED)
 
     def told(self, meter: Meter) -> Space:
-        """The same, counted."""
+        """Return `space`, and meter the call if a probe is embedded."""
         if self._dimension is None:
             self.query(_PROBE, meter)
         assert self._dimension is not None
         return self.space_of(self._dimension)
 
     def space_of(self, dimension: int) -> Space:
-        """The same without embedding anything: where the dimension is not known yet, it is taken to be this one."""
+        """Return the space without a call, using this dimension if the model's own is unknown."""
         return space_of(self._identity, self._dimension or dimension, prefixes=self._prefixes)
 
     @property
     def is_floor(self) -> bool:
-        """Whether it serves for want of a model."""
+        """Whether this is the fallback that works without a model."""
         return self.model.startswith(FLOOR)
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is at work in this process: a text can be embedded at once, as far as that is known."""
+        """Whether a text can be embedded at once, as far as is known."""
         return bool(getattr(self._embedding, "is_loaded", self._has_replied))
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether it embeds in this process, in a few milliseconds, whatever happens elsewhere."""
+        """Whether it embeds in this process, within milliseconds and without a server."""
         return bool(getattr(self._embedding, "is_at_hand", False))
 
     @property
     def room(self) -> int:
-        """Characters to give it in one call, of several texts: a call cannot be broken off."""
+        """Characters per call with several texts. A call cannot be interrupted."""
         return int(getattr(self._embedding, "room", _ROOM))
 
     def check(self) -> None:
-        """Raises `AdapterError` where it is plain without loading anything that it cannot embed."""
+        """Raise `AdapterError` if it cannot embed, as far as can be seen without loading."""
         check = getattr(self._embedding, "check", None)
         if callable(check):
             check()
 
     def close(self) -> None:
-        """Lets go of connections, if there are any."""
+        """Close connections, if there are any."""
         close = getattr(self._embedding, "close", None)
         if callable(close):
             close()
 
     def counted_by(self, meter: Meter) -> Embedder:
-        """The same, whose calls count there where whoever asks names no other meter."""
+        """Return a copy whose calls count on this meter, unless a call passes its own."""
         same = copy.copy(self)
         same._meter = meter
         return same
 
     def query(self, text: str, meter: Meter = UNMETERED) -> NDArray[np.float32]:
-        """The vector of a question."""
+        """Return the vector of a query."""
         with telemetry.during("embedding.embed", model=self.model, text_length=len(text)):
             reply = self._replied(lambda: self._embedding.embed(self._prefixes["query"] + text), QUERY, meter)
             vector: NDArray[np.float32] = self._checked(reply, 1)[0]
             return vector
 
     def queries(self, texts: Sequence[str], meter: Meter = UNMETERED) -> NDArray[np.float32]:
-        """The vectors of several ways to ask, in one call."""
+        """Return the vectors of several queries, in one call."""
         if len(texts) == 1:
             return self.query(texts[0], meter)[None, :]
         with telemetry.during("embedding.embed_batch", model=self.model, batch_size=len(texts)):
@@ -142,14 +142,14 @@ class Embedder:
             return self._checked(self._replied(lambda: self._embedding.embed_batch(prefixed), QUERY, meter), len(texts))
 
     def passages(self, texts: Sequence[str], meter: Meter = UNMETERED) -> Passages:
-        """The vectors of what is to be found."""
+        """Return the vectors of passages."""
         with telemetry.during("embedding.embed_batch", model=self.model, batch_size=len(texts)):
             prefixed = [self._prefixes["passage"] + text for text in texts]
             reply = self._replied(lambda: self._embedding.embed_batch(prefixed), PASSAGES, meter)
             return Passages(self._checked(reply, len(texts)), reply.truncated)
 
     def _replied(self, ask: Callable[[], EmbeddingResponse], step: str, meter: Meter) -> EmbeddingResponse:
-        """A model at work in this process costs nobody anything: it is not counted."""
+        """Call the model and meter the call. In-process models are free, so they are not metered."""
         if self.is_at_hand:
             return self._asked(ask)
         meter = self._meter if meter is UNMETERED else meter
@@ -168,7 +168,7 @@ class Embedder:
             reply = ask()
         except PieriaError:
             raise
-        # What a user's own embedding raises is not known here; as the cause it is kept.
+        # A user's own embedding may raise any exception; it is kept as the cause.
         except Exception as problem:
             raise AdapterError(self.model, "embed", f"it failed with {type(problem).__name__}") from problem
         self._has_replied = True

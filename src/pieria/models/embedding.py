@@ -1,7 +1,6 @@
-"""What every embedding model offers, and the identity of the space its vectors lie in.
+"""The protocol of embedding models, and the identity of their vector spaces.
 
-Exists so that a user's own model needs two methods and no import of ours. How a reply is checked and turned into
-arrays belongs to `embedder`, what the models are to `embedders`.
+A user's own model needs two methods and no import of Pieria. `embedder` checks replies; the models are in `embedders`.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from pieria.errors import InputError
 
 Vector = list[float]
 FLOOR = "hashing:"
-"""What the name of a space begins with whose vectors were made without a model."""
+"""The prefix of space names whose vectors are made without a model."""
 _SHOWN = 12
-"""Letters of a fingerprint that tell spaces apart."""
+"""Characters of a fingerprint that a space's name shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResponse:
-    """One vector a text, in the order of the texts. `truncated` are the places of texts that were read in part."""
+    """One vector per text, in order. `truncated` has the indices of texts that were read only in part."""
 
     vectors: list[Vector]
     model: str
@@ -33,7 +32,7 @@ class EmbeddingResponse:
 
 @runtime_checkable
 class Embedding(Protocol):
-    """Both methods raise `AdapterError`. What `opts` may hold is the model's own; an unknown option is refused."""
+    """Both methods raise `AdapterError`. The model decides which `opts` it takes, and refuses unknown ones."""
 
     def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse: ...
 
@@ -42,10 +41,10 @@ class Embedding(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What an embedding may tell of itself in an attribute `identity`. `model` is written `provider:model`.
+    """What an embedding says about itself in an attribute `identity`. `model` is written `provider:model`.
 
-    `decides` holds whatever else decides what vector a text gets: the hash of the weights, a version, a pooling.
-    `dimension` is None where only a reply can tell. `note` is what users must be told of it, if anything.
+    `decides` has everything else that affects vectors: the hash of the weights, a version, a pooling. `dimension` is
+    None if only a reply can tell. `note` is a message for users, if there is one.
     """
 
     model: str
@@ -55,14 +54,14 @@ class Identity:
 
 
 def identity_of(embedding: Embedding) -> Identity:
-    """What it tells of itself; of one that tells nothing, the name of its class."""
+    """Return the embedding's identity; without one, the name of its class."""
     told = getattr(embedding, "identity", None)
     return told if isinstance(told, Identity) else Identity(f"custom:{type(embedding).__qualname__}")
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Vectors may be compared when all three are equal; a store records them and refuses the others."""
+    """Vectors can be compared if all three fields are equal. A store records the space and refuses other vectors."""
 
     model: str
     dimension: int
@@ -70,12 +69,12 @@ class Space:
 
     @property
     def name(self) -> str:
-        """By which a store knows it."""
+        """The name of the space in a store."""
         return f"{self.model}@{self.fingerprint[:_SHOWN]}"
 
     @property
     def is_floor(self) -> bool:
-        """These vectors were made without a model, for want of one."""
+        """Whether the vectors are made without a model."""
         return self.model.startswith(FLOOR)
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def space_of(identity: Identity, dimension: int, **further: Any) -> Space:
 
 
 def checked_texts(texts: object) -> list[str]:
-    """The texts as a list. A single text in their place would be read letter by letter, so it is refused."""
+    """Return the texts as a list. Refuses a single text, which would be read letter by letter."""
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Sequence):
         raise InputError("texts", "a list of texts", texts)
     return [checked_text(text, f"texts[{place}]") for place, text in enumerate(texts)]
@@ -107,7 +106,10 @@ def checked_text(text: object, parameter: str = "text") -> str:
 
 
 def checked_opts(opts: Mapping[str, Any] | None, model: str, allowed: Sequence[str] = ()) -> dict[str, Any]:
-    """The options but for the model, which may be named, with or without its provider, and must be the right one."""
+    """Return the options without `model`, which must name this model, with or without its provider.
+
+    Raises `InputError` for another model or an unknown option.
+    """
     given = dict(opts or {})
     named = given.pop("model", model)
     if named not in (model, model.partition(":")[2]):

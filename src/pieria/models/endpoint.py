@@ -1,6 +1,6 @@
-"""JSON over HTTP to a model's server: one deadline for all tries, few tries, and typed errors.
+"""JSON over HTTP to a model's server: few retries under one deadline, and typed errors.
 
-Every adapter that speaks to a server does it through this file. What a request or a reply means is theirs to know.
+All adapters for servers use it. They interpret requests and replies themselves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pieria.errors import AdapterError, InputError
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 if TYPE_CHECKING:
     import httpx2
@@ -30,7 +30,7 @@ _FIRST_PAUSE = 0.5
 _QUOTED = 200
 _SHARED = 16
 _WORD = 3
-"""A text this short says nothing when it is quoted, and is in much by chance."""
+"""Private texts up to this length may be quoted in errors: they reveal nothing and match by chance."""
 _HINTS = {
     401: "Check the API key.",
     403: "Check the API key and what it may do.",
@@ -41,10 +41,10 @@ _HINTS = {
 
 
 class Endpoint:
-    """A server under one address. `seconds` bounds a call with all its tries and pauses. It outlives a fork.
+    """A server at one address. `seconds` bounds a call with all its retries and pauses. Usable after a fork.
 
-    The key goes nowhere but into the request: redirects are not followed, and no error shows it. It stands in the
-    header `key_header`, behind the word that begins it.
+    The key goes only into the request, and redirects are not followed. `key_header` has the header's name and the
+    prefix of its value.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Endpoint:
             name, word = key_header
             self._headers[name] = word + key
         self.has_key = key is not None
+        self._secrets = () if key is None else (key,)
         self._seconds = seconds
         self._tries = tries
         self._sleep = sleep
@@ -80,9 +81,9 @@ class Endpoint:
         _every.add(self)
 
     def _start_anew(self) -> None:
-        """In a process just forked off, whose connections are the parent's: two would read each other's replies.
+        """Drop the connections in a forked child: two processes on one connection would read each other's replies.
 
-        They are kept, unused: to close them could tell the server that the parent is gone.
+        The client is kept, unused: closing it could tell the server that the parent is gone.
         """
         self._lock = threading.Lock()
         if self._client is not None:
@@ -91,13 +92,13 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Where it is, with the port if one is named, and without whatever else the address holds."""
+        """The server's host, with the port if the address has one. Leaves out user names and passwords."""
         return urlsplit(self._address).netloc.rpartition("@")[2]
 
     def deadline(self) -> float:
-        """Until when a call that begins now may take, with all its tries.
+        """Return the time at which a call that begins now must end, with all its retries.
 
-        What the first one loads takes nothing of the time that the server has.
+        Imports the HTTP client first, so that the import does not count.
         """
         self._opened()
         return time.monotonic() + self._seconds
@@ -112,9 +113,9 @@ class Endpoint:
         deadline: float | None = None,
         optional: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """The server's reply, a JSON object. No error quotes any of the `private` texts back.
+        """Return the server's reply, a JSON object. Errors quote none of the `private` texts.
 
-        Raises `NotTakenError` where the server refuses the request and its words hold one of the `optional`.
+        Raises `NotTakenError` if the server refuses the request and its message contains one of the `optional` words.
         """
         reply = self.post_any(path, body, operation, private, deadline=deadline, optional=optional)
         if not isinstance(reply, dict):
@@ -174,7 +175,7 @@ class Endpoint:
         return self._read(content, operation)
 
     def _content(self, reply: httpx2.Response, operation: str, deadline: float) -> bytes:
-        """The whole reply, unless it takes too long: a slow server may send a byte at a time."""
+        """Return the whole reply, or raise if it is too late: a slow server may send a byte at a time."""
         reply.request.extensions["timeout"] = {"read": _left(deadline)}
         received = bytearray()
         for chunk in reply.iter_bytes():
@@ -189,7 +190,7 @@ class Endpoint:
         self, status: int, headers: Mapping[str, str], content: bytes, operation: str, private: Sequence[str]
     ) -> Exception:
         passing = status in _AGAIN or status >= 500
-        said = _said(content, private)
+        said = _said(content, (*self._secrets, *private))
         reason = f"the server answered {status}" + (f": {said}" if said else "")
         error = self._error(operation, reason, retryable=passing, hint=_HINTS.get(status))
         return _Passing(error, _retry_after(headers)) if passing else _Refused(error, status, content)
@@ -230,9 +231,9 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class NotTakenError(Exception):
-    """The server does not take a part of the request that it could be asked without; `said` are its words.
+    """The server refuses an optional part of the request. `said` is its message.
 
-    For adapters, which ask without it or raise the `error`.
+    Adapters ask again without that part, or raise the `error`.
     """
 
     def __init__(self, error: AdapterError, said: str) -> None:
@@ -242,7 +243,7 @@ class NotTakenError(Exception):
 
 
 class _Refused(Exception):
-    """A failure that no further try gets over."""
+    """A failure that a retry does not help."""
 
     def __init__(self, error: AdapterError, status: int, content: bytes) -> None:
         super().__init__(str(error))
@@ -252,7 +253,7 @@ class _Refused(Exception):
 
 
 class _Passing(Exception):
-    """A failure that a new try may get over; `after` is the pause the server asked for."""
+    """A failure that a retry may help. `after` is the pause the server asked for."""
 
     def __init__(self, error: AdapterError, after: float | None = None) -> None:
         super().__init__(str(error))
@@ -273,7 +274,7 @@ def _left(deadline: float) -> float:
 
 
 def _pause(attempt: int) -> float:
-    """Any time up to twice as long as before, so that many clients do not come back together."""
+    """Return a random pause whose bound doubles with each attempt, so that clients do not return together."""
     return random.uniform(0, _FIRST_PAUSE * 2**attempt)  # noqa: S311 - no secret
 
 
@@ -289,7 +290,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _said(content: bytes, private: Sequence[str]) -> str:
-    """The server's own words about what is wrong, unless they hold some of what it was sent."""
+    """Return the server's error message, or an empty text if it quotes the request."""
     try:
         told = parsed(content)
     except ValueError:

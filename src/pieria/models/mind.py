@@ -1,8 +1,7 @@
-"""What judges and writes: every step that needs judgement is one method of a mind.
+"""The protocol of minds: one method for each step that needs judgement.
 
-An LLM is one mind, the built-in rules are another, and a user's object may be a third. A mind only proposes: dates,
-scopes, ids and lineage are worked out by code, and a step that fails costs that step and no evidence. Minds keep
-nothing and write nothing.
+A mind is an LLM, the built-in rules, or a user's object. A mind only proposes: code decides dates, scopes, ids and
+lineage. A failed step loses only its own result. Minds store nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Knowledge = Literal["episodic", "semantic", "procedural"]
 
 @dataclass(frozen=True, slots=True)
 class StepSeen:
-    """A step of an episode as it is judged. What is not known yet is None."""
+    """A step of an episode, as a mind sees it. Unknown fields are None."""
 
     observation: str
     action: str
@@ -28,9 +27,9 @@ class StepSeen:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A fact that stands by itself: no pronoun points out of it. `confidence` is 1 for what was said, 0 for a guess.
+    """A fact that can be read alone: it has no unresolved pronoun. `confidence` is 1 for a statement, 0 for a guess.
 
-    `steps` are the places of the steps it was drawn from, counted from 0; none where nobody can tell.
+    `steps` has the indices of its source steps, from 0; empty if they are unknown.
     """
 
     text: str
@@ -41,7 +40,7 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What to do, when, for what, and what to expect of it. `steps` as those of a `Proposition`."""
+    """What to do, when, why, and the expected outcome. `steps` is as in `Proposition`."""
 
     intent: str
     condition: str
@@ -52,7 +51,7 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text to be judged, with who said it and when, as far as that is known. `at` is written for people."""
+    """A text to judge, with its author and time if known. `at` is written for people."""
 
     text: str
     author: str | None = None
@@ -61,7 +60,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate of recall as a mind sees it; `score` is its confidence or return, where it has one."""
+    """A recall candidate, as a mind sees it. `score` is its confidence or return, if it has one."""
 
     kind: str
     text: str
@@ -72,7 +71,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """`subject` and `object` as the text spells them, `predicate` in snake_case. Times are as the text words them."""
+    """`subject` and `object` are spelt as in the text, `predicate` is in snake_case. Times are quoted from the text."""
 
     subject: str
     predicate: str
@@ -84,47 +83,47 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing that a text names; `kind` is of `record.entities.KINDS`, or `technology`, `date`, `person`, `place`."""
+    """A thing that a text names. `kind` is of `record.entities.KINDS`, or `technology`, `date`, `person`, `place`."""
 
     name: str
     kind: str
 
 
 Namer = Callable[[str], list[Named]]
-"""What finds them in a text, each once and in its order."""
+"""Finds the named things of a text, each once and in order."""
 
 Deeds = Literal["edited", "ran", "read", "searched", "fetched", "used"]
 NOTICED = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
-"""The types of what is noticed of an agent's work."""
+"""The types of notes on an agent's work."""
 TITLE = 80
-"""Characters of its title."""
+"""Characters of a note's title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A thing that an agent did: `target` is a file, a command, what was looked for, or an address.
+    """An action of an agent. `target` is a file, a command, a search term or an address.
 
-    `detail` says of an edit what took the place of what, of a command how it ended, of a page how it begins.
+    `detail` has the replaced text of an edit, the result of a command, or the beginning of a page.
     """
 
     what: Deeds
     target: str
     detail: str = ""
     failed: bool | None = None
-    """None: nobody said."""
+    """None if unknown."""
     mends: tuple[int, ...] = ()
-    """The deeds of the same task that failed before, and go well now."""
+    """Earlier failed deeds of the same task that this one repeats with success."""
     undone: bool = False
-    """An edit that was taken back later in the same task."""
+    """Whether the edit was undone later in the same task."""
     times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What was asked of an agent, what it did for it, and what it said in the end. `before` is what it had said before.
+    """A request to an agent, its actions and its reply. `before` is its reply before the request.
 
-    A task that `goes_on` was told of already, and of what was asked in it nothing is to be noticed again. With
-    `is_outside` the agent had read what came from out there, whether or not that is among the deeds.
+    With `goes_on`, the beginning of the task was noticed already, so its request is not noticed again. With
+    `is_outside`, the agent had read outside content, even if no deed shows that.
     """
 
     asked: str = ""
@@ -137,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """What is worth keeping of a task, by its index; `type` is one of `NOTICED`. `deeds` are those that it tells of."""
+    """A note on a task. `type` is one of `NOTICED`; `task` and `deeds` are indices of the task and its deeds."""
 
     type: str
     title: str
@@ -147,12 +146,12 @@ class Noticed:
     concepts: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     is_outside: bool = False
-    """It holds words that came from outside: of a page, or of whoever had read one."""
+    """Whether it quotes outside content: a page, or a reply of an agent that had read one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Something that an agent tried and that failed, what it did about it, and the same thing as it then went well."""
+    """An action that failed, the steps that fixed it, and the same action when it passed."""
 
     failed: str
     error: str
@@ -162,7 +161,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a person said to an agent in the midst of its work, and what the agent had done and said before it."""
+    """What a person said to an agent during its work, with the agent's actions and words before that."""
 
     said: str
     acts: tuple[str, ...] = ()
@@ -171,10 +170,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What is to be learnt from the so-manieth of what was mended, or of what was told.
+    """A lesson from the item with index `of`: a procedure from `mended`, a rule from `told`.
 
-    A `procedure` says under which `condition` to do what, and what to expect; a `rule` is one sentence that begins
-    with Always or Never, and rests on the `quote`, words of the person.
+    A `procedure` says what to do under a `condition`, and what to expect. A `rule` is one sentence that begins with
+    Always or Never, and rests on `quote`, the person's words.
     """
 
     type: Literal["procedure", "rule"]
@@ -187,71 +186,71 @@ class Lesson:
 
 
 class Mind(Protocol):
-    """Every method raises `PromptError` where its step came to nothing, and `AdapterError` where a model failed."""
+    """Every method raises `PromptError` if its step gives no result, and `AdapterError` if a model fails."""
 
     @property
     def name(self) -> str:
         """`rules`, or the model's name."""
 
-    # --- an episode, step by step
+    # --- the steps of an episode
 
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
-        """The state of things after an observation, in a short paragraph."""
+        """Return the state after an observation, as a short paragraph."""
 
     def subgoal(
         self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
     ) -> str:
-        """What the action was for, in one short sentence. `before` are the last steps with one subgoal.
+        """Return the purpose of the action, as one short sentence. `before` has the last steps, all with one subgoal.
 
-        While the work goes on with the same thing, the subgoal keeps its wording: where it does not, a trajectory ends.
+        Return the same words while the work stays on one topic: a new subgoal ends the trajectory.
         """
 
     def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
-        """How well the action served: 0 against it, 0.5 neither, 1 wholly."""
+        """Return how well the action served its subgoal: 0 worked against it, 0.5 neutral, 1 fully."""
 
     # --- from an episode to knowledge
 
     def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
-        """None is an answer: not every stretch of work holds a fact worth keeping."""
+        """Return facts worth keeping. The list may be empty."""
 
     def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
-        """None is an answer here as well."""
+        """Return procedures worth repeating. The list may be empty."""
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
-        """How far each procedure was borne out, 0 to 1, in their order."""
+        """Return how far the steps confirm each procedure, from 0 to 1, in order."""
 
     # --- a question
 
     def mode(self, query: str) -> Mode: ...
 
     def plan(self, query: str, mode: Mode) -> list[str]:
-        """What to look for: short noun phrases."""
+        """Return what to search for, as short noun phrases."""
 
     def refine(self, query: str, found: Sequence[Found]) -> list[str]:
-        """What is still missing, as terms to look for; nothing where what was found is enough."""
+        """Return search terms for what the candidates lack, or an empty list."""
 
     def synthesize(self, query: str, what: Knowledge, found: Sequence[Found]) -> str:
-        """What the found says on the question, in three to five sentences."""
+        """Return what the candidates say on the query, in three to five sentences."""
 
     # --- keeping
 
     def merge_intent(self, held: str, new: str) -> str: ...
 
     def merge_statements(self, statements: Sequence[Said]) -> str:
-        """One statement that keeps what several say; the latest where they contradict each other."""
+        """Return one statement that keeps the content of all. On a contradiction the latest wins."""
 
     def summarize(self, said: Sequence[Said], words: int = 120) -> str:
-        """In so many words at most, with names, numbers and times kept."""
+        """Return a summary of at most this many words. Keeps names, numbers and times."""
 
     def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
-        """What somebody who goes on with the work the next day should know of it; nothing where there is nothing."""
+        """Return what a successor must know to continue the work; empty if there is nothing."""
 
     def lessons(self, mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
-        """What to do the next time; nothing where it was chance, or a wish of the moment."""
+        """Return what to do the next time; skips accidents and momentary wishes."""
 
     # --- a text
 
     def entities(self, text: str) -> list[Named]: ...
 
     def triples(self, text: str) -> list[Triple]:
-        """What it states, and nothing that it denies, asks or supposes."""
+        """Return what the text states, but not what it denies, asks or supposes."""

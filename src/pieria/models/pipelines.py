@@ -1,7 +1,7 @@
-"""Pipelines of spaCy that spot people, places and organisations, beside what the rules know by its shape.
+"""spaCy pipelines that find people, places and organisations, in addition to the names that the rules find.
 
-Exists because a trained model tells a name from a word that only has a capital. It is never needed: without one the
-rules serve. A pipeline is loaded when a text is first read, and once in a process.
+A trained model tells a name from a capitalised word. It is optional: without one the rules serve. A pipeline is loaded
+on first use, once per process.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
-from pieria.models.naming import NONE
+from pieria.models.names import NONE
 
 if TYPE_CHECKING:
     from pieria.models.mind import Named
-    from pieria.models.minds.rules.naming import Placed
+    from pieria.models.minds.rules.names import Placed
 
 AUTO = "auto"
 KNOWN = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm", "xx_ent_wiki_sm")
-"""What `auto` takes the first of that is installed."""
+"""The pipelines that `auto` looks for, in this order."""
 PACKAGE = "spacy"
 _KINDS = {
     "PERSON": "person",
@@ -40,18 +40,18 @@ _KINDS = {
     "LAW": "name",
     "MISC": "name",
 }
-"""Labels of what names something. Times, amounts and the like are read by rules."""
+"""Labels for names. The rules find times, amounts and the like."""
 _LONGEST = 100_000
-"""Characters that a pipeline is given at a time: beyond a million it refuses, and takes memory with them."""
+"""Characters per call: a pipeline refuses more than a million, and needs much memory for them."""
 _NAME = re.compile(r"\w+")
 _loading: dict[str, threading.Lock] = {}
 _loaded: dict[str, Any] = {}
-# In the child nobody goes on loading what another thread of the parent was at.
+# A forked child has no thread that would finish a load that the parent began.
 os.register_at_fork(after_in_child=_loading.clear)
 
 
 def checked_pipeline(name: object, parameter: str) -> str:
-    """`none`, `auto`, the name of an installed pipeline or the folder of one, as it is kept; nothing is loaded."""
+    """Return the setting in its stored spelling: `none`, `auto`, a pipeline's name or folder. Loads nothing."""
     spelt = name.strip() if isinstance(name, str) else ""
     if not (_NAME.fullmatch(spelt) or _is_whole_path(spelt)):
         raise InputError(parameter, "none, auto, the name of a pipeline of spaCy, or its folder in full", name)
@@ -63,25 +63,25 @@ def _is_whole_path(spelt: str) -> bool:
 
 
 class Pipeline:
-    """Names what its pipeline spots, and what the rules know by its shape. Safe in threads."""
+    """Names the things that its pipeline or the rules find in a text. Safe in threads."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __call__(self, text: str) -> list[Named]:
-        from pieria.models.minds.rules.naming import named
+        from pieria.models.minds.rules.names import named
 
         return named(text, list(self._spotted(text)))
 
     def _spotted(self, text: str) -> Iterator[Placed]:
         from pieria.models.mind import Named
-        from pieria.models.minds.rules.naming import Placed
+        from pieria.models.minds.rules.names import Placed
 
         pipeline = _pipeline(self._name)
         for begin in range(0, len(text), _LONGEST):
             try:
                 found = pipeline(text[begin : begin + _LONGEST]).ents
-            # A component raises what it likes.
+            # A component may raise any exception.
             except Exception as problem:
                 raise AdapterError(self._name, "names", f"the pipeline failed: {problem}") from problem
             for entity in found:
@@ -92,7 +92,7 @@ class Pipeline:
 
 
 def pipeline(name: str) -> Callable[[str], list[Named]] | None:
-    """What names things by the setting's value; None where the rules do. That it is there is looked at now."""
+    """Return the pipeline of a setting, or None if the rules serve. Raises `InputError` if it is not installed."""
     if name == NONE:
         return None
     has_spacy = importlib.util.find_spec(PACKAGE) is not None
@@ -121,7 +121,7 @@ def _load(name: str) -> Any:
     spacy: Any = importlib.import_module(PACKAGE)
     try:
         return spacy.load(name)
-    # A pipeline of another version raises whatever its parts do.
+    # A pipeline of another version may raise any exception.
     except Exception as problem:
         hint = "Install a pipeline that fits this version of spaCy, or set nlp to none."
         raise AdapterError(name, "load", f"the pipeline cannot be loaded: {problem}", hint=hint) from problem

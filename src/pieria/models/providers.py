@@ -1,6 +1,6 @@
-"""From a name such as `ollama:qwen3`, or from what a user made, to a language model.
+"""Makes a language model from a name such as `ollama:qwen3`, or from a user's object.
 
-The one place that knows all adapters. Settings and keys are not read here: they are handed in.
+Only this module knows all adapters. It reads no settings and no keys: they are arguments.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.models.chat import Chat
 from pieria.models.llm import LLM
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 
 WHAT = "llm"
 SERVER = ("base_url", "api_key", "seconds")
-"""What a provider can be told."""
+"""The options of every provider."""
 
 Maker = Callable[..., LLM]
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who serves the models of a name. `example` is one of his; his key is commonly found in the `variable`."""
+    """A server of models. `example` is one of its models; its key is usually in the environment `variable`."""
 
     make: Maker
     example: str
     address: str | None = None
     variable: str | None = None
     spelling: Mapping[str, Any] = field(default_factory=dict)
-    """In what he differs from others of his protocol."""
+    """Arguments for the provider's differences from others of its protocol."""
 
 
 def _openai(model: str, **options: Any) -> LLM:
@@ -63,7 +63,7 @@ _EXAMPLES = {name: provider.example for name, provider in PROVIDERS.items()}
 
 
 def language_model(chosen: object, *, options: Mapping[str, Any] | None = None) -> Chat:
-    """The language model of a name, of an LLM, or of a function of messages and a schema. Nothing is reached yet."""
+    """Return the language model of a name, an LLM, or a function of messages and a schema. Makes no connection."""
     given = dict(options or {})
     return chosen if isinstance(chosen, Chat) else Chat(_llm(chosen, given))
 
@@ -84,7 +84,7 @@ def _llm(chosen: object, options: Mapping[str, Any]) -> LLM:
 
 
 def checked_llm(name: object, parameter: str = WHAT) -> str:
-    """A name that some provider answers to, with a model, or `none`, as it is kept."""
+    """Return the name in its stored spelling: a known provider with a model, or `none`."""
     kept = spelt(name, parameter, (NONE,), _EXAMPLES)
     if kept in PROVIDERS:
         hint = f"Such as {kept}:{_EXAMPLES[kept]}."
@@ -93,7 +93,7 @@ def checked_llm(name: object, parameter: str = WHAT) -> str:
 
 
 def provider_of(name: str) -> Provider | None:
-    """Whoever answers to a name, however it is written; to `none` nobody does."""
+    """Return the provider of a name in any spelling; None for `none` or an unknown name."""
     return PROVIDERS.get(name.partition(":")[0].strip().lower())
 
 

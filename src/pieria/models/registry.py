@@ -1,6 +1,6 @@
-"""From a name such as `openai:text-embedding-3-small`, or from what a user made, to an embedder.
+"""Makes an embedder from a name such as `openai:text-embedding-3-small`, or from a user's object.
 
-The one place that knows all adapters. Settings are not read here: paths, keys and addresses are handed in.
+Only this module knows all adapters. It reads no settings: paths, keys and addresses are arguments.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pieria.models import shelf
 from pieria.models.catalogue import DEFAULT, model_named
 from pieria.models.embedder import Embedder
 from pieria.models.embedding import Embedding
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 
 AUTO = "auto"
-"""The installed model, and the floor where there is none."""
+"""The installed model, or the floor without one."""
 WHAT = "embedder"
 _PREFIXES = ("query_prefix", "passage_prefix")
 
@@ -28,7 +28,7 @@ Maker = Callable[[str, Path, Mapping[str, Any]], Embedding]
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who makes the embeddings of a name. `example` is a model of his; `options` are what he can be told."""
+    """A source of embeddings. `example` is one of its models; `options` are the options it takes."""
 
     make: Maker
     example: str
@@ -43,7 +43,7 @@ def _local(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
 
 
 def _hashing(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
-    from pieria.models.embedders.hashing import HashingEmbedding
+    from pieria.models.embedders.hash_floor import HashingEmbedding
 
     if model and not model.isdecimal():
         raise InputError("embedder", "hashing, or hashing: and a number of dimensions", f"hashing:{model}")
@@ -80,9 +80,9 @@ _EXAMPLES = {name: provider.example for name, provider in PROVIDERS.items()}
 
 
 def embedder(chosen: object = None, *, models: Path, options: Mapping[str, Any] | None = None) -> Embedder:
-    """The embedder of a name, of an embedding, or of a function that takes a list of texts.
+    """Return the embedder of a name, an embedding, or a function of a list of texts.
 
-    `models` is the folder of installed models. Nothing is loaded or reached until a text is embedded.
+    `models` is the folder of installed models. Loads and connects nothing before the first text.
     """
     given = dict(options or {})
     prefixes = {name: given.pop(name) for name in _PREFIXES if name in given}
@@ -108,14 +108,14 @@ def _embedding(chosen: object, models: Path, options: Mapping[str, Any]) -> Embe
 
 
 def settled(name: str, models: Path) -> str:
-    """The name that it comes to in this moment: `auto` means what is installed."""
+    """Return the name; for `auto`, the name that it means at the moment."""
     if name.strip().lower() == AUTO:
         return "local" if _installed(models) else "hashing"
     return name
 
 
 def checked_name(name: object, parameter: str = WHAT) -> str:
-    """A name that some provider answers to, or `auto` or `none`, as it is kept."""
+    """Return the name in its stored spelling: a known provider, `auto` or `none`."""
     return spelt(name, parameter, _PLAIN, _EXAMPLES)
 
 
@@ -130,8 +130,8 @@ def _named(name: str, models: Path, options: Mapping[str, Any]) -> Embedding:
 
 
 def _installed(models: Path) -> bool:
-    """Whether it is there at all: one that is damaged is for the user to know of, not to be passed over.
+    """Return whether the model's folder exists, even if it is damaged: the user must learn of the damage.
 
-    In a folder that this user may not look into there is none.
+    A folder that this user may not read counts as missing.
     """
     return os.path.isdir(shelf.folder_of(DEFAULT, models))

@@ -1,6 +1,6 @@
-"""The reranker that recall asks: any reranking, its replies checked and its calls counted.
+"""The reranker of recall: it wraps any reranking, checks replies and meters calls.
 
-How a server is asked belongs to `rerankers`, what becomes of the scores to `recall`.
+`rerankers` calls the servers; `recall` uses the scores.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Protocol
 from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
 from pieria.models.llm import USAGE, tokens
-from pieria.models.metering import UNMETERED, Meter
+from pieria.models.meter import UNMETERED, Meter
 
 STEP = "rerank"
-"""What a call is counted as."""
+"""The step that calls are metered under."""
 SECONDS = 5.0
 
 
@@ -39,7 +39,7 @@ class Reranking(Protocol):
 
 
 class Reranker:
-    """Safe in threads when its reranking is. `seconds` is how long a recall waits for it at most."""
+    """Wraps a reranking. Safe in threads if the wrapped one is. `seconds` bounds the wait of a recall."""
 
     def __init__(self, reranking: Reranking, *, seconds: float = SECONDS) -> None:
         self._reranking = reranking
@@ -48,7 +48,7 @@ class Reranker:
 
     @property
     def about(self) -> str:
-        """Its name, and what is known of where it is; never a key."""
+        """The model's name and, if known, its host and whether a key is set. Never contains the key."""
         host = getattr(self._reranking, "host", None)
         if not isinstance(host, str):
             return self.model
@@ -61,9 +61,9 @@ class Reranker:
             close()
 
     def scores(self, query: str, documents: Sequence[str], meter: Meter = UNMETERED) -> list[float | None]:
-        """Return the score of each document, and None for one that the reply leaves out.
+        """Return the score of each document, and None for a document without one in the reply.
 
-        Raises `AdapterError` where the model fails or its reply cannot be right, `BudgetError` where the meter refuses.
+        Raises `AdapterError` if the model fails or its reply is invalid, `BudgetError` if the meter refuses.
         """
         with telemetry.during("reranking.rerank", model=self.model, batch_size=len(documents)):
             return self._checked(self._replied(query, documents, meter), len(documents))
@@ -77,7 +77,7 @@ class Reranker:
             return reply
         except PieriaError:
             raise
-        # What another's adapter raises is not known here; as the cause it is kept.
+        # An adapter may raise any exception; it is kept as the cause.
         except Exception as problem:
             raise AdapterError(self.model, STEP, f"it failed with {type(problem).__name__}") from problem
         finally:

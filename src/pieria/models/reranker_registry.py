@@ -1,6 +1,6 @@
-"""From a name such as `cohere:rerank-v3.5` to a reranker.
+"""Makes a reranker from a name such as `cohere:rerank-v3.5`.
 
-The one place that knows all adapters. Settings are not read here: keys and addresses are handed in.
+Only this module knows all adapters. It reads no settings: keys and addresses are arguments.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 from pieria.models.reranker import SECONDS, Reranker
 
 WHAT = "reranker"
@@ -38,7 +38,7 @@ _EXAMPLES = {name: provider.example for name, provider in PROVIDERS.items()}
 
 
 def reranker(name: str, *, options: Mapping[str, Any] | None = None) -> Reranker:
-    """Return the reranker of a name. No server is reached until documents are ranked."""
+    """Return the reranker of a name. Makes no connection."""
     from pieria.models.rerankers.server import ServerReranking
 
     given = dict(options or {})
@@ -55,9 +55,9 @@ def reranker(name: str, *, options: Mapping[str, Any] | None = None) -> Reranker
 
 
 def checked_reranker(name: object, parameter: str = WHAT) -> str:
-    """Return the name of a provider's model, or `none`, in one spelling.
+    """Return the name in its stored spelling: a provider's model, or `none`.
 
-    A server of text-embeddings-inference has one model, so `tei` needs no name of it.
+    `tei` needs no model: a server of text-embeddings-inference has only one.
     """
     kept = spelt(name, parameter, (NONE,), _EXAMPLES)
     if kept in PROVIDERS and not PROVIDERS[kept].texts:

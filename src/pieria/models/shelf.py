@@ -1,6 +1,6 @@
-"""The folder of installed models: where each lies, and whether its files are what they must be.
+"""The shelf: the folder of installed models, and checks of their files.
 
-Nothing here fetches or changes anything; that is done by `installing`.
+Nothing here fetches or changes files; `install` does.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pieria.errors import ModelDamagedError, ModelMissingError
 from pieria.models.catalogue import MODELS, Model, Pinned
 
 Progress = Callable[[str, int, int], None]
-"""Called with the stage, what of it is done and the whole, in bytes."""
+"""Called with the stage, the bytes done and all bytes."""
 
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """How a model stands on the shelf; `problems` says what is wrong, file by file."""
+    """The state of a model on the shelf. `problems` has one error per bad file."""
 
     model: Model
     folder: Path
@@ -47,12 +47,12 @@ def folder_of(model: Model, models: Path) -> Path:
 
 
 def sound_folder(model: Model, models: Path) -> Path:
-    """The folder of a model all of whose files are as pinned; raises for any other."""
+    """Return the folder of a model whose files all match their pins. Raises if one does not."""
     return _sound(verified(model, models))
 
 
 def seemingly_sound(model: Model, models: Path) -> None:
-    """Raises as `sound_folder` does, for what the names and sizes of the files tell."""
+    """Raise as `sound_folder` does, judged by the names and sizes of the files."""
     _sound(_shelved(model, models, _size_problem))
 
 
@@ -67,12 +67,12 @@ def _sound(shelved: Shelved) -> Path:
 
 
 def listed(models: Path) -> list[Shelved]:
-    """Every model there is and how it stands, judged by the names and sizes of its files; `verified` reads them."""
+    """Return the state of every known model, judged by the names and sizes of its files; `verified` reads them."""
     return [_shelved(model, models, _size_problem) for model in MODELS.values()]
 
 
 def verified(model: Model, models: Path, progress: Progress | None = None) -> Shelved:
-    """How a model stands after every byte of it was read."""
+    """Read every byte of a model and return its state."""
     tally = Tally("verify", model.size, progress)
 
     def problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:
@@ -82,7 +82,7 @@ def verified(model: Model, models: Path, progress: Progress | None = None) -> Sh
 
 
 class Tally:
-    """Adds up what is done of one stage and tells it."""
+    """Sums up the progress of one stage and reports it."""
 
     def __init__(self, stage: str, whole: int, progress: Progress | None) -> None:
         self._stage = stage

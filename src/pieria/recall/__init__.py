@@ -1,1 +1,1 @@
-"""Reading: from a question to ranked hits with their reasons, through the store's `Reader`. It never writes."""
+"""The read path: from a query to ranked hits with reasons, through the store's `Reader`. It never writes."""

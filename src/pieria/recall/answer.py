@@ -1,4 +1,4 @@
-"""What a recall answers: hits with their reasons, how sure it is that the answer is among them, and what was done."""
+"""The result of a recall: hits with their reasons, the confidence, and the plan that was run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pieria.record.memory import Memory
 from pieria.record.time import iso
 
 LIKELY = 0.5
-"""From this confidence on an answer is more likely there than not."""
+"""An answer is more likely present than absent from this confidence on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overturned:
-    """What says of a memory that it holds no longer: the id of the later one, and when that was said.
+    """Why a memory no longer holds: the id of the later memory, and when that one was said.
 
-    A fact may have ended and nothing have taken its place: then `by` is None, and `at` is when it ended.
+    A fact may end without a successor: then `by` is None and `at` is when the fact ended.
     """
 
     by: str | None
@@ -35,8 +35,8 @@ class Overturned:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers. `score` is from 0 to 1 and follows from `why`, or is that of the
-    place to which the hit was moved; `snippet` is the passage that matched."""
+    """One result. `score` is from 0 to 1 and follows from `why`. A hit that was moved has the score of its new place.
+    `snippet` is the passage that matched."""
 
     memory: Memory
     score: float
@@ -44,7 +44,7 @@ class Hit:
     snippet: str
     overturned: Overturned | None = None
     reply: Memory | None = None
-    """What follows a hit that is itself a question, where it is no hit of the same page."""
+    """The memory that follows a hit which is itself a question, unless the same page has it as a hit."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -69,7 +69,7 @@ class Recall(Sequence[Hit]):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether what was asked for is more likely not there."""
+        """Return whether the answer is more likely absent than present."""
         return self.confidence < LIKELY
 
     def __len__(self) -> int:

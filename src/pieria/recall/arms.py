@@ -1,6 +1,6 @@
-"""The arms: each looks for candidates in its own way, and none can veto what another found.
+"""The arms of recall: each finds candidates in its own way, and none can veto another.
 
-A look-up goes through an index and takes no more than its quota; nothing is scored here but to choose within a quota.
+A look-up uses an index and takes at most its quota. Scores here serve only to choose within a quota.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pieria.recall.bm25 import Corpus, ranked
 from pieria.recall.evidence import Span
 from pieria.recall.part import Part
-from pieria.recall.ranking import Corpus, ranked
-from pieria.recall.reading import Reading, without_names
+from pieria.recall.query import Reading, without_names
 from pieria.recall.unembedded import embedded
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
@@ -24,18 +24,18 @@ from pieria.store.facts import FactSpan
 from pieria.store.protocol import Kind, Near
 
 QUOTA = 20
-"""Candidates from each arm; more where more hits are asked for."""
+"""Candidates from each arm; more if more hits are asked for."""
 REACH, LENDING = 2, 3
-"""How far from what was found a neighbour is a candidate itself, and how far from a candidate one lends it words."""
+"""How far from a candidate a neighbour becomes one itself, and how far from a candidate it lends its terms."""
 LINKS_SEEN = 20
-"""Of the links that lead from a candidate, and of those that lead to it."""
+"""Outgoing links to read per candidate, and as many incoming ones."""
 RULES_SEEN, RULES = 400, 20
 OPENERS, OPENED = 10, 10
-"""Of an overview's best sessions so many are opened, so many turns of people in each."""
+"""An overview opens this many of its best sessions, and this many turns of people in each."""
 FACTS_SEEN = 500
 RULE, WISHES = ("rule",), ("preference", "profile")
 HEEDED = (*RULING, AGENT)
-"""The ways in whose rules and wishes are candidates for what they are about. Mined and foreign text has to be found."""
+"""Channels that may supply rules and wishes as candidates on their topic. Mined and foreign text has to be found."""
 PASSAGE: Kind = "passage"
 LEAD: Kind = "lead"
 NARROWING = (
@@ -43,14 +43,14 @@ NARROWING = (
     *("since", "until", "pinned"),
 )
 SAID = frozenset({"note", "observation", "turn"})
-"""Kinds that stand beside each other in sessions."""
+"""Kinds that have neighbours in a session."""
 
 
 @dataclass
 class Look:
-    """One question's look-ups: how it was read, how its terms weigh, and how many candidates an arm may bring.
+    """The look-ups of one query: how it was read, the weights of its terms, and the quota of an arm.
 
-    `first` says that candidates are chosen; a later page brings its own, and only asks what is known of them.
+    `first` means that arms choose candidates. A later page brings its own candidates and only collects their features.
     """
 
     reading: Reading
@@ -60,11 +60,12 @@ class Look:
     budget: int
     first: bool
     arms: frozenset[str]
-    """All that are asked."""
+    """Every arm that this query asks."""
 
     @cached_property
     def authors(self) -> dict[str, frozenset[str]]:
-        """The people who said what was found, each with the terms of the name. To be asked once all are found."""
+        """The people who wrote the candidates, each with the terms of the name. Read it after all candidates
+        are found."""
         authors = {
             speaker
             for part in self.parts
@@ -75,15 +76,15 @@ class Look:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """The authors that the question names; nobody where it names all of them."""
+        """The authors that the query names; empty if it names all of them."""
         order = frozenset(self.reading.order)
         named = frozenset(author for author, of in self.authors.items() if order & of)
         return frozenset() if len(named) == len(self.authors) else named
 
     @cached_property
     def matter(self) -> str | None:
-        """The question without the names of people who said what was found. None where it names none of them, and where
-        all was said by one: what is his own name there is a topic like any other."""
+        """The query without the names of authors. None if it names no author, or if there is only one author: that name
+        is a topic like any other."""
         if len(self.authors) < 2:
             return None
         people = [of for author, of in self.authors.items() if author.casefold() not in ROLES]
@@ -91,15 +92,16 @@ class Look:
 
     @cached_property
     def heeds_rules(self) -> bool:
-        """A name that only stands before a text counts for nothing here: a stranger could write it to silence rules."""
+        """Return whether rules apply. A name that was only written before a text does not count as an author here: a
+        stranger could write one to silence the rules."""
         known = {author for part in self.parts for author in part.look_at_found().authors}
         return self.reading.may_heed_rules and not self.named & known
 
 
 class Arm(NamedTuple):
-    """`features` are those that it alone gives rise to: an arm none of whose features counts is not asked.
+    """One arm. `features` are the features that only this arm produces: if none of them counts, the arm is skipped.
 
-    One that only chooses knows nothing further of candidates that were chosen before.
+    An arm with `only_chooses` adds nothing to candidates that are already chosen.
     """
 
     features: tuple[str, ...]
@@ -123,13 +125,13 @@ def _by_passages(look: Look, part: Part) -> list[int]:
 
 
 def _by_windows(look: Look, part: Part) -> list[int]:
-    """Nothing, as a rule: what is near by its window is near by itself, or stands beside what is and can be seen."""
+    """Return no row as a rule: a row near by its window is near by its own vector, or has a neighbour that is."""
     comes_anyway = {"dense", "context"} <= look.arms and not _may_hide_neighbours(part.source.filter)
     return [] if comes_anyway else [near.row for near in _near(look, part, "window")]
 
 
 def _may_hide_neighbours(filter: Filter) -> bool:
-    """Whether it may let a turn through and not those beside it in its session."""
+    """Return whether the filter may pass a turn and reject its neighbours in the session."""
     narrow = any(getattr(filter, name) is not None for name in NARROWING) or bool(filter.meta)
     return narrow or (filter.kinds is not None and not SAID.issubset(filter.kinds))
 
@@ -144,8 +146,8 @@ def _near(look: Look, part: Part, what: Kind) -> Sequence[Near]:
 
 
 def _at_the_time(look: Look, part: Part) -> Iterable[int]:
-    """The best of what was told at a time that the question names, by words and by meaning; where meaning is not
-    compared, also the last of what was told then."""
+    """Yield the best rows said at a time that the query names, by terms and by vector. Without vectors, yield the
+    newest rows of that time as well."""
     for span in look.reading.spans:
         within = None if span.yearly else _within(part.source.filter, span)
         if within is None:
@@ -156,12 +158,12 @@ def _at_the_time(look: Look, part: Part) -> Iterable[int]:
             near = part.source.reader.near(part.source.vector, within, look.want, PASSAGE)
             yield from (one.row for one in near.candidates)
         elif span.is_counted:
-            # Whoever asks what there was last week may share no word with it.
+            # A query for last week may share no term with the rows of last week.
             yield from part.source.reader.rows(within, "newest", look.want)
 
 
 def _within(filter: Filter, span: Span) -> Filter | None:
-    """The filter, and that time besides; None where the two have nothing in common."""
+    """Return the filter narrowed to that time; None if the two do not overlap."""
     since = [moment for moment in (filter.since, span.since) if moment is not None]
     until = [moment for moment in (filter.until, span.until) if moment is not None]
     if since and until and max(since) >= min(until):
@@ -170,7 +172,7 @@ def _within(filter: Filter, span: Span) -> Filter | None:
 
 
 def _of_entities(look: Look, part: Part) -> list[int]:
-    """What bears a thing that the question names as a label, what was written last first."""
+    """Return the rows labelled with an entity that the query names, newest first."""
     wanted = look.reading.labels
     if part.source.filter.entities is not None:
         wanted = tuple(label for label in wanted if label in part.source.filter.entities)
@@ -180,7 +182,7 @@ def _of_entities(look: Look, part: Part) -> list[int]:
 
 
 def _of_facts(look: Look, part: Part) -> list[int]:
-    """What facts about the named were drawn from; the more of the question a fact holds, the sooner."""
+    """Return the sources of facts about named entities, best match between fact and query first."""
     if not look.reading.fact_keys:
         return []
     spans = part.source.reader.drawn(look.reading.fact_keys, part.source.filter, FACTS_SEEN, ended=True)
@@ -197,19 +199,19 @@ def _of_facts(look: Look, part: Part) -> list[int]:
 
 
 def _speaks(span: FactSpan, keys: Sequence[str], asked: frozenset[str]) -> float:
-    """A half where the question names an end of the fact; wholly where it names both, or what holds between them."""
+    """Return 0.5 if the query names one end of the fact; 1 if it names both ends, or the relation."""
     named = (span.subject_key in keys) + (span.object_key in keys)
     return 1.0 if named > 1 or asked.intersection(terms(span.predicate)) else 0.5
 
 
 def _around(look: Look, part: Part) -> list[int]:
-    """The neighbours of what was found, and in which order they stand."""
+    """Return the neighbours of the candidates, and record their order."""
     around = part.line_up(REACH, LENDING)
     return [other for near in around.values() for distance, other in near if abs(distance) <= REACH]
 
 
 def _linked(look: Look, part: Part) -> list[int]:
-    """What links tie to what was found. Where many lead from a memory, or to it, the last that were written count."""
+    """Return the rows that links tie to the candidates. Where a memory has many links, the newest count."""
     met = part.look_at_found()
     rows = dict(zip(met.ids, met.rows, strict=True))
     added: dict[int, None] = {}
@@ -222,10 +224,10 @@ def _linked(look: Look, part: Part) -> list[int]:
 
 
 def _rules(look: Look, part: Part) -> list[int]:
-    """All standing rules and wishes; where there are many, those nearest to the question.
+    """Return all standing rules and wishes; where there are many, those nearest to the query.
 
-    Beyond the newest it is by the vectors of their own sentences, which those lack that were kept with vectors of
-    somebody else's; without vectors there are none beyond. The plan tells where that is so.
+    Beyond the newest rules, this needs sentence vectors. Memories stored with supplied vectors lack them, and without a
+    query vector there are none. The plan tells where only the newest were read.
     """
     if not look.heeds_rules:
         return []
@@ -251,7 +253,7 @@ def _standing(part: Part, kinds: tuple[str, ...]) -> list[int]:
 
 
 def _openers(look: Look, part: Part) -> list[int]:
-    """The first turns of people in the sessions of which most was found."""
+    """Return the first turns of people in the sessions with most candidates."""
     if not look.reading.is_overview:
         return []
     found = Counter(session for session in part.look_at_found().sessions if session is not None)
@@ -278,4 +280,4 @@ ARMS: Mapping[str, Arm] = {
     "rules": Arm(("rule", "rule_fit", "wish_fit"), _rules),
     "openers": Arm(("opener", "spread"), _openers),
 }
-"""In the order in which they are asked: what stands later goes by what was found before."""
+"""Asked in this order: a later arm builds on the candidates of earlier ones."""

@@ -1,6 +1,6 @@
-"""How sure an answer may be of itself: whether what was asked for is in the bank at all.
+"""The confidence of an answer: whether the bank holds what was asked for at all.
 
-Exists because a score compares candidates with each other: the best of what is beside the point is the best as well.
+Scores cannot tell: they compare candidates with each other, and something always comes first.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from pieria.record.certainty import logistic
 
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
 BODY, TALK = 10, 50
-"""Turns that make up the body of evidence, and so many that have one: of fewer each stands alone to some part."""
+"""Turns that count together as evidence. With fewer than `TALK` turns, the best single turn counts in part."""
 BODY_WORTH, DOUBT = 4.5, 3.5
 OF_NAMED = {"body": 1.8, "words": 5.8, "content": 2.5, "dense": -4.0, "cover": 1.0}
 DOUBT_OF_NAMED = 1.82
-"""What it is worth that the best turn of whoever is named is ahead by this of everybody else's; and how good the best
-are together, and how much of the question one of them holds."""
+"""Weights, for a query that names an author. By how much that author's best turn leads all others; how good the best
+turns are together; how much of the query one of them covers."""
 
 
 ALONE = {"alike": 6.5, "lead": 4.0, "lacking": -3.0, "unnamed": -3.0}
 DOUBT_ALONE = 2.8
-"""What it is worth how much of the question without names the nearest means, and how far it is ahead of the next; that
-what an answer has to hold is not there, and that what the question names is not named."""
+"""Weights, for a single memory. How near the nearest is to the query without names, and its lead over the next; the
+penalty if the expected answer is missing, and if what the query names is missing."""
 NEAR_ENOUGH = 0.45
-"""Nearer than that, a text says much the same as the question does, and answers it no better."""
+"""A text nearer than this restates the query, and answers it no better."""
 Texts = Callable[[Sequence[int]], Sequence[str | None]]
-"""Of candidates by their numbers; None for a long one."""
+"""The texts of candidates, by number; None for a long text."""
 LOOKED_AT = 8
-"""So many of the best are looked at for what an answer has to hold."""
+"""Best candidates that are searched for the expected answer."""
 FIELD, ELSEWHERE = 3, 0.15
-"""So many come next; where there are fewer, so near is whatever might be there."""
+"""Runners-up that the lead is measured against; the similarity assumed for each that is missing."""
 
 
 def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> float:
-    """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone.
+    """Return 0 to 1. Neighbouring turns support a turn; any other memory is judged alone.
 
-    By words alone, where that is all there is, it is how much of the question the best holds. A summary bears nothing
-    out: it touches on everything, and what it was drawn from speaks for itself.
+    Without vectors it is how much of the query the best candidate covers. A summary is no evidence: it touches on
+    everything, and its sources are candidates themselves.
     """
     if not len(pool):
         return 0.0
@@ -58,8 +58,8 @@ def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> floa
 
 
 def _of_turns(columns: Columns, pool: Pool, turns: Lines) -> float:
-    """How good the best are together and, where the question names somebody, whether by words alone that one's best is
-    ahead of everybody else's."""
+    """Return how good the best turns are together. If the query names an author, compare that author's best turn with
+    the best of all others."""
     if not len(turns):
         return 0.0
     together = _together(columns, pool, turns)
@@ -83,10 +83,9 @@ def _together(columns: Columns, pool: Pool, turns: Lines) -> float:
 
 
 def _of_others(asked: Asked, columns: Columns, pool: Pool, alone: Lines, texts: Texts) -> float:
-    """Whether the nearest is near enough and ahead of others, and holds what is asked for of whom is named.
+    """Return whether the nearest is near enough, leads the others, and holds the expected answer.
 
-    A name alone is no answer, and whatever is about the named is near to a question about them: so they are compared
-    without it.
+    Names are left out of the comparison: every text about a name is near to a question about it.
     """
     if not len(alone):
         return 0.0
@@ -103,9 +102,10 @@ def _of_others(asked: Asked, columns: Columns, pool: Pool, alone: Lines, texts: 
 
 
 def _lacking(asked: Asked, order: Sequence[int], content: Sequence[float], texts: Texts) -> float:
-    """How much less than the best the first is worth that holds what is asked for, as a share; 0 for the best itself.
+    """Return how much lower the first candidate with the expected answer scores than the best, as a share; 0 if it is
+    the best.
 
-    Of a long text it is not known what it holds.
+    A long text is taken to hold the answer.
     """
     if asked.expects is None or not content or content[0] <= 0:
         return 0.0

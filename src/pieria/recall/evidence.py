@@ -1,4 +1,4 @@
-"""What is known of a question before anything is scored: plain values. What is known of candidates is in `pool`."""
+"""What is known of a query before scoring, as plain values. `pool` holds what is known of candidates."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pieria.recall.ranking import Corpus
+from pieria.recall.bm25 import Corpus
 from pieria.record.expected import Expected
 
 Key = tuple[int, int]
-"""Which source, and a row in it."""
+"""(index of the source, row in it)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A time that the question names, in microseconds; None where it has no end.
+    """A time that the query names, in microseconds; None for an open end.
 
-    One that is of each year is meant in any year. One that is `relative` was counted from now.
+    A `yearly` span matches in any year. A `relative` span was counted from now.
     """
 
     since: int | None
@@ -27,12 +27,13 @@ class Span:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a stretch of time that was counted from now, as "last week" is."""
+        """Return whether it is a closed span that was counted from now, such as "last week"."""
         return self.relative and self.since is not None and self.until is not None
 
 
 class Stated(NamedTuple):
-    """The time of a fact that was stated alone, in microseconds, and whether another value holds in its place."""
+    """When a fact held, in microseconds, and whether another value replaced it. Only for a memory that states
+    one fact."""
 
     since: int | None
     until: int | None
@@ -41,10 +42,9 @@ class Stated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question as it was read.
+    """The parsed query.
 
-    `known` is what its terms weigh. `wants_done` is how far it asks for something to be done or advised, 0 to 1, rather
-    than for what was.
+    `known` weighs its terms. `wants_done` is how far it asks for an action or advice, 0 to 1, instead of the past.
     """
 
     known: Corpus
@@ -52,15 +52,15 @@ class Asked:
     """The moment of asking, in microseconds."""
     spans: Sequence[Span] = ()
     entities: Sequence[frozenset[str]] = ()
-    """The terms of each thing that the question names; authors are not among them."""
+    """The terms of each entity that the query names, without authors."""
     wants_done: float = 0.0
     is_overview: bool = False
     is_when: bool = False
     looks_back: bool = False
-    """It asks for what was, and is no longer."""
+    """It asks for something that no longer holds."""
     expects: Expected | None = None
-    """What an answer has to hold."""
+    """The kind of value that an answer must hold."""
     is_past: bool = False
-    """It is worded in the past."""
+    """It is worded in the past tense."""
     heeds_rules: bool = False
-    """Standing rules bind whoever asks for something, in the first person or by a request."""
+    """Standing rules apply where the speaker asks for something, in the first person or as a request."""

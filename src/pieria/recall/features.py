@@ -1,8 +1,7 @@
-"""From evidence to features: one number a candidate for each reason there may be to bring it. Pure arithmetic.
+"""From evidence to features: one number per candidate and reason. Pure arithmetic; `policies` holds the weights.
 
-A feature of 0 is no reason. Most are relative to the best candidate of the question; cosines are as they are. What each
-is worth is told by `policies`. Everything is added up in one order, so that a candidate has the same features to the
-last bit whoever else is in the pool.
+A feature of 0 is no reason. Most are relative to the best candidate of the query; cosines are absolute. Sums run in a
+fixed order, so that a candidate's features are equal to the last bit in any pool.
 """
 
 from __future__ import annotations
@@ -14,52 +13,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pieria.recall.bm25 import SATURATION, Corpus
 from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.pool import Flags, Floats, Pool
-from pieria.recall.ranking import SATURATION, Corpus
-from pieria.record.fading import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
+from pieria.record.decay import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
 from pieria.record.usage import UNUSED
 
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
-"""How much length counts against a text by itself, and against a text with its neighbours."""
+"""How much length counts against a text alone, and against a text with its neighbours."""
 PART_LENGTH = 180.0
-"""Terms of a part of a long text: in a bank of long texts, so long is one that is not."""
+"""Terms in one part of a long text. It caps the mean length in a bank of long texts."""
 SHARES = {1: 0.5, 2: 0.3, 3: 0.15}
-"""What a neighbour at this distance lends of what it holds."""
+"""The share of its terms that a neighbour at this distance lends."""
 LEANS_WHOLLY, LEANS_HALF = 25, 60
-"""A text of so many terms leans on its neighbours wholly; one of so many more, half as much."""
+"""A text of up to `LEANS_WHOLLY` terms uses its neighbours fully. Longer ones use them less; `LEANS_HALF` sets how
+slowly."""
 LEXICAL_PART, DENSE_PART = 0.6, 0.4
 SUPPORTERS = 3
-"""Candidates of a session whose worth is the session's."""
+"""Best candidates of a session that add up to its score."""
 GUESSED, GUESSED_BY_WORDS, GUESSED_BY_SHARE = 0.42, 0.08, 0.33
-"""How near, against the nearest, a text is on average that holds no word of the question; and what words add to it."""
+"""Mean similarity of a text that shares no term with the query, relative to the nearest; what shared terms add."""
 EXPECTED = 0.45
-"""How near the nearest is at least, as a rule: where little is embedded, it may be among what is not."""
+"""Least similarity assumed for the nearest text: while little is embedded, the nearest may be missing."""
 LEADING = 0.6
-"""The share of its beginning in how near a long text is."""
+"""Weight of a long text's beginning in its similarity."""
 BY_LEAD, BY_LEAD_SHARE, BY_LEAD_WORDS = 0.1, 0.7, 0.2
-"""How near the nearest passage of a long text is on average: by how near its beginning is, and what words add to it."""
+"""Mean similarity of a long text's nearest passage, from that of its beginning and from shared terms."""
 LONG, LED_BY = 200.0, 0.7
-"""A text of so many terms has several passages; how near its beginning is on average, by how near the nearest is. Such
-as came with vectors of their own, or were embedded before beginnings were, have no other."""
+"""Least terms of a text with several passages; the mean similarity of its beginning, relative to the nearest passage.
+Texts with supplied vectors have no vector of their beginning."""
 OWN_SHARE, WINDOW_SHARES, RISE = 0.2, {1: 0.22, 2: 0.24}, 0.13
-"""What a turn, and each neighbour at this distance, has of what they mean together; which is more than on average."""
+"""Shares of a turn and of each neighbour in the estimated window similarity; its rise over their mean."""
 THIN = 5.0
-"""Different words from which on a turn says enough to stand alone."""
+"""Scale of `thin`, in distinct terms: a turn with many more says enough on its own."""
 AFTERWARDS_DAYS = 7.0
-"""People tell of a day after it: by then a match with it has faded to a third. Before it, within one day."""
+"""People tell of a day afterwards: by then a match has faded to a third. Before the day it fades within one day."""
 OPENING = 10.0
 LOOKED_BACK = 0.1
-"""How far it counts that something holds no longer, where a question asks for what was."""
+"""Weight of "no longer holds" where a query asks for the past."""
 YEAR_DAYS = 365.2425
 BLURRED, LEEWAY, JUST_OUTSIDE = 0.1, DAY / 24, 0.5
-"""By which share of its length a time that is counted from now is imprecise, and by how much at least."""
+"""The imprecision of a relative time: a share of its length, and a minimum; and the score just outside of it."""
 
 Columns = dict[str, Floats]
 
 
 def features(asked: Asked, pool: Pool) -> Columns:
-    """A column a feature, a line a candidate in the order of the pool."""
+    """Return one column per feature, with one line per candidate in the order of the pool."""
     count, known = len(pool), asked.known
     held, lengths = pool.counts[:, :count], pool.lengths[:count]
     has_neighbours = np.any([lines >= 0 for lines in pool.beside.values()], axis=0)
@@ -106,9 +106,10 @@ def features(asked: Asked, pool: Pool) -> Columns:
 
 
 def _nearness(pool: Pool, guessed: Floats, cover: Floats) -> Floats:
-    """How near each is as a whole. What was not compared is estimated: by its beginning, or else by its words.
+    """Return the similarity of each whole text. Estimate what was not compared, from its beginning or from shared
+    terms.
 
-    What a long text is about mostly stands at its beginning, and among many passages one is near by chance.
+    A long text mostly states its topic at the beginning, and among many passages one is near by chance.
     """
     by_lead = np.maximum(pool.lead, BY_LEAD + BY_LEAD_SHARE * pool.lead + BY_LEAD_WORDS * cover)
     whole = np.where(np.isnan(pool.dense), by_lead, pool.dense)
@@ -119,7 +120,7 @@ def _nearness(pool: Pool, guessed: Floats, cover: Floats) -> Floats:
 
 
 def of_use(asked: Asked, pool: Pool, fading: Fading) -> Columns:
-    """What policies ask for that multiply: how each candidate has been used and kept."""
+    """Return the features of multiplying policies: use and retention of each candidate."""
     each = [pool.candidate(number).wear for number in range(len(pool))]
     return {
         "frequency": np.array([frequency(wear.used.accesses) for wear in each]),
@@ -138,7 +139,7 @@ def _bm25(weights: list[float], counts: Floats, relative: Floats, length_share: 
 
 
 def _own(weights: list[float], known: Corpus, pool: Pool) -> Floats:
-    """BM25 over the text or, of a long one, over the best of its parts: of the rest much may be beside the point."""
+    """Return BM25 over the text. For a long text, over its best part: the rest may be beside the point."""
     count, mean = len(pool), min(known.mean_length, PART_LENGTH) or 1.0
     found = _bm25(weights, pool.counts[:, :count], pool.lengths[:count] / mean, OWN_LENGTH)
     parts = pool.parts
@@ -150,7 +151,7 @@ def _own(weights: list[float], known: Corpus, pool: Pool) -> Floats:
 
 
 def _with_neighbours(weights: list[float], known: Corpus, pool: Pool) -> Floats:
-    """BM25 over the text and its neighbours, each lending its share."""
+    """Return BM25 over the text and the share that each neighbour lends."""
     counts, lengths = pool.counts[:, : len(pool)].copy(), pool.lengths[: len(pool)].copy()
     for distance, lines in pool.beside.items():
         share = SHARES.get(abs(distance), 0.0)
@@ -170,7 +171,7 @@ def _coverage(weights: list[float], known: Corpus, counts: Floats) -> Floats:
 
 
 def _among_others(pool: Pool, dense: Floats) -> Floats:
-    """How near a turn is with its neighbours where that was not embedded: by how near each of them is alone."""
+    """Return the window similarity. Estimate a missing one from the similarities of the turn and its neighbours."""
     count = len(pool)
     near: Floats = OWN_SHARE * dense
     shares: Floats = np.full(count, OWN_SHARE)
@@ -184,7 +185,7 @@ def _among_others(pool: Pool, dense: Floats) -> Floats:
 
 
 def _names(asked: Asked, pool: Pool, holds: Flags) -> Floats:
-    """The share of the things the question names that the text or its labels name."""
+    """Return the share of the query's entities that the text or its labels name."""
     found = np.zeros(len(pool))
     if not asked.entities:
         return found
@@ -201,12 +202,13 @@ def _by_best(column: NDArray[Any]) -> Floats:
 
 
 def _standing_out(cosine: Floats, best: float) -> Floats:
-    """0 for what is half as similar as the best, or less."""
+    """Return 0 for half the best similarity or less, and 1 for the best."""
     return np.maximum(0.0, 2 * cosine / best - 1) if best > 0 else np.zeros(len(cosine))
 
 
 def _tied(pool: Pool, base: Floats) -> Floats:
-    """What fits best of what links tie to it. A summary is tied to all that it sums up, and speaks for none of it."""
+    """Return the base score of the best memory that a link ties to it. Summaries give and get none: they link to
+    everything they sum up."""
     found = np.zeros(len(pool))
     for line, others in pool.tied.items():
         if not pool.is_summary[line]:
@@ -215,7 +217,7 @@ def _tied(pool: Pool, base: Floats) -> Floats:
 
 
 def _overturning(pool: Pool, base: Floats) -> Floats:
-    """What overturns a memory that fits is likely the answer now, in whatever words it is put."""
+    """Return the base score of the memory it overturns: the newer one is likely the answer, in any wording."""
     found = np.zeros(len(pool))
     for line, others in pool.overturns.items():
         found[line] = max(base[other] for other in others)
@@ -223,7 +225,8 @@ def _overturning(pool: Pool, base: Floats) -> Floats:
 
 
 def _sessions(pool: Pool, base: Floats) -> Floats:
-    """A session is worth what its best candidates are worth together. What belongs to none is one by itself."""
+    """Return the score of each candidate's session: the sum of its best candidates. One without a session
+    counts alone."""
     codes: dict[object, int] = {}
     each = [
         codes.setdefault(key if occasion is None or is_summary else occasion, len(codes))
@@ -240,7 +243,7 @@ def _sessions(pool: Pool, base: Floats) -> Floats:
 
 
 def _replies(pool: Pool, base: Floats) -> Floats:
-    """What follows a question that fits is likely its answer."""
+    """Return the base score of the turn before, if that one asks a question: this turn is likely its answer."""
     before = pool.beside[-1]
     known = (before >= 0) & (before < len(pool))
     place = np.where(known, before, 0)
@@ -248,7 +251,8 @@ def _replies(pool: Pool, base: Floats) -> Floats:
 
 
 def _standing(asked: Asked, pool: Pool, best: float) -> Columns:
-    """Rules and preferences speak where something is to be done, the more the nearer they are to it."""
+    """Return the features of rules and wishes: they count where the query asks for an action, and by similarity
+    to it."""
     wanted = asked.wants_done if asked.heeds_rules else 0.0
     is_rule = ~np.isnan(pool.rule)
     return {
@@ -267,7 +271,7 @@ def _dates(asked: Asked, pool: Pool) -> Floats:
 
 
 def _then(asked: Asked, pool: Pool) -> Floats:
-    """Of what was said then, 1 within the span and less the further from it, before and after alike."""
+    """Return 1 for a memory said within a relative time, less the further outside of it, before and after alike."""
     found = np.zeros(len(pool))
     for span in asked.spans:
         if span.is_counted:
@@ -279,16 +283,16 @@ def _then(asked: Asked, pool: Pool) -> Floats:
 
 
 def _overturned(asked: Asked, pool: Pool) -> Floats:
-    """How far it counts that something holds no longer: little where what was is asked for or, of a statement, where
-    the question is worded in the past or nothing took its place."""
+    """Return how far "no longer holds" counts. It counts little where the query asks for the past. For a statement it
+    also counts little if the query is in the past tense or nothing replaced the fact."""
     found = np.array([by is not None for by in pool.overturned], dtype=float)
     mild = [of is not None and (asked.is_past or not of.is_replaced) for of in pool.stated]
     return found * np.where(np.array(mild, dtype=bool) | asked.looks_back, LOOKED_BACK, 1.0)
 
 
 def _held_then(asked: Asked, pool: Pool) -> Floats:
-    """1 for a statement of what held at a time that the question names or, where it asks for what was before, of what
-    holds no longer. One that knows no time says nothing of it."""
+    """Return 1 for a statement that held at a time the query names. Where the query looks back, return 1 also for one
+    that no longer holds. A statement without a time matches no named time."""
     spans = [span for span in asked.spans if not span.yearly]
     each = zip(pool.stated, pool.overturned, strict=True)
     return np.array(
@@ -304,12 +308,12 @@ def _held(of: Stated, spans: Sequence[Span]) -> bool:
 
 
 def _fits(span: Span, at: Floats) -> Floats:
-    """1 within the span, less and less after it, hardly anything before it."""
+    """Return 1 within the span, less and less after it, almost 0 before it."""
     if not (span.yearly and span.since is not None and span.until is not None):
         return _fit(span.since, span.until, at)
     year = YEAR_DAYS * DAY
     whole = np.floor((at - span.since) / year)
-    # In the year of that moment, and in the one before.
+    # Compare with the span of that year, and with that of the year before.
     shifts: list[Callable[[Floats], Floats]] = [lambda w: np.trunc(w * year), lambda w: np.trunc((w + 1) * year)]
     return np.maximum(*(_fit(span.since, span.until, at - shift(whole)) for shift in shifts))
 

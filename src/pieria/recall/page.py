@@ -1,4 +1,4 @@
-"""One page in the making: looks up, gathers, scores, and knows of every candidate what its score follows from."""
+"""One page of results in progress: looks up terms, gathers and scores candidates, and keeps the evidence of each."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from time import perf_counter
 from typing import Any
 
 from pieria.recall.arms import ARMS, QUOTA
-from pieria.recall.arranging import Arranged, arranged, spread
-from pieria.recall.asking import TERMS_LIMIT, rarest
+from pieria.recall.bm25 import Corpus, Ranked, ranked
+from pieria.recall.candidates import Gathered, Gathering, Wanted
 from pieria.recall.certainty import confidence
 from pieria.recall.evidence import Key
 from pieria.recall.features import Columns, features, of_use
-from pieria.recall.gathering import Gathered, Gathering, Wanted
+from pieria.recall.order import Arranged, arranged, spread
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.pool import Candidate, Floats, Pool
-from pieria.recall.ranking import Corpus, Ranked, ranked
-from pieria.recall.reading import Reading
+from pieria.recall.query import Reading
+from pieria.recall.query_terms import TERMS_LIMIT, rarest
 from pieria.recall.walk import Walk
 from pieria.record import effort
-from pieria.record.fading import Fading, Wear
+from pieria.record.decay import Fading, Wear
 from pieria.record.usage import UNUSED
 from pieria.store.protocol import TextMatch
 
 EVERYTHING = 1 << 40
 WIDER = 8
-"""How many times as much is gathered where too much has faded."""
+"""Factor on the number of candidates where too many have faded."""
 DUE_WANT = 400
-"""The least of what shares words with the question among which is looked for what is due for a review."""
+"""Least number of text matches to search for memories due for review."""
 TEXT_WANT = 40
-"""The least of what shares words with the question that a first page chooses from."""
+"""Least number of text matches that a first page chooses from."""
 LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
-"""How many rows of the text index are looked through at least, and how many where there is little time."""
+"""Least rows to read from the text index, and rows to read per second of time left."""
 
 
 SHORT = 400
-"""Characters up to which a text is looked through for what an answer has to hold."""
+"""Longest text, in characters, that is searched for the expected answer."""
 BESIDE = 0.5
-"""What is worth less than this share of the best is beside the point."""
+"""A candidate below this share of the best score is beside the point."""
 NEAR = 0.3
-"""Below so much two texts hardly have a meaning in common."""
+"""Two texts below this similarity hardly share a meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`mark` tells its cursors from others'. `deadline` is a reading of `perf_counter`."""
+    """One query with its settings. `mark` identifies its cursors. `deadline` is a reading of `perf_counter`."""
 
     text: str
     reading: Reading
@@ -61,20 +61,19 @@ class Question:
     tokens: int | None = None
     by_meaning: bool = True
     matching: bool = False
-    """Only what holds something of the question itself, and not what only stands beside such."""
+    """Keep only candidates that match the query themselves, without those that only have a matching neighbour."""
     min_confidence: float = 0.0
-    """Only what answers: nothing where it is less sure than this that the answer is there, and nothing that is worth
-    much less than the best."""
+    """Return no hits if the confidence is lower, and drop candidates that score much less than the best."""
     least_left: float = 0.0
-    """How much must be left of what is found."""
+    """The least retention of a hit."""
     review: float = 0.0
-    """How many memories that are due for a review come with the answers, as a share of these."""
+    """Memories due for review to add, as a share of the hits."""
     fades: tuple[str, ...] = ()
-    """Kinds that may be forgotten: nothing else is ever due."""
+    """Kinds that may fade: no other is ever due."""
 
     @property
     def by_relevance(self) -> bool:
-        """Whether only what is worth enough is shown, even if it is less than was asked for."""
+        """Return whether a page may have fewer hits than asked for, because too few score enough."""
         return self.min_score > 0 or self.min_confidence > 0
 
     @property
@@ -84,7 +83,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with what it is worth, and the columns that this follows from."""
+    """A candidate with its score before scaling (`worth`) and the feature columns."""
 
     evidence: Candidate
     worth: float
@@ -96,7 +95,7 @@ class Scored:
 
 
 class Ranking(Mapping[int, Scored]):
-    """Every candidate that was scored, by the code of its row; an object is made of those that are asked for."""
+    """Every scored candidate, by the code of its row. Objects are made on access."""
 
     def __init__(self, pool: Pool, worth: Floats, columns: Columns, codes: Sequence[int]) -> None:
         self._pool, self._worth, self.columns = pool, worth, columns
@@ -118,30 +117,30 @@ class Ranking(Mapping[int, Scored]):
 
 @dataclass(slots=True)
 class Page:
-    """Look-ups leave behind what the plan tells of them."""
+    """The state of one page. Look-ups leave notes here for the plan."""
 
     sources: Sequence[Source]
     question: Question
     walk: Walk
     policy: Policy = field(init=False)
     reasons: list[str] = field(init=False)
-    """The features that may decide something by this policy."""
+    """The features that may matter under this policy."""
     terms: list[str] = field(default_factory=list)
     known: Corpus | None = None
     matches: list[TextMatch] = field(default_factory=list)
     gathered: Gathered | None = None
     arranged: Arranged | None = None
-    """As of the first time that candidates were ranked: further ones come by words alone."""
+    """From the first ranking. Later rankings only add candidates found by terms."""
     scored: Mapping[int, Scored] = field(default_factory=dict)
-    """Every candidate that was scored for this page, by the code of its row."""
+    """Every candidate scored for this page, by the code of its row."""
     order: list[int] = field(default_factory=list)
-    """The codes of what was ranked that first time, best first and copies folded."""
+    """The codes of the first ranking, best first and copies folded."""
     best: float = 0.0
-    """What the best of the candidates is worth."""
+    """The best `worth` among the candidates."""
     passed_over: dict[str, list[str]] = field(default_factory=dict)
-    """Copies that came later than what they repeat: by the id that is shown, the ids that are not."""
+    """Copies that came after the memory they repeat: from the id on the page to the ids left out."""
     told: dict[str, Any] = field(default_factory=dict)
-    """What the plan says of looking words up: how long it took and, by bank, what came of it."""
+    """The look-up of terms, for the plan: its time and, by bank, its results."""
 
     def __post_init__(self) -> None:
         has_vector = any(source.vector is not None for source in self.sources)
@@ -151,7 +150,7 @@ class Page:
     # --- words
 
     def look_up(self, want: int, budget: int) -> None:
-        """What the text index holds of the question, which is also how much its terms weigh."""
+        """Search the text index for the terms of the query. The first search also sets the weights of the terms."""
         effort.pause()
         begun = perf_counter()
         self.matches = [source.reader.text(self.terms, source.filter, want, budget) for source in self.sources]
@@ -170,7 +169,7 @@ class Page:
             self._pin(counted)
 
     def count_terms(self) -> None:
-        """How often each considered term occurs, without looking any up; of a long question the rarest are kept."""
+        """Count each considered term without a search. Keep the rarest terms of a long query."""
         self.terms = list(self.question.reading.considered)
         counted = _summed([source.reader.frequencies(self.terms) for source in self.sources], self.terms)
         self._pin(rarest(self.terms, dict(zip(self.terms, counted, strict=True))))
@@ -187,12 +186,12 @@ class Page:
         self.settle()
 
     def settle(self) -> None:
-        """Asks by the terms of the pins, and weighs by their counts."""
+        """Take the terms and their counts from the pins."""
         self.terms = list(self.walk.pins.asked(self.question.reading.considered))
         self.known = self.walk.pins.corpus(self.question.reading.considered)
 
     def choose(self, k: int) -> list[int]:
-        """The codes of all that the first look-ups bring and that scores enough, in the order in which it is shown."""
+        """Return the codes of all first candidates that score enough, in display order."""
         if not self.policy.needs(ARMS["text"].features):
             self.count_terms()
             self.terms = []
@@ -200,14 +199,14 @@ class Page:
         self.terms = list(self.question.reading.considered)
         if len(self.terms) > TERMS_LIMIT:
             self.count_terms()
-        # One more than is shown: so it is known whether there is more.
+        # One more than shown, to know whether there is more.
         want = max(TEXT_WANT, k + 1) if self.question.review <= 0 else max(DUE_WANT, k + 1)
         self.look_up(want, self._budget())
         order = self.rank(max(QUOTA, k))
         return order if self.question.least_left <= 0 else self._widened(order, k)
 
     def _widened(self, order: list[int], k: int) -> list[int]:
-        """More and more is gathered until enough of it is not faded, or there is no more to gather."""
+        """Gather more until `k` candidates are not faded, or nothing more is found."""
         want, before = max(QUOTA, k), 0
         while len(order) < k and len(self.scored) > before and not self.is_late:
             want, before = WIDER * want, len(self.scored)
@@ -224,16 +223,16 @@ class Page:
         return max(LEAST_BUDGET, min(budget, int(left * ROWS_A_SECOND)))
 
     def by_words(self) -> list[Ranked]:
-        """All that was looked up, best by words first."""
+        """Return all text matches, best first."""
         assert self.known is not None
         return ranked(self.matches, self.known)
 
     # --- everything else
 
     def rank(self, want: int, codes: Sequence[int] = ()) -> list[int]:
-        """Gathers and scores. Returns the codes of what scores enough, in the order in which it is shown.
+        """Gather and score candidates. Return the codes that score enough, in display order.
 
-        With codes these are the candidates, and none are chosen.
+        With `codes`, these are the candidates and no others are chosen.
         """
         assert self.known is not None
         further: dict[int, list[int]] = {}
@@ -270,7 +269,7 @@ class Page:
         return [code for code in order if self.passes(self.scored[code])]
 
     def _texts(self, pool: Pool, numbers: Sequence[int]) -> list[str | None]:
-        """Of the candidates with these numbers, those that are short."""
+        """Return the texts of these candidates; None for long ones."""
         found: dict[Key, str] = {}
         for which, source in enumerate(self.sources):
             rows = [row for of, row in (pool.keys[number] for number in numbers) if of == which]
@@ -280,7 +279,7 @@ class Page:
 
     @property
     def _is_picky(self) -> bool:
-        """Whether anything of what was ranked may not pass."""
+        """Return whether ranked candidates may be rejected."""
         question = self.question
         return question.by_relevance or question.matching or question.least_left > 0
 
@@ -289,18 +288,18 @@ class Page:
         return perf_counter() >= self.question.deadline or effort.is_late()
 
     def leave_further(self, reason: str) -> None:
-        """The plan says why the page does not go on to everything that shares a word."""
+        """Record in the plan why the page does not go on to all text matches."""
         assert self.gathered is not None
         self.gathered.left_out["further"] = reason
 
     @property
     def telling(self) -> Mapping[str, float]:
-        """What is looked for in texts, and how much each word tells."""
+        """Return each term to search for, with its weight."""
         weights = {} if self.known is None else self.known.weights
         return {term: weights.get(term, 0.0) for term in self.terms}
 
     def withhold(self) -> None:
-        """Shows nothing, on this page or a later one, for what was found is likely no answer."""
+        """Drop all hits from this page and later ones: the confidence is too low."""
         assert self.gathered is not None
         self.walk = replace(self.walk, stage="done", listed=())
         self.gathered.left_out["hits"] = f"the confidence is below {self.question.min_confidence:g}"
@@ -309,7 +308,7 @@ class Page:
         return self.policy.score(scored.worth)
 
     def passes(self, scored: Scored) -> bool:
-        """Whether it scores enough, and enough of it is left; and holds something of the question, where it must."""
+        """Return whether it scores enough, has not faded too far, and matches the query if it must."""
         if self.score(scored) < self.question.min_score:
             return False
         if self.question.min_confidence > 0 and scored.worth < BESIDE * self.best:
@@ -319,15 +318,15 @@ class Page:
         return self.question.least_left <= 0 or self.left(scored.evidence) >= self.question.least_left
 
     def _matches(self, scored: Scored) -> bool:
-        """It holds words that are asked for, or is near in meaning."""
+        """Return whether it holds terms of the query, or is near in meaning."""
         return bool(scored.columns["cover"][scored.number] or (scored.evidence.dense or 0.0) >= NEAR)
 
     def left(self, one: Candidate) -> float:
-        """Its score as it fades, whatever the question."""
+        """Return its retention, independent of the query."""
         return self.question.fading.of(one.wear, self.question.reading.now)
 
     def left_of(self, entries: Sequence[Ranked]) -> list[tuple[Ranked, float]]:
-        """Each that may be seen with what is left of it, without gathering all else that is known of them."""
+        """Return each visible entry with its retention, without gathering anything else."""
         found: dict[tuple[int, int], float] = {}
         for which, source in enumerate(self.sources):
             rows = [entry.candidate.row for entry in entries if entry.which == which]
@@ -353,7 +352,7 @@ class Page:
         return worth, columns
 
     def why(self, scored: Scored) -> dict[str, float]:
-        """The features that its worth follows from, those of its relevance among them; one of 0 is no reason."""
+        """Return the features that its score follows from, without those of 0."""
         columns, number = scored.columns, scored.number
         return {name: value for name in self.reasons if name in columns and (value := float(columns[name][number]))}
 

@@ -1,6 +1,6 @@
-"""What one store contributes to the answer of one question, while it is put together.
+"""What one store contributes to the answer of one query, while it is collected.
 
-Exists so that every arm writes down what it found in the same place, and each look-up is made once a row.
+Every arm writes its findings here, so that each look-up is made once per row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One store that takes part, as one read transaction sees it, and the question's vector in its space."""
+    """One store that takes part, seen through one read transaction, with the query's vector in its space."""
 
     name: str
     reader: Reader
@@ -31,16 +31,16 @@ class Source:
     without: str | None = None
     """Why there is no vector."""
     meant: Callable[[str], NDArray[np.float32]] | None = None
-    """The vector of the question in other words, in the same space. Raises `PieriaError` where the model fails."""
+    """Return the vector of another wording, in the same space. Raise `PieriaError` if the model fails."""
     embed: Callable[[Sequence[str]], Mapping[str, NDArray[np.float32]]] | None = None
-    """The vectors of texts that wait for theirs: of as many, in their order, as there is time for."""
+    """Return vectors for texts that have none yet, in order, until the time is up."""
     is_foreign: bool = False
-    """Whether somebody else may have written all of it."""
+    """Whether other people may have written the whole bank."""
 
 
 @dataclass(slots=True)
 class Part:
-    """`found` are the candidates, in the order in which they came; all else is known of rows, candidates or not."""
+    """`found` are the candidates, in the order of discovery. The other fields are keyed by row, candidate or not."""
 
     which: int
     source: Source
@@ -59,25 +59,25 @@ class Part:
     nearest: dict[int, int] = field(default_factory=dict)
     """Where in a text its most similar passage begins."""
     nearer: dict[int, float] = field(default_factory=dict)
-    """By how much a candidate is more like the matter of the question than like the whole of it."""
+    """How much more similar a candidate is to the query without authors than to the whole query."""
     bare: dict[int, float] = field(default_factory=dict)
-    """How near a candidate is to the question without all that it names."""
+    """Similarity to the query without all names."""
     facts: dict[int, float] = field(default_factory=dict)
     spoken: set[str] = field(default_factory=set)
-    """Ids of memories with facts about what the question names, whether these hold or not."""
+    """Ids of memories with facts about an entity of the query, current or ended."""
     tied: dict[int, dict[int, None]] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
     wishes: frozenset[int] = frozenset()
     newest: dict[str, int] = field(default_factory=dict)
-    """Of an arm before which there was more than it looked at one by one: how many it did, the last written."""
+    """By arm that found too many rows: how many of the newest it read."""
 
     def add(self, rows: Iterable[int]) -> None:
         self.found.update(dict.fromkeys(rows))
 
     def line_up(self, reach: int, lending: int) -> dict[int, list[tuple[int, int]]]:
-        """Learns who stands next to whom in a session, for candidates of whom that is not known yet.
+        """Load the order of turns around candidates that lack it. Return the neighbours just loaded.
 
-        So far that it is known of their neighbours as well, up to that reach.
+        It covers the neighbours' own neighbours as well, up to `reach`.
         """
         missing = [row for row in self.found if row not in self.lined_up]
         around = self.source.reader.around(missing, self.source.filter, reach + lending) if missing else {}
@@ -89,7 +89,7 @@ class Part:
         return around
 
     def look_at_found(self) -> Met:
-        """What ranking looks at, of every candidate that the filter lets through."""
+        """Return the ranking columns of every candidate that the filter lets through."""
         missing = [row for row in self.found if row not in self.asked_of]
         if missing:
             self.asked_of.update(missing)
@@ -99,7 +99,7 @@ class Part:
         return self.met
 
     def speakers(self) -> list[str | None]:
-        """Of each candidate its author or, where none is known, whom its text begins with."""
+        """Return each candidate's author, or the speaker at the start of its text if no author is known."""
         met = self.look_at_found()
         return [
             self.glances[row].speaker if author is None and row in self.glances else author
@@ -107,7 +107,7 @@ class Part:
         ]
 
     def hold(self, terms: Sequence[str], runs: Sequence[Run], lending: int) -> None:
-        """Learns what the candidates hold of the question, and the neighbours that lend them words."""
+        """Load the terms of the query that the candidates hold, and those of neighbours that lend them terms."""
         lenders: dict[int, None] = dict.fromkeys(self.look_at_found().rows)
         for way in (self.before, self.after):
             nearest = self.met.rows
@@ -117,19 +117,19 @@ class Part:
         self.held = self.source.reader.holdings(list(lenders), terms, runs)
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """The visible rows of memories by id."""
+        """Return the visible rows of memories by id."""
         held = self.source.reader.states(ids, self.source.filter) if ids else {}
         return {id: stored.state.row for id, stored in held.items()}
 
     def compare_rules(self) -> None:
-        """How near the rules and wishes among the candidates are."""
+        """Compare the rules and wishes among the candidates with the query."""
         self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
 
     def compare(
         self, kinds: Sequence[Kind], matter: NDArray[np.float32] | None, bare: NDArray[np.float32] | None = None
     ) -> None:
-        """How near every candidate is, whichever arm found it; how much nearer to the matter of the question; and how
-        near to it without all that it names.
+        """Compare every candidate with the query. Compare it also with the query without authors (`matter`) and without
+        all names (`bare`).
         """
         vector, reader = self.source.vector, self.source.reader
         rows = [row for row in self.found if row not in self.compared]
@@ -150,14 +150,15 @@ class Part:
             self.bare.update(zip(rows, told["passage"][:, -1].tolist(), strict=True))
 
     def _note_nearer(self, rows: Sequence[int], rises: Sequence[NDArray[np.float64]]) -> None:
-        """The mean by passage and by window; what has no window is its own."""
+        """Store the mean rise over passage and window. A row without a window counts its passage twice."""
         import numpy as np
 
         mean = np.mean([np.where(np.isnan(rise), rises[0], rise) for rise in rises], axis=0)
         self.nearer.update((row, value) for row, value in zip(rows, mean.tolist(), strict=True) if value == value)
 
     def _windows_then(self, rows: Sequence[int]) -> NDArray[np.float64]:
-        """A window that took in what was not known yet is none of then, and only the search looks at that."""
+        """Return window similarities at `known_at`. A window with members from later is skipped; only the search checks
+        that."""
         import numpy as np
 
         assert self.source.vector is not None
@@ -168,7 +169,7 @@ class Part:
         return np.array([found.get(row, np.nan) for row in rows])
 
     def rule_fits(self, rows: Sequence[int]) -> dict[int, float]:
-        """How near these rules are: their sentence or, where it was not embedded by itself, what it stands in."""
+        """Return the similarity of these rules: of the sentence, or of its passage if the sentence has no vector."""
         vector = self.source.vector
         if vector is None or not rows:
             return {}

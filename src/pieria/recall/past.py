@@ -1,6 +1,6 @@
-"""What facts say of candidates: when a statement held, and what of a memory holds no longer and what took its place.
+"""What facts say of candidates: when a statement held, and which memory no longer holds and what replaced it.
 
-The facts themselves are found by the arms. What a later memory overturns in words belongs to `reversals`.
+The arms find the facts. Memories that a later one overturns in words belong to `reversals`.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from pieria.store.facts import FactSpan
 from pieria.store.protocol import Reader
 
 MENTIONS = "mentions"
-"""The predicate of facts that say only what a memory names."""
+"""The predicate of facts that only record that a memory names an entity."""
 Slot = tuple[str, str]
-"""A subject and a predicate."""
+"""(subject, predicate)"""
 
 
 class Facts(NamedTuple):
-    """By memory id."""
+    """Keyed by memory id."""
 
     overturned: Mapping[str, Overturned]
     stated: Mapping[str, Stated]
 
 
 def has_facts(kinds: Mapping[str, str], spoken: Collection[str]) -> list[str]:
-    """Return the ids, of these with their kinds, of which facts may say something: statements and `spoken`."""
+    """Return the ids that facts may say something about: statements and `spoken`. `kinds` is by id."""
     return [id for id, kind in kinds.items() if kind == STATEMENT or id in spoken]
 
 
 def find_past(reader: Reader, filter: Filter, ids: Sequence[str], asked: Collection[str]) -> Facts:
-    """Return what the facts of these memories say to a question of these terms: two look-ups, or one where all of it
-    holds, or none without ids.
+    """Return what the facts of these memories say on a query with these terms. It takes two look-ups, one if all facts
+    hold, and none without ids.
 
-    A memory holds no longer where all that it says on the question was superseded; a statement, where its fact ended.
+    A memory no longer holds if all its facts on the query were superseded; a statement, if its fact ended.
     """
     if not ids:
         return Facts({}, {})
@@ -74,7 +74,7 @@ def find_past(reader: Reader, filter: Filter, ids: Sequence[str], asked: Collect
 
 
 def _may_follow(held: Mapping[str, Stored], new_id: str, old_id: str) -> bool:
-    """Whether the memory of the later fact is believed as far as that of the one that it takes the place of."""
+    """Return whether the later fact's memory is trusted at least as far as the one it replaces."""
     if new_id not in held or old_id not in held:
         return False
     new, old = held[new_id].state, held[old_id].state
@@ -82,7 +82,7 @@ def _may_follow(held: Mapping[str, Stored], new_id: str, old_id: str) -> bool:
 
 
 def _over(spans: Iterable[FactSpan], asked: frozenset[str], at: int) -> Iterator[tuple[str, FactSpan]]:
-    """Yield the memories all of whose facts on the question have ended, each with the last of these."""
+    """Yield memories whose facts on the query have all ended, each with the last of these facts."""
     by_memory: dict[str, list[FactSpan]] = defaultdict(list)
     for span in spans:
         by_memory[span.memory or span.id].append(span)
@@ -93,7 +93,7 @@ def _over(spans: Iterable[FactSpan], asked: frozenset[str], at: int) -> Iterator
 
 
 def _began(reader: Reader, filter: Filter, over: Iterable[FactSpan], at: int) -> Mapping[Slot, list[FactSpan]]:
-    """Return what else was stated of the same subjects and predicates, and had begun by that moment."""
+    """Return the other facts on the same subjects and predicates that had begun by then."""
     slots = {_slot(span): span.object_key for span in over}
     found: dict[Slot, list[FactSpan]] = defaultdict(list)
     if slots:

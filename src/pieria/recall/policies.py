@@ -1,7 +1,7 @@
-"""What each feature is worth: the weights of each policy, and the score of a candidate.
+"""The weights of each policy, and how they turn features into a score.
 
-The large weights of `hybrid` were fitted on conversations and judged on conversations that were left out, the small
-ones chosen. Every score follows from what a hit tells and the weights in the plan.
+The large weights of `hybrid` were fitted on some conversations and judged on others; the small ones were chosen. The
+`why` of a hit and the weights in the plan give its score.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SATURATING, SUM, PRODUCT, JUDGED = (
     "product(feature ** weight)",
     "callable",
 )
-"""How features become a score. A sum below 0 scores 0, and one above 1 scores 1; below 0 a factor counts as 0."""
+"""How features become a score. A sum is clipped to 0 to 1; a negative factor counts as 0."""
 WEIGHTS: Mapping[str, float] = {
     "lexical": 0.25,
     "dense": 0.4,
@@ -61,48 +61,48 @@ CONTENT = (
     *("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "overturned", "overturns", "cover"),
     *("phrase", "quoted"),
 )
-"""What speaks for a candidate whoever said it, and whenever."""
+"""Features that speak for a candidate independent of its author and time."""
 FADING = 0.125
-"""What is retained halves within days, and of two texts the one that fits is hardly ever twice as relevant: as it is,
-whatever is new would stand before it. So small a weight lets a half count as much as a twelfth of the relevance."""
+"""Retention halves within days, while the best text is hardly ever twice as relevant as the next. At full weight every
+new text would rank first. With this weight, half the retention costs a twelfth of the relevance."""
 THOROUGH = 10
-"""By use alone much is alike: so that what fits is among the candidates, more are looked at."""
+"""Usage hardly tells rows apart: read more, so that the relevant ones are among the candidates."""
 MOST = 100.0
-"""The largest weight that may be asked for."""
+"""The largest weight that a caller may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How features become a score from 0 to 1.
 
-    The worth gives the order: it tells apart what scores alike for being worth less than nothing, or very much.
+    Candidates are ordered by `worth`, which also separates those whose scores are cut off at 0 or 1.
     """
 
     name: str
     scoring: str
     weights: Mapping[str, float]
     without_vectors: Mapping[str, float] | None = None
-    """Weights where there are no vectors to compare; None where those of words do by themselves."""
+    """Weights where there are no vectors; None if the usual weights work without them."""
     judge: Judge | None = None
     depth: int = 1
-    """How many times as many rows of the text index are looked through as usual."""
+    """Factor on the rows of the text index to read."""
 
     def counts(self, feature: str) -> bool:
         return self.judge is not None or bool(self.weights.get(feature))
 
     def needs(self, features: Iterable[str]) -> bool:
-        """Whether any of these decides something, by itself or as part of the relevance."""
+        """Return whether any of these features matters, alone or as part of the relevance."""
         return any(self.counts(name) or (name in CONTENT and self.counts("relevance")) for name in features)
 
     def worths(self, columns: Columns) -> Floats:
-        """Of each candidate."""
+        """Return the worth of each candidate."""
         if self.scoring in (SATURATING, SUM):
             return sums(columns, self.weights, self.weights)
         names = [name for name in columns if self.counts(name)]
         return np.array([self.worth(why) for why in whole(columns, names)], dtype=float)
 
     def worth(self, why: Why) -> float:
-        """From the features that count."""
+        """Return the worth of one candidate from its features."""
         if self.judge is not None:
             return _judged(self.judge(why))
         if self.scoring == PRODUCT:
@@ -115,7 +115,7 @@ class Policy:
         return -math.expm1(-kept) if self.scoring == SATURATING else min(1.0, kept)
 
     def weighing(self, weights: Mapping[str, float]) -> Policy:
-        """The same with some weights of the caller's."""
+        """Return the policy with some weights replaced by the caller's."""
         return replace(self, weights={**self.weights, **weights}, without_vectors=None)
 
     def by_words(self) -> Policy:
@@ -137,7 +137,7 @@ FEATURES = (*WEIGHTS, "relevance", *OF_USE)
 
 
 def custom(judge: Judge) -> Policy:
-    """A policy by a callable over all features."""
+    """Return a policy that judges by a callable over all features."""
     return Policy(getattr(judge, "__name__", type(judge).__name__), JUDGED, {}, judge=judge)
 
 
@@ -146,12 +146,12 @@ def summed(why: Why, weights: Mapping[str, float]) -> float:
 
 
 def relevance(columns: Columns) -> Floats:
-    """How far the content alone speaks for each candidate, 0 to 1."""
+    """Return the relevance of each candidate by its content alone, 0 to 1."""
     return -np.expm1(-np.maximum(0.0, sums(columns, WEIGHTS, CONTENT)))
 
 
 def sums(columns: Columns, weights: Mapping[str, float], names: Iterable[str]) -> Floats:
-    """The weighted sum of each candidate over these features, added up in this order."""
+    """Return the weighted sum of these features for each candidate, added in this order."""
     found = np.zeros(len(next(iter(columns.values()), ())))
     for name in names:
         if weights[name] and name in columns:
@@ -160,7 +160,7 @@ def sums(columns: Columns, weights: Mapping[str, float], names: Iterable[str]) -
 
 
 def whole(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
-    """The features of each candidate by name."""
+    """Return the features of each candidate by name."""
     named = [(name, columns[name].tolist()) for name in names if name in columns]
     count = len(next(iter(columns.values()), ()))
     return [{name: column[number] for name, column in named} for number in range(count)]

@@ -1,7 +1,7 @@
-"""The candidates of a question as columns: a line each, with all that is known of them before anything is scored.
+"""The candidates of a query as columns: one line each, with all evidence known before scoring.
 
-Exists so that features are arithmetic over whole columns: the same evidence gives the same scores on any store. An
-object is made of a line only where one is shown.
+Features are arithmetic over whole columns, so the same evidence gives the same scores on any store. Objects are made
+only for lines that are shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Key, Stated
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.usage import Usage
 from pieria.store.parts import Parts
 
@@ -23,88 +23,88 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Lines = NDArray[np.intp]
 NOBODY = -1
-"""The line of nobody: the last one of the words, which holds none."""
+"""The line of a missing neighbour: the last line of the term columns, which is all zeros."""
 
 
 @dataclass(slots=True)
 class Pool:
-    """Similarities are cosines; NaN where there is no such vector, or it was not compared.
+    """Similarities are cosines; NaN where a vector is missing or was not compared.
 
-    Of the words there are further lines behind those of the candidates: neighbours that lend theirs, and nobody.
+    The term columns have further lines after the candidates: neighbours that lend terms, and `NOBODY`.
     """
 
     keys: list[Key]
     ids: list[str]
     kinds: list[str]
     occasions: list[Hashable]
-    """The session in which each was said and, within that, the channel; None outside of any."""
+    """The session of each, and the channel within it; None outside of any session."""
     terms: list[str]
-    """What the question asks for: a line of the counts each."""
+    """The terms of the query, one line of `counts` each."""
     counts: Floats
     lengths: Floats
     parts: Parts
     distinct: Floats
     pairs: Floats
-    """How many terms that are neighbours in the question are neighbours in the text."""
+    """Number of adjacent query terms that are adjacent in the text."""
     quoted: Floats
-    """The share of the passages in quotes that it holds."""
+    """The share of the quoted passages that it holds."""
     beside: Mapping[int, Lines]
     """By distance, the line of the neighbour."""
     dense: Floats
     lead: Floats
-    """How near the beginning of a long text is."""
+    """Similarity of the beginning of a long text."""
     window: Floats
     nearer: Floats
-    """By how much it is more like the question without the names of those who speak than like the whole."""
+    """How much more similar it is to the query without authors than to the whole query."""
     bare: Floats
-    """How near it is to the question without all that this names; NaN where it names nothing."""
+    """Similarity to the query without all names; NaN if it names nothing."""
     rule: Floats
     wish: Floats
     near: list[int | None]
-    """Where in the text the passage begins that is most alike."""
+    """Where in the text the most similar passage begins."""
     by_named: Flags
-    """Its author is one that the question names, and the question does not name every author."""
+    """Its author is named by the query, and the query does not name every author."""
     is_turn: Flags
-    """Said in a conversation, where much stands beside it."""
+    """Said in a conversation, so it has neighbours."""
     is_summary: Flags
     by_agent: Flags
-    """A turn that an agent spoke."""
+    """A turn by an agent."""
     asks: Flags
-    """It is itself a question."""
+    """It is a question itself."""
     replies: list[Key | None]
-    """What follows it then, in the same session and channel, and is no question."""
+    """The next turn after a question, in the same session and channel, unless that is a question too."""
     tells_time: Flags
     place: Floats
-    """How many turns of people stand before it in its session; NaN where that does not matter."""
+    """Number of people's turns before it in its session; NaN where that does not matter."""
     at: NDArray[np.int64]
     importance: Floats
     strength: Floats
     says_when: Flags
-    """It says from when it holds."""
+    """It has a start of validity."""
     used: list[Usage]
     written: list[int]
-    """When each was first known, where it matters how it fades; and so with what follows."""
+    """When each was first known. `written`, `versions` and `tags` are filled only where fading counts."""
     versions: list[int]
     tags: list[Sequence[str]]
     fact: Floats
-    """How far a fact that was drawn from it speaks of what the question names: a half, or wholly."""
+    """How far a fact drawn from it matches the query: 0.5 or 1."""
     tied: Mapping[int, Sequence[int]]
-    """By line the lines of what a link ties it to."""
+    """By line, the lines that a link ties to it."""
     copies: list[Hashable]
-    """Two that have the same say the same. None: it is like no other."""
+    """Equal for memories that say the same; None if it is unique."""
     overturned: list[Overturned | None]
-    """What says that it holds no longer."""
+    """What overturns it."""
     stated: list[Stated | None]
     """The time of the fact that it states."""
     overturns: Mapping[int, Sequence[int]]
-    """By line the lines of what it says holds no longer."""
+    """By line, the lines that it overturns."""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @property
     def is_compared(self) -> Flags:
-        """Whether anything of its meaning was compared with the question's."""
+        """Return for each whether its vector was compared with the query's."""
         return ~(np.isnan(self.dense) & np.isnan(self.lead))
 
     def candidate(self, number: int) -> Candidate:
@@ -112,7 +112,7 @@ class Pool:
 
 
 class Candidate(NamedTuple):
-    """One line, for whoever shows it."""
+    """One line of the pool, for display."""
 
     pool: Pool
     number: int
@@ -155,7 +155,7 @@ class Candidate(NamedTuple):
 
     @property
     def dense(self) -> float | None:
-        """None where it was not compared."""
+        """Return the similarity; None if it was not compared."""
         value = float(self.pool.dense[self.number])
         return None if value != value else value
 

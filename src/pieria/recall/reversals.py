@@ -1,4 +1,4 @@
-"""Which memories a later one overturns, for a reader and a moment. The ties themselves are made by the bank."""
+"""Which memories a later one overturns, for a reader and a moment. The bank makes the links, not this module."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pieria.store.protocol import Reader
 
 
 def find_overturning(reader: Reader, filter: Filter, ids: Sequence[str]) -> dict[str, Overturned]:
-    """Return by id what overturns these memories, the newest of each; two look-ups, or one where nothing does.
+    """Return by id what overturns these memories, the newest of each. It takes two look-ups, or one without such links.
 
-    It counts where this reader may see it, where it stands, was said by the moment that is asked of, and is believed
-    as far as what it overturns, whoever tied the two.
+    A later memory counts if this reader may see it, and if it was said by the moment in question. It must also be
+    trusted as far as the memory it overturns. Who made the link does not matter.
     """
     wanted = set(ids)
     ties = [

@@ -1,4 +1,4 @@
-"""A page of an answer: the best of what the arms bring, then all else that shares a word with the question."""
+"""A page of results: the best candidates of the arms, then every other memory that shares a term with the query."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from typing import NamedTuple
 
 from pieria.errors import CorruptError
 from pieria.recall.answer import Hit, Recall
+from pieria.recall.bm25 import behind_sources
+from pieria.recall.candidates import LATE
+from pieria.recall.dependents import drawn_on
+from pieria.recall.due import Due, blended, due
 from pieria.recall.evidence import Key as CandidateKey
-from pieria.recall.explaining import hit_of, plan_of
-from pieria.recall.gathering import LATE
-from pieria.recall.lasting import drawn_on
+from pieria.recall.explanation import hit_of, plan_of
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.pool import Candidate
-from pieria.recall.ranking import behind_sources
-from pieria.recall.reranking import Reranks, placed, rerank, with_score
-from pieria.recall.reviewing import Due, blended, due
+from pieria.recall.rerank import Reranks, placed, rerank, with_score
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record import effort
-from pieria.record.fading import may_go
+from pieria.record.decay import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens
 
 AT_ONCE, ROUNDS = 300, 10
-"""How many further candidates are scored at once, and how often for one page, where a least score is asked for."""
+"""Further candidates to score in one round, and rounds per page, if a least score is asked for."""
 UNLIKELY = "what is unlikely to score enough is left to the next page"
 HALF = 0.5
-"""Of what the derived is worth, its source must be worth so much to stand before it."""
+"""A source ranks before its derived memory if it has at least this share of that memory's worth."""
 WordsKey = tuple[float, int, int]
 Place = tuple[int, str]
-"""Which source, and an id in it: two banks may use the same."""
+"""(index of the source, id in it): two banks may use the same id."""
 
 
 class Taken(NamedTuple):
-    """A candidate that goes on the page; `listed` and `last` are where the walk stands once it does."""
+    """A candidate for the page. `listed` and `last` are the position of the walk after it."""
 
     scored: Scored
     listed: int
-    """How much of what was listed is behind it."""
+    """Listed rows up to and including this one."""
     last: WordsKey | None
-    """Its own key, where it comes from beyond what was listed."""
+    """Its own key, if it comes after the listed rows."""
 
 
 def search(
     sources: Sequence[Source], question: Question, k: int, walk: Walk | None = None, reranks: Reranks | None = None
 ) -> Recall:
-    """The best `k`, or the next `k` of a walk; its sources are those that the walk began with, as they were then.
+    """Return the best `k` hits, or the next `k` of a walk. The sources must be those of the walk's first page.
 
     `reranks` reorders the first candidates of a first page.
     """
@@ -103,15 +103,16 @@ def _pins(sources: Sequence[Source]) -> Pins:
 
 
 def _known(source: Source) -> int:
-    """Up to when this recall knows: not beyond what is written, or later writes would come into its later pages."""
+    """Return the known time to pin: at most the time of the newest write, so that later writes stay out of
+    later pages."""
     head, asked = source.reader.head().known, source.filter.known_at
     return head if asked is None else max(0, min(asked, head))
 
 
 def _begin(page: Page, k: int) -> None:
-    """Chooses and ranks. What is not shown is listed for later pages, and nothing of it is looked up again.
+    """Choose and rank. Rows not shown are listed for later pages, without another look-up.
 
-    What is beyond the list comes with everything else that shares a word.
+    Rows over the limit of the list come with all other text matches.
     """
     order = page.choose(k)
     listed, beyond = order[: k + LISTED], frozenset(order[k + LISTED :])
@@ -131,10 +132,10 @@ def _begin(page: Page, k: int) -> None:
 
 
 def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
-    """The next of what is listed, then of everything else. What was purged leaves its place empty.
+    """Return the next listed candidates, then the other text matches. Purged rows are skipped.
 
-    Everything else is much. A first page leaves it to the next one when it is late already, or when nothing that is
-    likely scores enough.
+    Reading all text matches is slow. A first page leaves them to the next page if it is late. It also does so if none
+    of them is likely to score enough.
     """
     taken: list[Taken] = []
     behind = 0
@@ -157,7 +158,7 @@ def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
 
 
 def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
-    """Whatever shares a word with the question and was not among the candidates, best by words first."""
+    """Add text matches that are not candidates yet, best first."""
     page.look_up(EVERYTHING, EVERYTHING)
     passed, last = set(page.walk.passed), page.walk.last
     fresh = [
@@ -192,15 +193,13 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
             taken.append(Taken(scored, behind, last))
         if len(taken) == k:
             break
-    # A look-up that was broken off has more, unless it brought nothing that is new.
+    # A truncated look-up has more rows, unless it brought nothing new.
     is_whole = not fresh or all(match.exact for match in page.matches)
     page.walk = replace(page.walk, last=last, stage="done" if place == len(fresh) and is_whole else "everything")
 
 
 def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
-    """What the candidates of these codes say, as far as anything else says the same; with the id of the first of them
-    that scores enough to be shown.
-    """
+    """Return the copy keys of these candidates, each with the id of the first that scores enough."""
     said: dict[Hashable, str] = {}
     for code in codes:
         scored = page.scored.get(code)
@@ -210,7 +209,8 @@ def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
 
 
 def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[Hit]:
-    """What is due for a review and goes with these, as far as there is room; no later page brings it again."""
+    """Return memories due for review to show with these hits, as far as the budget allows. No later page
+    repeats them."""
     maybe = due(page, {page.walk.code(*one.evidence.key) for one in shown})
     memories = _memories(page.sources, [one.scored for one in maybe])
     lasting = {key for key, memory in memories.items() if not may_go(memory, page.question.fades)}
@@ -246,7 +246,7 @@ def _fitting(chosen: Sequence[Due], memories: Mapping[CandidateKey, Memory], lef
 
 
 def _after(before: Walk, kept: Sequence[Taken]) -> Walk:
-    """Where the walk stands when only these are shown."""
+    """Return the walk's position if only these are shown."""
     if not kept:
         return before
     return replace(before, listed=before.listed[kept[-1].listed :], last=kept[-1].last)
@@ -255,7 +255,7 @@ def _after(before: Walk, kept: Sequence[Taken]) -> Walk:
 def _memories(
     sources: Sequence[Source], shown: Sequence[Scored], *, replies: bool = False
 ) -> dict[CandidateKey, Memory]:
-    """Those that are shown, and the replies to those that are questions."""
+    """Return the shown memories and, with `replies`, the replies to those that are questions."""
     found: dict[CandidateKey, Memory] = {}
     keys = {one.evidence.key for one in shown}
     if replies:
@@ -273,13 +273,13 @@ def _memories(
 def _reply_to(
     scored: Scored, memories: Mapping[CandidateKey, Memory], on_page: Collection[CandidateKey]
 ) -> Memory | None:
-    """What is a hit of the page itself is not told twice."""
+    """Return the reply, unless the page has it as a hit."""
     key = scored.evidence.reply
     return None if key is None or key in on_page else memories.get(key)
 
 
 def _with_replies(hits: Sequence[Hit], replies: Sequence[Memory | None], budget: int | None) -> list[Hit]:
-    """Each with its reply, as long as there is room for it besides the hits."""
+    """Return the hits with their replies, as far as the budget allows after the hits."""
     left = math.inf if budget is None else budget - sum(tokens_of(hit.memory) for hit in hits)
     told: list[Hit] = []
     for hit, reply in zip(hits, replies, strict=True):
@@ -291,7 +291,7 @@ def _with_replies(hits: Sequence[Hit], replies: Sequence[Memory | None], budget:
 
 
 def _find_passages(sources: Sequence[Source], shown: Sequence[Scored]) -> None:
-    """Where the most similar passage of each begins that was compared and not found by it."""
+    """Find the most similar passage of each shown hit that lacks one."""
     for which, source in enumerate(sources):
         unknown = {one.evidence.key[1]: one.evidence for one in shown if _is_unplaced(one.evidence, which)}
         if unknown and source.vector is not None:
@@ -308,7 +308,7 @@ def tokens_of(memory: Memory) -> int:
 
 
 def _within_tokens(taken: list[Taken], memories: Mapping[CandidateKey, Memory], budget: int | None) -> list[Taken]:
-    """As many as fit, in their order."""
+    """Return the longest prefix within the budget."""
     if budget is None:
         return taken
     left = budget
@@ -322,13 +322,13 @@ def _within_tokens(taken: list[Taken], memories: Mapping[CandidateKey, Memory], 
 def _behind_sources(
     sources: Sequence[Source], shown: Sequence[Scored], memories: Mapping[CandidateKey, Memory]
 ) -> tuple[list[Scored], list[str]]:
-    """In their order, but what was drawn from others behind those; and the ids that stand further back for it."""
+    """Return the candidates with derived ones after their sources, and the ids moved back."""
     by_place: dict[Place, Scored] = {(one.evidence.key[0], memories[one.evidence.key].id): one for one in shown}
     drawn_from: list[tuple[Place, Place]] = []
     for which, source in enumerate(sources):
         drawn_from += _drawn_from(which, source, [id for of, id in by_place if of == which])
     before = list(by_place)
-    # A source that hardly answers, and is here for the link alone, must not drag down what answers well.
+    # A weak source that is here only by a link must not drag down a good answer.
     drawn_from = [
         (derived, source)
         for derived, source in drawn_from
@@ -345,13 +345,13 @@ def _stands_behind(derived: Scored, source: Scored) -> bool:
 
 
 def _falling(hits: Sequence[Hit]) -> list[Hit]:
-    """Each with the score of its place: what was moved took that of whoever stood there."""
+    """Return the hits with falling scores: a moved hit gets the score of its new place."""
     scores = sorted((hit.score for hit in hits), reverse=True)
     return [hit if hit.score == score else replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 def _drawn_from(which: int, source: Source, ids: Sequence[str]) -> list[tuple[Place, Place]]:
-    """Pairs (derived, evidence) among whatever these are tied to, all within one bank."""
+    """Return (derived, evidence) pairs among the links of these memories, within one bank."""
     if not ids:
         return []
     ends = [End("memory", id) for id in ids]

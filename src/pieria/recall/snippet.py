@@ -1,4 +1,4 @@
-"""The passage of a memory that answers: cut at words, around where most of the question stands close together."""
+"""The passage of a memory that answers: cut at words, where most terms of the query are close together."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from pieria.record.analyser import marks as marks_of
 
 LENGTH = 240
 SEARCHED = 20_000
-"""Characters of a long text that are looked through at once for the best passage."""
+"""Characters of a long text to search at once for the best passage."""
 PARTS = 6
-"""So many such parts are looked at for the one that holds most."""
+"""Parts of this length to compare."""
 HELD = 1 / 3
-"""A passage that holds less than this share of the question goes behind the one that is most alike."""
+"""A passage with less than this share of the query's weight gives way to the most similar one."""
 Terms = Collection[str] | Mapping[str, float]
-"""What a question asks for; with weights the rarer a word the more it tells."""
+"""The terms of a query, with weights if rare terms count for more."""
 
 
 def snippet(text: str, terms: Terms, near: int | None = None, length: int = LENGTH) -> str:
-    """`near` is where the passage begins that is most alike, for a text that holds hardly a word of the question."""
+    """Return the best passage. `near` is where the most similar passage begins, for a text with hardly a term of the
+    query."""
     weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
     begin = _best_part(text, weights) if len(text) > SEARCHED else 0
     if begin:
@@ -42,7 +43,7 @@ def snippet(text: str, terms: Terms, near: int | None = None, length: int = LENG
 
 
 def _best_part(text: str, weights: Mapping[str, float]) -> int:
-    """Where the part begins that holds most of the question, at a word; 0 where none holds any."""
+    """Return where the part with the most query terms begins, at a word; 0 if none has any."""
     begin, best, chosen = 0, 0.0, 0
     whole = math.fsum(weights.values())
     for _ in range(PARTS):
@@ -57,9 +58,7 @@ def _best_part(text: str, weights: Mapping[str, float]) -> int:
 
 
 def _best_start(flat: str, weights: Mapping[str, float], length: int) -> tuple[int, float]:
-    """Where the window that holds most of the question begins, with a little room before its first word; and how much
-    it holds.
-    """
+    """Return where the best window begins, with some room before its first term, and the weight it holds."""
     if not weights:
         return 0, 0.0
     marks = marks_of(flat, weights)

@@ -1,8 +1,7 @@
-"""What was written a moment ago and has no vectors yet: the likeliest of it is embedded on the spot, with the question.
+"""Memories written a moment ago that have no vectors yet: the likeliest ones are embedded together with the query.
 
-Exists because a question about what was said just now is the usual one. Of every text its lead comes first, which takes
-little time and tells what it is about; then of a long one the passage that holds most of the question. What there is no
-time for is estimated when it is scored.
+Queries about what was just said are common. The lead of every text comes first: it is cheap and states the topic. Then
+comes the passage of a long text with most query terms. Scoring estimates what there is no time for.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from pieria.record.passages import LEAD, lead, passages
 from pieria.store.protocol import Kind
 
 NEWEST = 20
-"""Of what was written last and waits, so many are looked at whether they hold a word of the question or not."""
+"""Newest unembedded rows that are read even if they share no term with the query."""
 BEST = 8
-"""Of so many the passage that holds most of the question is embedded as well, if there is time."""
+"""Rows whose best passage is embedded as well, if there is time."""
 
 
 class Piece(NamedTuple):
@@ -30,7 +29,7 @@ class Piece(NamedTuple):
 
 
 def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
-    """The rows that were compared, the most similar first; how near they are is noted with the part."""
+    """Return the compared rows, most similar first. Store the similarities in the part."""
     source = part.source
     if source.embed is None or source.vector is None or not source.reader.pending_count():
         return []
@@ -51,13 +50,13 @@ def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
 
 
 def _in_turn(waiting: Sequence[int]) -> list[int]:
-    """What holds most of the question and what was written last, one of each in turn."""
+    """Alternate between rows with most query terms and the newest rows."""
     newest = sorted(waiting, reverse=True)[:NEWEST]
     return list(dict.fromkeys(row for pair in zip_longest(waiting, newest) for row in pair if row is not None))
 
 
 def _pieces(part: Part, rows: Sequence[int], led: Collection[int], weights: Mapping[str, float]) -> list[Piece]:
-    """The lead of each row that has none; then, of the first ones, the passage that holds most of the question."""
+    """Return the missing leads; then, for the first rows, the passage with most query terms."""
     read = part.source.reader.readable(rows)
     there = [(row, f"{read[row].title}\n" if read[row].title else "", read[row].text) for row in rows if row in read]
     leads = [_first(row, title + text) for row, title, text in there if row not in led]

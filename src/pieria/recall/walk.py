@@ -1,8 +1,8 @@
-"""What the pages of one recall have in common: all that a later page needs to go on as if nothing had happened since.
+"""The state shared by the pages of one recall, so that a later page can go on from the first.
 
-Exists so that a walk sees the bank of its first page: the moment, what was known, and the counts that scores come
-from are pinned. The order is either a rule under those pins (score, then row) or, where a look-up was bounded and
-would choose otherwise after more writes, the very rows it chose. Looking up and ranking do not belong here.
+A walk sees the bank of its first page: the moment, the known time and the counts that scores use are pinned. The order
+is a rule under these pins (score, then row). Where a bounded look-up could choose otherwise after more writes, it is
+the list of rows chosen. Looking up and ranking do not belong here.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pieria.recall.ranking import Corpus, corpus
+from pieria.recall.bm25 import Corpus, corpus
 from pieria.record import cursor as writing
 from pieria.record.cursor import is_share, is_whole
 
 LISTED = 400
-"""Rows whose order a cursor may tell: about 1.5 kB of it."""
+"""Rows that a cursor lists in order: about 1.5 kB of it."""
 PASSED = 12_000
-"""Rows that a cursor may name besides, which were shown to one who asked for very many at once."""
+"""Further rows that a cursor may name: those already shown on a very large first page."""
 LEFT_OUT = -1
-"""As a term's frequency: the question is longer than what is looked up, and this term was not."""
+"""Marks the frequency of a term that was not looked up, because the query is too long."""
 STAGES = ("everything", "done")
 EXPECTED = "the cursor of this very question, filter and bank"
 MOMENTS = 2**62
@@ -29,30 +29,27 @@ MOMENTS = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The bank as the first page saw it. `known` is by the name of each source, in their order."""
+    """The bank as the first page saw it. `known` is by source name, in the order of the sources."""
 
     now: int
     known: tuple[tuple[str, int], ...]
     documents: int
     length: int
     frequencies: tuple[int, ...]
-    """Of each term that the question was considered by, in its order."""
+    """The frequency of each considered term, in order."""
     confidence: float = 0.0
 
     def corpus(self, terms: Sequence[str]) -> Corpus:
         return corpus(self.documents, self.length, self.asked(terms))
 
     def asked(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """The terms that are looked up, each with its frequency."""
+        """Return the terms to look up, each with its frequency."""
         paired = zip(terms, self.frequencies, strict=True)
         return {term: frequency for term, frequency in paired if frequency != LEFT_OUT}
 
 
 class Reranked(NamedTuple):
-    """A row that a reranker put in its place, by code: what that place is worth, and the model's score of the row.
-
-    The score is None where the model gave none.
-    """
+    """A reranked row by code: the worth of its place, and the model's score; None if the model gave none."""
 
     code: int
     worth: float
@@ -61,10 +58,10 @@ class Reranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Where the next page begins: what is listed, then what a look-up of everything finds after `last`.
+    """Where the next page begins: the listed rows, then the rows of a full look-up after `last`.
 
-    `passed` are the candidates of the first page, shown, listed or left out: no look-up must bring them again, and each
-    is scored beside all of them.
+    `passed` are the candidates of the first page, shown, listed or left out. A look-up must not return them again, and
+    every later candidate is scored together with them.
     """
 
     mark: str
@@ -76,16 +73,16 @@ class Walk:
     reranked: tuple[Reranked, ...] = ()
 
     def code(self, which: int, row: int) -> int:
-        """A row with its source, in one number."""
+        """Return one number for a source and a row."""
         return row * len(self.pins.known) + which
 
     def place(self, code: int) -> tuple[int, int]:
-        """(which source, row)"""
+        """Return (index of the source, row)."""
         row, which = divmod(code, len(self.pins.known))
         return which, row
 
     def cursor(self) -> str:
-        """What is listed has its order; of what was only shown the rows are enough."""
+        """Return the cursor. Listed rows keep their order; rows that were only shown do not need one."""
         pins = self.pins
         shown = sorted(set(self.passed) - set(self.listed))
         return writing.written(
@@ -98,7 +95,8 @@ class Walk:
 
 
 def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk:
-    """The walk that a cursor goes on with; an `InputError` for one that is none, or of another question or bank."""
+    """Return the walk that a cursor continues. Raise `InputError` if the cursor is invalid or of another query
+    or bank."""
     (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last, places) = (
         writing.parts_of(cursor, EXPECTED, 12)
     )
@@ -129,7 +127,7 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
 
 
 def _is_known(value: Any, names: Sequence[str]) -> bool:
-    """One or several of the sources there are, in their order, each with a moment."""
+    """Return whether it lists some of the sources, in their order, each with a moment."""
     if not isinstance(value, list) or not value:
         return False
     if not all(isinstance(pair, list) and len(pair) == 2 and is_whole(pair[1], 0, MOMENTS) for pair in value):
@@ -156,7 +154,7 @@ def _is_key(value: Any, sources: int) -> bool:
 
 
 def _are_places(value: Any, listed: Sequence[int]) -> bool:
-    """Of rows that are listed, each with what its place is worth and a score or None."""
+    """Return whether it holds distinct listed rows, each with the worth of its place and a score or None."""
     if not isinstance(value, list) or not all(isinstance(place, list) and len(place) == 3 for place in value):
         return False
     codes = [code for code, _, _ in value]
@@ -173,7 +171,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _gaps(rising: Sequence[int]) -> list[int]:
-    """Numbers that rise by little are told shorter by how much they rise."""
+    """Return the differences of a rising sequence: they are shorter to write."""
     return [number - before for before, number in zip((0, *rising), rising, strict=False)]
 
 

@@ -1,6 +1,6 @@
-"""The address of a server that holds banks: how it is recognised, and how it may be shown.
+"""Server addresses: recognise them, parse them, and show them without a password.
 
-Whoever holds one reaches the server by `url`; whatever is told, logged or shown is the address without its password.
+Connect with `url`. Log, show or report only `str(address)`, which leaves the password out.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ _PORTS = re.compile(r"[0-9]*")
 HOW_TO_WRITE = "Write postgresql://USER@HOST:PORT/DATABASE; what is special in a password is spelt %40 for @ and so on."
 UNREADABLE = "the address cannot be read; it is not shown, for a password may be in it"
 _TOLD = ("host", "hostaddr", "port", "dbname", "service", "user")
-"""Of what may stand behind the question mark, where passwords may stand as well."""
+"""Query parameters that are safe to show. Other parameters may hold passwords."""
 _HIDDEN = "…"
 _LONGEST_STEM = 40
 _DIGITS = 8
 
 
 class Address:
-    """A server's address. As a text it is what may be shown."""
+    """A server's address. `str()` gives the form that may be shown."""
 
     __slots__ = ("_target", "_user", "url")
 
     def __init__(self, url: str) -> None:
         found = _SERVER.fullmatch(url)
-        # The driver knows the scheme in small letters alone.
+        # The driver accepts the scheme only in lower case.
         self.url = f"{found[1].lower()}://{found[2]}" if found else url
         self._user, self._target = _parts(found[2] if found else "")
 
@@ -48,12 +48,12 @@ class Address:
 
     @property
     def is_sound(self) -> bool:
-        """Whether it could be taken apart. Of one that could not, nothing may be shown."""
+        """Return whether the address could be parsed. Never show any part of an address that could not."""
         return self._target not in ("", _HIDDEN)
 
     @property
     def stem(self) -> str:
-        """A folder's name for the server's database: the same whoever comes, and after a password was changed."""
+        """Return a folder name for the server's database. Credentials before the @ do not change it."""
         named = bank_name_from(re.sub(r"[^\w.-]", "-", self._target), _LONGEST_STEM) or "server"
         return f"{named.strip('-')}-{sha256(self._target.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 
@@ -63,8 +63,10 @@ def is_server(text: str) -> bool:
 
 
 def _parts(behind_scheme: str) -> tuple[str, str]:
-    """Who comes, and where to. What is not put together as it should be is not taken apart: anything in it may be a
-    password."""
+    """Return the user and the target, both without secrets.
+
+    An address that does not parse is hidden completely: any part of it may be a password.
+    """
     place, question, query = behind_scheme.partition("?")
     netloc, slash, database = place.partition("/")
     credentials, _, hosts = netloc.rpartition("@")

@@ -1,15 +1,15 @@
-"""What a question wants: an ordering, a summary, a count, a moment, a person, a choice, something done.
+"""Classify what a question asks for: an order, a summary, a count, a time, a person, a choice, an action.
 
-Exists so that recall spreads its hits where many are wanted, lets standing rules speak where something is to be done,
-and prefers what is new where the present is asked for. Several kinds may hold. What the question is about belongs to
-the analyser and to `entities`.
+Recall diversifies hits if the question asks for many, and adds standing rules if it asks for an action. It prefers
+new memories if the question asks about the present. One question may have several kinds. The topic of a question
+belongs in the analyser and in `entities`.
 """
 
 from __future__ import annotations
 
 import re
 
-from pieria.record.lettering import lowered, spaced
+from pieria.record.letters import lowered, spaced
 
 KINDS = (*("order", "summary", "count", "when", "where", "who", "which", "why", "how", "yes-no", "request", "update"),)
 
@@ -86,11 +86,11 @@ _FORMS: dict[str, tuple[str, ...]] = {
 }
 _ASKS = {kind: tuple(re.compile(spaced(form)) for form in forms) for kind, forms in _FORMS.items()}
 _LONGEST = 2_000
-"""Characters from the beginning and from the end of a question that are read: between lies what it is about."""
+"""Characters read at each end of a long question. The middle holds the topic, not the request."""
 
 
 def asks(question: str) -> frozenset[str]:
-    """The kinds of a question, of `KINDS`; none if it is no question this page knows."""
+    """Return the kinds of a question, out of `KINDS`. Empty if none matches."""
     low = lowered(question)
     if len(low) > 2 * _LONGEST:
         low = f"{low[:_LONGEST]}\n{low[-_LONGEST:]}"

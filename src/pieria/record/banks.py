@@ -1,7 +1,7 @@
-"""The names of banks: which are allowed, which mean the same bank, and how one is made from another name.
+"""Names of banks: which are valid, which mean the same bank, and how to derive one from other text.
 
-A bank's name is part of a file's name, so the rules are those that hold on every file system; where the file
-lies is the workspace's business.
+A bank's name is part of a file name, so the rules hold on every file system. The file's location belongs in the
+workspace.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pieria.errors import InputError, NotFoundError
 
 USER_BANK = "@me"
-"""The bank that belongs to the user rather than to a project: scope `user` is kept there."""
+"""The bank of the user rather than of a project. Scope `user` is stored there."""
 
 LONGEST = 100
 MOST_BYTES = 160
-"""A file's name may have 255 bytes on common file systems; backups and unfinished files add endings."""
+"""Common file systems allow 255 bytes in a file name. Backups and temporary files add endings."""
 
 MOST_OFFERED = 10
-"""Names of banks that an error or a note lists."""
+"""Most bank names that an error or a note lists."""
 
 EXPECTED = "a bank's name: 1 to 100 letters, digits, hyphens, underscores and dots, no dot at either end"
 
@@ -30,7 +30,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("c
 
 
 def check_bank_name(value: object, parameter: str = "bank") -> str:
-    """The name in its kept form (NFC), or `InputError`."""
+    """Return the name in normal form (NFC), or raise `InputError`."""
     if not isinstance(value, str):
         raise InputError(parameter, EXPECTED, value)
     name = unicodedata.normalize("NFC", value)
@@ -51,7 +51,7 @@ def check_bank_name(value: object, parameter: str = "bank") -> str:
 
 
 def check_user_name(value: object, parameter: str = "user") -> str:
-    """Whoever scope `user` means on a server, by the id that they have wherever they sign in: any text, as it is."""
+    """Return the user id that scope `user` means on a server, or raise `InputError`. The id is not trimmed."""
     if isinstance(value, str) and value.strip() and value.isprintable():
         name = unicodedata.normalize("NFC", value)
         if len(name.encode()) <= MOST_BYTES:
@@ -60,8 +60,9 @@ def check_user_name(value: object, parameter: str = "user") -> str:
 
 
 def user_bank_of(user: str) -> str:
-    """How the user's own bank is called on a server, where every user has one. Ids that differ at all, be it in case,
-    are different users: banks' names do not, so what they would confuse is spelt by its bytes.
+    """Return the name of a user's own bank on a server.
+
+    User ids are case-sensitive and bank names are not. So any character but a-z, 0-9, -, _ and . is spelt as bytes.
     """
     return "@" + "".join(char if char in _AS_IT_IS else _bytes_of(char) for char in user)
 
@@ -71,7 +72,7 @@ def _bytes_of(char: str) -> str:
 
 
 def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYTES) -> str:
-    """The text with a hyphen for whatever a name cannot hold; empty where nothing is left."""
+    """Return a valid bank name made from the text, with hyphens for invalid characters. Empty if nothing is left."""
     composed = unicodedata.normalize("NFC", text)
     words = "".join(char if _allowed(char) and char != "." else " " for char in composed)
     name = "-".join(words.split())[:longest]
@@ -83,7 +84,7 @@ def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYT
 
 
 def no_such_bank(name: str, there: Sequence[str], nowhere: str | None = None) -> NotFoundError:
-    """With the names that may be meant, and how a bank comes to be. `nowhere` is their folder, where there is none."""
+    """Return the error for a missing bank, with similar names. `nowhere` is the banks' folder if it does not exist."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
@@ -98,7 +99,7 @@ def no_such_bank(name: str, there: Sequence[str], nowhere: str | None = None) ->
 
 
 def same_bank(name: str) -> str:
-    """What two names share that differ in case alone: some file systems would give both the same file."""
+    """Return the key of a bank's name. Names that differ only in case share it, as on some file systems."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

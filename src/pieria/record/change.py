@@ -1,4 +1,4 @@
-"""What happened to a bank, as its journal tells it: never what was said, only to which ids and by whom."""
+"""A journal entry of a bank: the ids, the time, the verb and the author. It never holds text of a memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One transaction. `at` is its known time: no two changes of a bank share one, and they never run backwards."""
+    """One transaction. `at` is its known time, which strictly increases within a bank."""
 
     seq: int
     at: datetime

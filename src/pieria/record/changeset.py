@@ -1,8 +1,8 @@
-"""The one thing a store applies: what a verb wants written, as plain rows.
+"""Changesets: the rows that a verb wants written, and the only input a store applies.
 
-A change of content brings a new `Content` and a `State` that points to it; every other change brings a `State` alone.
-Opening a state closes the one before it, so the states of an id tell its whole history and there is no second way to
-end anything: what is removed has an open state that says so. Links and facts live by the same rule.
+A change of content adds a `Content` and a `State` that points to it; any other change adds only a `State`. Opening a
+state closes the previous state of the same id, so the states of an id are its full history. Removal is an open state
+that says so. Links and facts follow the same rule.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pieria.record.link import LinkRow
 from pieria.record.usage import Use
 
 FOREVER = 2**63 - 1
-"""The known end of what is still known, in microseconds: later than any instant there is."""
+"""The known end of a current row, in microseconds. Later than any real instant."""
 
 
 class Content(NamedTuple):
-    """Evidence: written once, never changed. Lists and mappings are JSON text, None when empty."""
+    """The immutable text of a version. Lists and mappings are JSON text, None if empty."""
 
     id: str
     version: int
@@ -38,7 +38,7 @@ class Content(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything small about a memory over one stretch of known time. Instants are microseconds."""
+    """The small fields of a memory over one interval of known time. Instants are in microseconds."""
 
     row: int
     id: str
@@ -67,11 +67,13 @@ class State(NamedTuple):
     reason: str | None
     superseded_by: str | None
     via: str
-    """How its text came in; `record.trust` has the table."""
+    """How the text came in; see the table in `record.trust`."""
 
 
 class Mark(NamedTuple):
-    """A label by which a version is found: `tag`, `entity`, `file` or `standing`, as it is compared, and as spelt."""
+    """A label that finds a version. `what` is `tag`, `entity`, `file` or `standing`; `value` is the key, `spelt` the
+    original.
+    """
 
     what: str
     value: str
@@ -79,7 +81,7 @@ class Mark(NamedTuple):
 
 
 class NewVector(NamedTuple):
-    """The vector of a passage: which characters of the embedded text it stands for, and its numbers, of any length."""
+    """The vector of a passage: its slice of the embedded text and its numbers, of any length."""
 
     start: int
     stop: int
@@ -87,9 +89,9 @@ class NewVector(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A new state, with the new content it points to if there is any; then the store sets the state's row.
+    """A new state, with its new content if there is any. The store fills in the state's row.
 
-    With vectors of its passages, in their order, the content has nothing of itself left to embed.
+    With vectors of all its passages, in order, the content needs no embedding.
     """
 
     state: State
@@ -97,12 +99,12 @@ class Write(NamedTuple):
     terms: Sequence[str] = ()
     labels: Sequence[Mark] = ()
     fresh: bool = False
-    """The id has no state yet, so there is none to close."""
+    """The id has no state yet, so no state needs closing."""
     vectors: Sequence[NewVector] = ()
 
 
 class Cut(NamedTuple):
-    """A version, by its row, with so much left of its body: words of what is erased were in it."""
+    """A version, by its row, with a shortened body: the erased text was quoted in it."""
 
     row: int
     body: str | None
@@ -110,7 +112,7 @@ class Cut(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A state as the store holds it."""
+    """A state as stored, with its known interval."""
 
     state: State
     known_from: int
@@ -118,14 +120,14 @@ class Stored(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What became of a changeset: its journal entry, and the row of each of its writes."""
+    """The result of a changeset: its journal entry and the row of each write."""
 
     change: Change
     rows: list[int]
 
 
 class Record(NamedTuple):
-    """One of the bank's own records: a setting, a scratchpad entry, a name's alias. `value` None deletes it."""
+    """A record of the bank itself: a setting, a scratchpad entry, an alias of a name. A `value` of None deletes it."""
 
     collection: str
     key: str
@@ -133,14 +135,14 @@ class Record(NamedTuple):
 
 
 PASSING = ("sessions.held", "sessions.holders")
-"""Collections that say what processes are at. No export has them: they mean nothing elsewhere."""
+"""Collections with the state of running processes. Exports leave them out."""
 FACTS_STATED = "facts.stated"
-"""The collection that says up to which entry the facts of older versions got their statements. No export has it."""
+"""The collection that tells how far the facts of older versions have statements. Exports leave it out."""
 
 
 @dataclass(slots=True)
 class Changeset:
-    """`what` names the verb. `ids` are those the journal tells; left empty, the store takes those written."""
+    """The rows of one transaction. `what` names the verb; `ids` are for the journal, by default all ids written."""
 
     what: str
     who: str = ""
@@ -148,24 +150,24 @@ class Changeset:
     links: list[LinkRow] = field(default_factory=list)
     facts: list[FactRow] = field(default_factory=list)
     unuse: list[str] = field(default_factory=list)
-    """Ids whose usage begins anew, before what is in `usage` is added."""
+    """Ids whose usage is reset before `usage` is added."""
     usage: list[Use] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     erase: list[str] = field(default_factory=list)
     """Memory ids to erase everywhere, with their links, usage and the facts that name them."""
     erase_facts: list[str] = field(default_factory=list)
-    """Facts to erase, every version of them."""
+    """Facts to erase in every version."""
     cuts: list[Cut] = field(default_factory=list)
-    """Made where something is erased, and without any other trace."""
+    """Bodies to shorten because of an erasure. Cuts leave no other trace."""
     purged: list[str] = field(default_factory=list)
-    """Ids to remember as purged, so that nothing brings them back unasked."""
+    """Ids to record as purged, so that nothing restores them unasked."""
     jobs: list[NewJob] = field(default_factory=list)
-    """What is to be done because of it. They are queued with it or not at all; by themselves they change no record."""
+    """Jobs to queue in the same transaction. A changeset with only jobs counts as empty."""
     ids: tuple[str, ...] = ()
     space: int | None = None
-    """The number of the space that the vectors of the writes are of."""
+    """The number of the vector space of `writes`."""
     replay: Change | None = None
-    """Write this very journal entry, with its time and number: how an export becomes a bank again."""
+    """Write this journal entry with its time and number. An import uses it to restore a bank."""
 
     @property
     def empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of single values: each returns the value as it is kept, or raises `InputError`."""
+"""Checks of single values: each returns the value in stored form or raises `InputError`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pieria.errors import InputError
 from pieria.record.end import End
 
 TEXT_LIMIT = 1 << 20
-"""Bytes of UTF-8 in a text; also in a memory's body and meta."""
+"""UTF-8 bytes of a text, and of a memory's body and meta."""
 NAME_LIMIT = 500
 LABELS_LIMIT = 1000
 DEPTH_LIMIT = 50
@@ -21,7 +21,7 @@ SPLIT = "split it into several memories"
 
 
 def text(value: object, parameter: str, limit: int = TEXT_LIMIT, too_long: str = SPLIT) -> str:
-    """Any text that says something and that every store can hold."""
+    """Return a non-blank text that every store can hold."""
     if not isinstance(value, str):
         raise InputError(parameter, "a text", value)
     if "\0" in value:
@@ -46,7 +46,7 @@ def text(value: object, parameter: str, limit: int = TEXT_LIMIT, too_long: str =
 
 
 def name(value: object, parameter: str) -> str:
-    """A short text on one line, trimmed."""
+    """Return a short one-line text, trimmed."""
     kept = text(value, parameter, 4 * NAME_LIMIT, "shorten it").strip()
     if len(kept) > NAME_LIMIT:
         raise InputError(parameter, f"at most {NAME_LIMIT} characters", kept)
@@ -56,14 +56,14 @@ def name(value: object, parameter: str) -> str:
 
 
 def identifier(value: object, parameter: str) -> str:
-    """An id, taken exactly as it comes: it is somebody else's."""
+    """Return an id unchanged: ids may come from other systems."""
     name(value, parameter)
     assert isinstance(value, str)
     return value
 
 
 def identifiers(value: object, parameter: str) -> tuple[str, ...]:
-    """One id or several, each once, in the order given."""
+    """Return one or several ids without duplicates, in the given order."""
     items = (value,) if isinstance(value, str) else value
     if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
         raise InputError(parameter, "an id or a list of ids", value)
@@ -101,7 +101,7 @@ def flag(value: object, parameter: str) -> bool:
 
 
 def names(value: object, parameter: str) -> tuple[str, ...]:
-    """A list of short texts, trimmed, each once, in the order given."""
+    """Return a list of short texts, trimmed, without duplicates, in the given order."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InputError(parameter, "a list of texts", value, hint=f'Write {parameter}=["…"].')
     kept = dict.fromkeys(name(item, parameter) for item in value)
@@ -111,7 +111,7 @@ def names(value: object, parameter: str) -> tuple[str, ...]:
 
 
 def choices(value: object, parameter: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """One or several of the allowed names; a single name may stand without a list."""
+    """Return one or several of the allowed names. A single name needs no list."""
     items = (value,) if isinstance(value, str) else value
     if not isinstance(items, Iterable):
         raise InputError(parameter, "one or several of " + ", ".join(allowed), value)
@@ -119,7 +119,7 @@ def choices(value: object, parameter: str, allowed: tuple[str, ...]) -> tuple[st
 
 
 def mapping(value: object, parameter: str) -> str | None:
-    """A mapping that JSON can hold without loss, as JSON text in one spelling; None for an empty one."""
+    """Return a mapping as JSON text in canonical form, or None if it is empty. It must survive JSON unchanged."""
     if not isinstance(value, Mapping):
         raise InputError(parameter, "a mapping of JSON values", value)
     if not value:
@@ -130,7 +130,7 @@ def mapping(value: object, parameter: str) -> str | None:
 
 
 def spelt_place(value: object) -> object:
-    """A place as it is spelt, where it comes as the end of a link."""
+    """Return a place as text if it came as the end of a link."""
     return value.name if isinstance(value, End) and value.what == "place" else value
 
 
@@ -158,7 +158,7 @@ def _json(value: object, parameter: str, depth: int) -> None:
             _json(key, parameter, depth + 1)
             _json(item, parameter, depth + 1)
     elif isinstance(value, str):
-        # JSON would spell the character out, so that nobody sees it in the written text.
+        # Check here, because JSON escapes the character and the check of the written text would miss it.
         if "\0" in value:
             raise InputError(parameter, "texts without NUL characters", value, hint="Remove the \\0 characters.")
     elif isinstance(value, list | tuple):
@@ -172,7 +172,7 @@ def _json(value: object, parameter: str, depth: int) -> None:
 
 
 def _thawed(value: Any) -> Any:
-    """Plain dicts and lists all the way down: `json` knows no other mapping."""
+    """Return plain dicts and lists at every level: `json` accepts no other mapping."""
     if isinstance(value, Mapping):
         return {key: _thawed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

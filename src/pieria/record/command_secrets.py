@@ -1,4 +1,4 @@
-"""Secrets that a command line gives away: the arguments that programs take passwords in."""
+"""Secrets on command lines: program arguments that hold passwords."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pieria.record.secret_shapes import shape
 _WORD = r"""["']?(?P<secret>[^\s"'|;&<>]{3,200})"""
 _USER_WORD = r"""["']?[^\s:"'@/]{1,80}:(?P<secret>[^\s"'|;&<>]{3,200})"""
 _FLAGS = r"(?=\s)[^\n|;]{0,200}?\s{1,3}"
-# Programs that take a password as an argument: their name, the flags, and the argument. The case of flags counts.
+# Programs that take a password as an argument: the names, the flags, the argument. Flags are case-sensitive.
 _PROGRAMS = (
     ("curl, wget", r"(?:-u|-U|--user|--proxy-user|--user=)\s{0,2}", _USER_WORD),
     ("mysql, mariadb, mysqldump, mysqladmin", "-p", r"""["']?(?P<secret>[^\s"'|;&<>=-][^\s"'|;&<>]{3,200})"""),

@@ -1,14 +1,14 @@
-"""English words that begin sentences and headings, and so carry a capital without being names.
+"""English words that begin sentences and headings, and so have a capital without being names.
 
-Exists because a name is known by its capital, and the first word of a sentence has one anyway. Only words belong here;
-`entities` decides what follows from them.
+A capital marks a name, but the first word of a sentence always has one. Only word lists belong here; `entities`
+applies them.
 """
 
 from __future__ import annotations
 
 from pieria.record.analyser.irregular import IRREGULAR
 
-# Never a name, whatever follows: "Thanks Caroline" speaks of Caroline.
+# Never part of a name, even before one: "Thanks Caroline" names Caroline.
 _OPENINGS = """
 a about above absolutely according across actually additionally admittedly after afterwards again agreed ah aha ahead
 ahh alas all almost along already alright also although always am amazing amen among an and another any anybody anyhow
@@ -40,7 +40,7 @@ don't doesn't didn't can't couldn't won't wouldn't shouldn't isn't aren't wasn't
 you've we've they've you'd we'd they'd you'll we'll they'll he'd she'd he'll she'll that'd that'll what're
 """
 
-# No name when it stands alone at the beginning of a sentence, but part of one in "New York" or "Will Smith".
+# Not a name alone at the start of a sentence, but part of one in "New York" or "Will Smith".
 _WORDS = """
 able action active activity adding additional adult advice afternoon age agent air animals answer answers app appreciate
 apps area art article assistant author average baby background bad bank based bear beautiful beauty bed being believe

@@ -1,6 +1,6 @@
-"""Mere consent: a yes, a go on, a thank you, an option by its letter. What is meant by it was said before.
+"""Recognise mere consent: a yes, a go on, a thank you, the letter of an option.
 
-Exists because what is noticed of a session and what a prompt is told both go by it.
+Such a message refers to an earlier one. Both capture and the context for a prompt use this check.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SAID = (
 )
 _CONSENT = re.compile(rf"(?:{_SAID}|(?:option )?[a-d1-9])(?:[\s,.!]+(?:{_SAID}))*[\s.!]*", re.IGNORECASE)
 _LONGEST = 100
-"""Characters: whoever says more says something."""
+"""Characters: a longer message has content of its own."""
 
 
 def is_consent(text: str) -> bool:

@@ -1,7 +1,6 @@
-"""How a place to go on from travels to a reader and back: one short printable text, checked on its return.
+"""Cursors of paged answers: encode a position as short printable text, and check it when it comes back.
 
-Exists so that every verb that answers in pages writes and reads cursors alike. What a cursor says is its verb's own
-business; nothing in it is secret, and nothing in it is believed before it has been checked.
+Each verb decides what its cursors hold. A cursor is not secret. Treat every value in it as untrusted input.
 """
 
 from __future__ import annotations
@@ -13,24 +12,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 LIMIT = 100_000
-"""Characters of a cursor: room for the thousands of rows that were shown to one who asked for so many at once. Those
-of usual pages have two or three thousand.
+"""Most characters of a cursor: room for the thousands of rows that one large page may show. Usual pages need two or
+three thousand characters.
 """
 UNPACKED = 1 << 18
 HINT = "Ask again without a cursor."
 
 
 def written(parts: Sequence[Any]) -> str:
-    """Values that JSON can hold, as a text of letters, digits, hyphens and underscores."""
+    """Return JSON values as text of letters, digits, hyphens and underscores."""
     packed = zlib.compress(json.dumps(list(parts), separators=(",", ":")).encode(), 9)
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def parts_of(cursor: object, expected: str, number: int) -> list[Any]:
-    """What was written, if it is `number` values; else an `InputError` that asks for what is `expected`."""
+    """Return the `number` values of a cursor, or raise an `InputError` that names what is `expected`."""
     if isinstance(cursor, str) and 0 < len(cursor) <= LIMIT:
         try:
             found = _unpacked(cursor)
@@ -42,7 +41,7 @@ def parts_of(cursor: object, expected: str, number: int) -> list[Any]:
 
 
 def foreign(cursor: object, expected: str) -> InputError:
-    """The error for a cursor that is none, or not of what is asked."""
+    """Return the error for a malformed cursor, or for a cursor of another query."""
     return InputError("cursor", expected, cursor, hint=HINT)
 
 
@@ -56,10 +55,10 @@ def _unpacked(cursor: str) -> Any:
 
 
 def is_whole(value: object, low: int = 0, high: int = 2**53) -> bool:
-    """Whether it is a whole number within the bounds, and no truth value."""
+    """Return whether it is a whole number within the bounds. Booleans do not count."""
     return type(value) is int and low <= value <= high
 
 
 def is_share(value: object) -> bool:
-    """Whether it is a number from 0 to 1, and no truth value."""
+    """Return whether it is a number from 0 to 1. Booleans do not count."""
     return type(value) in (int, float) and 0 <= value <= 1  # type: ignore[operator]

@@ -1,6 +1,6 @@
-"""What a caller asks to be remembered, and its check: the only way from loose values to rows.
+"""Drafts: check the values of `remember` and turn them into stored form. Rows come from no other source.
 
-Everything wrong with a draft is reported at once, and before anything is written.
+A check reports all problems of a draft together, before anything is written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pieria.record.time import instant, micros
 from pieria.record.trust import GIVEN
 
 Instant = date | str | float
-"""What a time may be given as: a datetime, a date, ISO 8601 text, seconds since the epoch."""
+"""Accepted forms of a time: a datetime, a date, ISO 8601 text, seconds since the epoch."""
 
 BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "observation": {"type": str, "subtitle": str, "facts": list, "discovery_tokens": int},
@@ -31,12 +31,12 @@ BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "source": {"episode_id": str, "step_index": int},
     "diary": {"topic": str},
 }
-"""The fields whose meaning a kind fixes. A body may hold others; these must be of these types."""
+"""Body fields with a fixed meaning, by kind, and their types. A body may hold other fields."""
 
 
 @dataclass(slots=True)
 class NewMemory:
-    """The values of `remember`, under the same names."""
+    """The arguments of `remember`, under the same names."""
 
     text: str
     id: str | None = None
@@ -67,16 +67,17 @@ class NewMemory:
     unless_exists: str | None = None
     extract: bool = False
     via: str | None = None
-    """How it came in; None: as the bank was opened. No door hands this on from a caller."""
+    """How it came in. None means: the way the bank was opened. Doors must not take it from a caller."""
 
 
 _FIELDS = tuple(f.name for f in fields(NewMemory))
 
 
 def as_new(item: NewMemory | Mapping[str, Any]) -> NewMemory:
-    """A draft from a mapping with the names of `remember`; a name it does not have is refused with the nearest one.
+    """Return a draft from a mapping with the names of `remember`.
 
-    What is no mapping has no parameter to be named: the caller knows which item it is.
+    Raise `InputError` for an unknown name, with the nearest valid one. If the item is not a mapping, the error names
+    no parameter: the caller knows the item's position.
     """
     if isinstance(item, NewMemory):
         return item
@@ -95,7 +96,7 @@ def as_new(item: NewMemory | Mapping[str, Any]) -> NewMemory:
 
 
 class Problems:
-    """Collects what is wrong, so that one reply can name all of it."""
+    """Collects errors, so that one reply can report all of them."""
 
     def __init__(self) -> None:
         self.found: list[InputError] = []
@@ -120,13 +121,15 @@ def moment(value: object, parameter: str, *, end: bool = False) -> int:
 
 
 def last_moment(value: object, parameter: str) -> int:
-    """The moment a caller asks about; of a date alone its last, so that what became true during the day is there."""
+    """Return the moment of a query in microseconds. A date alone means its last moment, to include changes of that
+    day.
+    """
     begin, end = moment(value, parameter), moment(value, parameter, end=True)
     return begin if begin == end else end - 1
 
 
 def interval(problems: Problems, begin: object, end: object) -> tuple[int | None, int | None]:
-    """A valid interval from loose values; a date alone as its end means to the end of that day."""
+    """Return a validity interval from unchecked values. A date alone as the end includes that day."""
     valid_from = None if begin is None else problems.of(moment, begin, "valid_from")
     valid_until = None if end is None else problems.of(_end, end)
     if valid_from is not None and valid_until is not None and valid_until <= valid_from:
@@ -172,7 +175,7 @@ class Draft:
 
 
 def checked(new: NewMemory) -> Draft:
-    """The draft of a caller's values. Raises the first `InputError`, with any others in its `errors`."""
+    """Return the checked draft. Raise the first `InputError`, with any others in its `errors`."""
     problems = Problems()
     of = problems.of
     text = of(check.text, new.text, "text")
@@ -210,7 +213,7 @@ _NAMES = (*((name, check.name) for name in ("source", "author", "channel", "sess
 
 
 def _trimmed(new: NewMemory, problems: Problems) -> NewMemory:
-    """With its names as they are kept. An id is taken as it comes, for it is somebody else's."""
+    """Return the draft with normalised names. An id stays unchanged: it may come from another system."""
     kept = {}
     for parameter, check_value in _NAMES:
         value = getattr(new, parameter)
@@ -222,7 +225,7 @@ def _trimmed(new: NewMemory, problems: Problems) -> NewMemory:
 
 
 def seen_by(session: str | None, channel: str | None) -> None:
-    """What belongs to a session must say to which, or nobody would ever see it again."""
+    """Raise `InputError` if scope `session` has neither session nor channel: no reader would ever see the memory."""
     if session is None and channel is None:
         hint = "Give session or channel, or open the bank for one."
         raise InputError("scope", "a session or channel that may see it", "session", hint=hint)

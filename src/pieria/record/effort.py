@@ -1,7 +1,7 @@
-"""The processor time that a piece of work may take, and the moment by which it should be done.
+"""The processor time that work may take, and its deadline.
 
-A server limits each request with `limited`; recall says with `until` when an answer is due. Loops that can answer with
-less ask `is_late`, and stores call `check` before they read. Work that nobody limits is never late.
+A server limits each request with `limited`; recall sets a deadline with `until`. Loops that can answer early ask
+`is_late`, and stores call `check` before they read. Work without a limit is never late.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pieria.errors import LimitError
 SLOW = 0.05
 """Seconds of processor time after which work counts as slow."""
 EARLY = 0.1
-"""The share of its processor time after which work that can answer with less does so."""
+"""The share of its processor time after which work stops early if it can answer with less."""
 
 
 Slowed = Callable[[float], None]
@@ -26,7 +26,7 @@ Slowed = Callable[[float], None]
 
 
 class Effort:
-    """What the running thread may still take. Another thread that inherits it is not limited by it."""
+    """The budget of the running thread. A thread that inherits it is not limited by it."""
 
     __slots__ = ("_begun", "_slowed", "_thread", "due", "may_pause", "seconds")
 
@@ -49,7 +49,7 @@ class Effort:
             self._slowed.pop()(max(0.0, self.due - perf_counter()))
 
     def is_spent(self, share: float) -> bool:
-        """Whether that share of what it may take is gone; of what nobody limits nothing ever is."""
+        """Return whether that share of the processor time is spent. Always False without a limit."""
         return self.seconds < math.inf and self.spent() >= share * self.seconds
 
     def spent(self) -> float:
@@ -61,14 +61,14 @@ _RUNNING: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 @contextmanager
 def limited(seconds: float | None, slowed: Slowed | None = None) -> Iterator[None]:
-    """Limit the processor time of what is done within. Work that turns out to be slow calls `slowed` once."""
+    """Limit the processor time of the block. Slow work calls `slowed` once."""
     with _running(Effort(math.inf if seconds is None else seconds, math.inf, slowed)):
         yield
 
 
 @contextmanager
 def until(due: float) -> Iterator[None]:
-    """Let loops within end by that reading of `perf_counter`, and pause if the work is slow.
+    """Make loops in the block end by that reading of `perf_counter`, and pause if the work is slow.
 
     Call this where the work holds no lock.
     """
@@ -99,7 +99,7 @@ def pause() -> None:
 
 
 def is_late() -> bool:
-    """Tell whether an answer is due, or enough processor time is spent that one should come."""
+    """Return whether an answer is due: the deadline has passed, or the early share of processor time is spent."""
     running = _RUNNING.get()
     if running is not None and running.may_pause:
         running.slow_down()
@@ -107,7 +107,7 @@ def is_late() -> bool:
 
 
 def is_over() -> bool:
-    """Tell whether all processor time is spent."""
+    """Return whether all processor time is spent."""
     running = _RUNNING.get()
     return running is not None and running.is_spent(1.0)
 

@@ -1,4 +1,4 @@
-"""The end of a link: a memory or a place. Apart from links, since whatever takes a place takes it in this form, too."""
+"""The end of a link: a memory or a place. Apart from `link`, because every place argument accepts this form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class End(NamedTuple):
-    """`what` is `memory` or `place`; `name` a memory's id or a place's `wing/room`."""
+    """`what` is `memory` or `place`; `name` is a memory's id or a place's `wing/room`."""
 
     what: str
     name: str

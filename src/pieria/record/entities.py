@@ -1,7 +1,7 @@
-"""Entities: what a text names, spotted by rules: people, places and products, acronyms, identifiers, addresses, titles.
+"""Find what a text names, by rules: people, places, products, acronyms, identifiers, addresses, titles.
 
-Exists so that a memory and a question can be brought together by what both speak of, without a model. Careful rather
-than complete: a word is a name by its capital, so what is written small is found by `names` alone, once it is known.
+Recall uses entities to match a query with memories, without a model. The rules prefer precision: only a capital makes
+a word a name. `names` finds known names in lower case.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pieria.record.commonwords import COMMON, OPENINGS, TIMES
-from pieria.record.lettering import UNSPACED, lowered
+from pieria.record.letters import UNSPACED, lowered
 from pieria.record.shapes import LONGEST, has_capital, is_acronym, is_initial, kind_of, without_ending, without_line
 
 KINDS = (*("name", "acronym", "identifier", "path", "email", "host", "version", "ticket", "handle", "tag", "title"),)
 
 
 class Entity(NamedTuple):
-    """What `text[start:end]` names, and of what kind it is."""
+    """What `text[start:end]` names, and its kind."""
 
     name: str
     kind: str
@@ -46,7 +46,7 @@ _TITLES = frozenset(_HONORIFICS.split())
 _NAMELIKE = frozenset({"us", "it", "who"})
 _SMALL_IN_TITLES = 3
 _LONGEST_NAME = 6
-"""Words of a name; more with capitals are a heading."""
+"""Most words of a name. A longer run of capitals is a heading."""
 _SHOUT = 3
 _ENDINGS = (
     *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ful"),
@@ -57,7 +57,7 @@ _BEHIND_VERBS = frozenset(_ABOUT.split())
 _OF_SEVERAL = frozenset({"are", "were", "have", "do"})
 _NEXT = re.compile(r"[ \t]+([^\W\d_]+)")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
-"""`mmm`, `awww`: no name has a letter three times on end."""
+"""`mmm`, `awww`: no name repeats a letter three times."""
 
 
 class _Word(NamedTuple):
@@ -70,7 +70,7 @@ class _Word(NamedTuple):
 
 
 def entities(text: str) -> list[Entity]:
-    """What the text names, in its order. What leans on a name, such as `'s` or `'ll`, is no part of it."""
+    """Return what the text names, in order. Endings such as `'s` or `'ll` are not part of a name."""
     marked = list(_marked(text))
     reading = _Reading(text, [(start, end) for start, end, _ in marked])
     found = [entity for _, _, entity in marked if entity is not None]
@@ -80,7 +80,7 @@ def entities(text: str) -> list[Entity]:
 
 
 def _marked(text: str) -> Iterator[tuple[int, int, Entity | None]]:
-    """What is set off by its marks: (start, end, entity). Of an address only the host names something."""
+    """Yield (start, end, entity) of each marked part. In a URL only the host is an entity."""
     for found in _MARKED.finditer(text):
         group = found.lastgroup or ""
         if group == "quoted" and not _is_title(found[group]):
@@ -93,7 +93,7 @@ def _marked(text: str) -> Iterator[tuple[int, int, Entity | None]]:
 
 
 def _is_title(quoted: str) -> bool:
-    """Words that all begin with capitals, save the small ones between."""
+    """Return whether all words have capitals, except the small ones between."""
     words = quoted.split()
     if not words or quoted != quoted.strip() or quoted[-1] in ".,:;":
         return False
@@ -102,7 +102,7 @@ def _is_title(quoted: str) -> bool:
 
 
 class _Reading:
-    """One pass over the words of a text: what has a shape of its own, and the runs of words with capitals."""
+    """One pass over the words of a text. It finds words with a shape of their own and runs of capitalised words."""
 
     def __init__(self, text: str, taken: list[tuple[int, int]]) -> None:
         self.text = text
@@ -111,7 +111,7 @@ class _Reading:
         self.shaped: list[Entity] = []
         self.runs: list[list[_Word]] = []
         self.small: set[str] = set()
-        """Words that stand in the text without a capital."""
+        """Words that occur in the text without a capital."""
         self._run: list[_Word] = []
         self._linking: list[_Word] = []
         self._read()
@@ -136,7 +136,7 @@ class _Reading:
         return at >= 0 and place < self._ends[at]
 
     def _token(self, token: str, start: int, first: bool) -> bool:
-        """Reads one token; whether the next one begins a sentence."""
+        """Read one token. Return whether the next one begins a sentence."""
         if len(token) > LONGEST:
             self._end_run()
             return False
@@ -199,7 +199,7 @@ def _names(reading: _Reading) -> Iterator[Entity]:
 
 
 def _without_opening(run: list[_Word], small: set[str], inside: set[str]) -> list[_Word]:
-    """The run from its first word on that does not have its capital from the sentence, and no connector in front."""
+    """Drop leading connectors, and leading words that have a capital only because they open the sentence."""
     named = (at for at, word in enumerate(run) if has_capital(word.text) and not _only_opens(word, small, inside))
     return run[next(named, len(run)) :]
 
@@ -216,7 +216,7 @@ def _is_heading(run: list[_Word]) -> bool:
 
 
 def _acronyms(run: list[_Word]) -> Iterator[Entity]:
-    """Words in capitals, unless somebody shouts."""
+    """Yield words in capitals, unless the run is shouting."""
     if len(run) >= _SHOUT:
         return
     for word in run:
@@ -237,12 +237,12 @@ def _names_something(word: _Word, reading: _Reading, inside: set[str]) -> bool:
 
 
 def _is_derived(word: str) -> bool:
-    """Whether it ends as nouns, adjectives, adverbs and forms of verbs do, and is most likely one of them."""
+    """Return whether the word has an ending typical of nouns, adjectives, adverbs and verb forms."""
     return len(word) > 5 and word.endswith(_ENDINGS)
 
 
 def _is_told_otherwise(word: str, text: str, end: int) -> bool:
-    """Whether the next word makes it a verb, which stands before what it is about, or the name of several things."""
+    """Return whether the next word shows that this is not a name, but a verb before its object or a plural."""
     found = _NEXT.match(text, end)
     then = "" if found is None else lowered(found[1])
     return then in _BEHIND_VERBS or (then in _OF_SEVERAL and word.endswith("s"))

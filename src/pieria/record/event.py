@@ -1,7 +1,7 @@
-"""What happened while an agent worked, in the one form that a spool line, a captured JSON and a raw record share.
+"""What happened while an agent worked, in the form that spool lines, captured JSON and raw records share.
 
-Pure: who reads a host's payload, and what becomes of an event, is told elsewhere. The same happening has the same id,
-however often it is told, so that whoever hands it on may repeat himself.
+Reading a host's payload and handling an event do not belong here. The same event always has the same id, so sending
+it twice is safe.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pieria.record.time import instant, iso
 
 WHAT = ("start", "prompt", "reply", "tool", "compact", "checkpoint", "end")
 SPOKEN = ("prompt", "reply")
-"""What somebody said: it is kept whole, as a turn. Of all else, what is kept is capped."""
+"""Events with speech. Their text is kept whole, as a turn; all other texts are capped."""
 
 OUTPUT_LIMIT = 2_000
-"""Characters kept of a tool's output: the head tells what it is, and the tail how it ended."""
+"""Characters kept of a tool's output: its head and its tail."""
 ARGUMENT_LIMIT = 600
 ARGUMENTS_LIMIT = 2_000
 _ITEMS = 20
@@ -39,32 +39,32 @@ class Event:
     """Something that happened while an agent worked."""
 
     id: str
-    """`event_id` of the host, the session and the host's own name for it, or what else tells it from all others."""
+    """Built by `event_id` from the host, the session and the host's own id, or from the other fields."""
     what: str
     """One of `WHAT`."""
     at: datetime
     host: str
-    """claude-code, codex, opencode, hermes, or the name that whoever captures gave."""
+    """claude-code, codex, opencode, hermes, or a name given on capture."""
     session: str
     """The host's session id."""
     folder: str | None = None
     """Where the agent worked."""
     text: str = ""
-    """What was said, what a tool put out, or why it ended."""
+    """What was said, a tool's output, or the reason for the end."""
     tool: str | None = None
     input: Mapping[str, Any] = field(default_factory=nothing)
     """A tool's arguments."""
     files: tuple[str, ...] = ()
-    """Relative to the project's root where they are below it."""
+    """Relative to the project's root if inside it."""
     failed: bool | None = None
-    """None: nobody said."""
+    """None if unknown."""
     length: int = 0
-    """Characters of the whole text, where `text` is not the whole."""
+    """Characters of the whole text if `text` is capped."""
     digest: str = ""
-    """SHA-256 of the whole text, in hex, where `text` is not the whole."""
+    """SHA-256 of the whole text in hex, if `text` is capped."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON writes it, without what says nothing."""
+        """Return the fields for JSON, without empty ones."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
         told["at"] = iso(self.at)
         told["input"] = dict(self.input)
@@ -73,7 +73,7 @@ class Event:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Event:
-        """Checked. Without an id it gets the one that follows from all the rest. Raises `InputError`."""
+        """Return a checked event, or raise `InputError`. A missing id is derived from the other fields."""
         if not isinstance(told, Mapping):
             raise InputError("event", "a mapping", told)
         unknown = sorted(str(name) for name in told if name not in _FIELDS)
@@ -101,7 +101,7 @@ class Event:
         return replace(event, id=event._own_id() if given is None else check.identifier(given, "id"))
 
     def capped(self) -> Event:
-        """With no more of a tool's words than is kept. What was said, and what is short, is left whole."""
+        """Return the event with capped tool output and arguments. Prompts and replies stay whole."""
         if self.what in SPOKEN:
             return self
         text, length, digest = capped(self.text)
@@ -124,12 +124,12 @@ _FIELDS = tuple(one.name for one in fields(Event))
 
 
 def event_id(host: str, session: str, what: str, *own: str) -> str:
-    """The id of a happening, from what tells it from every other: the host's own id of it, or a line's nonce."""
+    """Return an event's id from the host's own id of it, or from a line's nonce."""
     return derived_id("event", host, session, what, *own)
 
 
 def capped(text: str, limit: int = OUTPUT_LIMIT) -> tuple[str, int, str]:
-    """Head and tail of a text, and the length and digest of the whole; 0 and "" where it is the whole."""
+    """Return head and tail of a text, and the length and digest of the whole. 0 and "" if nothing was cut."""
     if len(text) <= limit:
         return text, 0, ""
     gap = _GAP.format(f"{len(text) - limit:,}")
@@ -139,7 +139,7 @@ def capped(text: str, limit: int = OUTPUT_LIMIT) -> tuple[str, int, str]:
 
 
 def capped_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Arguments with their long texts capped; those that come after too many others are counted, not kept."""
+    """Return arguments with long texts capped. Arguments beyond the total limit are only counted."""
     kept: dict[str, Any] = {}
     room = ARGUMENTS_LIMIT
     for name, value in given.items():
@@ -176,7 +176,7 @@ def _optional(value: object, parameter: str) -> str | None:
 
 
 def _text(value: object, parameter: str) -> str:
-    """What a program put out may be anything; a store holds neither NUL nor halves of characters."""
+    """Return a text that stores accept: without NUL characters and lone surrogates."""
     if value is None:
         return ""
     if not isinstance(value, str):

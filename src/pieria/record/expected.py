@@ -1,7 +1,7 @@
-"""What an answer has to hold: "how much?" wants a number, "who?" a person, "what is it called?" a name.
+"""What an answer must contain: "how much?" needs a number, "who?" a person, "what is it called?" a name.
 
-Exists so that a text that is about what is asked, and does not say it, is not taken for an answer: "The dog barks" is
-near to "What is the dog's name?". Words are English; a question in other words expects nothing.
+Recall uses this to reject texts on the topic that do not answer: "The dog barks" is close to "What is the dog's
+name?". Rules are English; questions in other languages expect nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.commonwords import COMMON, TIMES
 
 _READ = 400
-"""Characters at the beginning of a question in which it shows what it wants."""
+"""Characters read at the beginning of a question."""
 _ASKED = (
     ("phone", r"\b(?:tele)?phone number|\bmobile number|\bnumber of \w+ phone|\biban\b"),
     ("email", r"\be-?mail\b.{0,9}\baddress|\be-?mail\b"),
@@ -39,12 +39,13 @@ _ASKED = (
         r"|had|should|must|may|might)\b)(?P<thing>\w+(?: \w+)?)",
     ),
 )
-"""What is expected and how it is asked for; the first that fits counts."""
+"""Expected kinds and the patterns that ask for them. The first match counts."""
 _QUESTIONS = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _ASKED)
 _OF_WHAT_WAS = re.compile(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
 _NUMBERS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen eighteen twenty thirty
-forty fifty sixty seventy eighty ninety hundred thousand million half quarter third dozen couple both
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter third
+dozen couple both
 """
 _TIME = """
 morning evening night afternoon week weekend month year day hour minute spring summer autumn winter term season today
@@ -71,21 +72,21 @@ _PHONE = re.compile(r"\d[\d ()/-]{2,}\d")
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """`own` are the terms of the question, which answer nothing; `thing` those of what "which …" asks for."""
+    """`own` are the terms of the question, which never count as an answer; `thing` those of what "which …" asks for."""
 
     what: str
     own: frozenset[str]
     thing: frozenset[str] = frozenset()
 
     def is_in(self, text: str) -> bool:
-        """Whether the text holds such a thing, and not in the words of the question."""
+        """Return whether the text holds the expected kind in words that are not in the question."""
         return _HOLDS[self.what](self, text)
 
 
 def expected(question: str) -> Expected | None:
-    """What an answer has to hold; None where that cannot be told.
+    """Return what an answer must contain, or None if unknown.
 
-    A moment that is past is told by when a text was written, and need not stand in it.
+    A question about a past moment expects nothing: the time of the text may answer it.
     """
     beginning = question[:_READ]
     for what, pattern in _QUESTIONS:
@@ -112,14 +113,14 @@ def _has_digits(of: Expected, text: str) -> bool:
 
 
 def _has(words: frozenset[str], of: Expected, text: str) -> bool:
-    """In whichever number."""
+    """Return whether the text has one of the words, in singular or plural."""
     return any(
         not words.isdisjoint((word.casefold(), word.casefold().removesuffix("s"))) for word in _new_words(of, text)
     )
 
 
 def _names(of: Expected, text: str) -> Iterator[str | None]:
-    """Of each name that is not in the question, the word before it."""
+    """Yield the word before each name that is not in the question."""
     before: str | None = None
     end = 0
     for word in _WORD.finditer(text):
@@ -131,7 +132,7 @@ def _names(of: Expected, text: str) -> Iterator[str | None]:
 
 
 def _is_name(of: Expected, word: str, behind: str, *, opens: bool) -> bool:
-    """`opens` says that it begins a sentence, where each word has a capital."""
+    """Return whether the word is a name. `opens` means that it begins a sentence, where every word has a capital."""
     low = _POSSESSIVE.sub("", word.casefold())
     if not word[0].isupper() or len(low) < 2 or low in TIMES:
         return False
@@ -143,7 +144,7 @@ def _is_name(of: Expected, word: str, behind: str, *, opens: bool) -> bool:
 
 
 def _is_which(of: Expected, text: str) -> bool:
-    """What only repeats the thing asked for says nothing of which it is."""
+    """Return whether the text says which one. Repeating the thing asked for is not enough."""
     if of.thing.isdisjoint(terms(text)):
         return True
     return any(True for _ in _names(of, text)) or _has_digits(of, text)

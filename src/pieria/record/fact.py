@@ -1,4 +1,4 @@
-"""Facts: subject, predicate, object, with the time each held and the time we learnt it."""
+"""Facts: subject, predicate and object, with their valid time and their known time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One version of a fact over one stretch of known time; valid over [valid_from, valid_until)."""
+    """One version of a fact over one interval of known time. It is valid over [valid_from, valid_until)."""
 
     id: str
     subject: str
@@ -27,7 +27,7 @@ class Fact:
 
     @property
     def source_memory(self) -> str | None:
-        """The memory that it was drawn from. One that was stated alone has none: its memory only states it."""
+        """Return the memory the fact was extracted from. A fact added alone has none: its memory only states it."""
         return _source_memory(self.id, self.memory)
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Fact:
 
 
 class FactRow(NamedTuple):
-    """A fact as it is written: keys are the folded names by which it is found; the store adds the known interval."""
+    """A fact as written. Keys are the folded names for lookup; the store adds the known interval."""
 
     id: str
     subject: str
@@ -73,12 +73,12 @@ class FactRow(NamedTuple):
 
     @property
     def source_memory(self) -> str | None:
-        """The same as of a `Fact`."""
+        """Return the same as `Fact.source_memory`."""
         return _source_memory(self.id, self.memory)
 
 
 class FactName(NamedTuple):
-    """A name that stands as subject or object, its key, and the number of facts it stands in."""
+    """A name used as subject or object, its key, and the number of facts that use it."""
 
     key: str
     name: str
@@ -87,7 +87,7 @@ class FactName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactQuery:
-    """What to look facts up by. Keys are folded already; `either` finds a name on both sides."""
+    """Conditions for a lookup of facts. Keys are already folded; `either` finds a name on both sides."""
 
     ids: tuple[str, ...] | None = None
     subject_keys: tuple[str, ...] | None = None
@@ -99,7 +99,7 @@ class FactQuery:
     source: str | None = None
     include_ended: bool = False
     every_version: bool = False
-    """Every stretch of known time, not only the one at `known_at`."""
+    """Every interval of known time, not only the one at `known_at`."""
 
 
 def _source_memory(id: str, memory: str | None) -> str | None:

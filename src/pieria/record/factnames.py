@@ -1,7 +1,7 @@
-"""How names are compared, and how a fact becomes the row it is written as.
+"""Keys of names, and the conversion between facts and rows.
 
-A name is found by its key. Rows hold the keys of the names they were written with: what `folded` returns for a text
-must never change, or facts that are there are no longer found.
+Rows store the keys of their names. The result of `folded` for a text must never change, or existing facts are no
+longer found.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pieria.record.time import micros, moment
 
 
 def folded(name: str) -> str:
-    """The key of a subject or object: without case, forms of characters, and amount of space; with accents."""
+    """Return the key of a subject or object: case, character form and spacing are folded, accents are kept."""
     if not name.isascii():
-        # Folding case can undo the normal form and the reverse, so that one round is not enough.
+        # Case folding can undo the normal form and the reverse, so one round is not enough.
         name = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", name).casefold())
         name = unicodedata.normalize("NFKC", name.casefold())
     return " ".join(name.casefold().split())
@@ -27,17 +27,17 @@ def folded(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def folded_predicate(name: str) -> str:
-    """The key of a predicate, where an underscore is a space."""
+    """Return the key of a predicate. Underscores count as spaces."""
     return " ".join(folded(name).replace("_", " ").split())
 
 
 def is_blank(name: str) -> bool:
-    """Whether nothing of it can be seen."""
+    """Return whether the name has no visible character."""
     return all(unicodedata.category(character)[0] in "CZ" for character in name)
 
 
 def checked_name(value: object, parameter: str) -> str:
-    """A name that can be seen and found again."""
+    """Return a name that is visible and can be found."""
     kept = check.name(value, parameter)
     if is_blank(kept):
         raise InputError(parameter, "a text that is not blank", value)
@@ -52,7 +52,7 @@ def checked_predicate(value: object, parameter: str = "predicate") -> str:
 
 
 def row_of(fact: Fact) -> FactRow:
-    """The fact as it would be written again."""
+    """Return the row that writes the fact again."""
     return FactRow(
         id=fact.id,
         subject=fact.subject,
@@ -72,7 +72,7 @@ def row_of(fact: Fact) -> FactRow:
 
 
 def fact_of(row: FactRow, known_from: datetime) -> Fact:
-    """The row as it is read back once it is written."""
+    """Return the fact that the written row will read as."""
     return Fact(
         id=row.id,
         subject=row.subject,

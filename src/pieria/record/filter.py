@@ -1,4 +1,4 @@
-"""The one filter: which memories a reader may see and wants to see. Stores compile it."""
+"""The one filter: which memories a reader may see and wants to see. Stores compile it to queries."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, Literal
 from pieria.record.memory import ENDINGS, VISIBLE_STATUSES, Memory, nothing
 
 ANY_TIME = -(2**63)
-"""As `valid_at`: do not look at the time a memory holds."""
+"""As `valid_at`: ignore the valid time of memories."""
 
 Shared = Literal["tags", "entities", "files", "place"]
-"""The fields that ask for what memories may have in common."""
+"""Fields that several memories may share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who is reading. What a session said to itself is seen by that session, or by those that name its channel."""
+    """The reader. Scope `session` is visible to its own session, or to readers that name its channel."""
 
     session: str | None = None
     channel: str | None = None
     everything: bool = False
-    """The bank itself at work (undo, export, upkeep): no session hides anything from it."""
+    """Set for the bank's own work (undo, export, upkeep): session scope hides nothing from it."""
 
     def sees(self, memory: Memory) -> bool:
-        """The predicate's clause about sessions, for a memory at hand."""
+        """Return whether the reader may see the memory. Must agree with the stores' session clause."""
         if self.everything or memory.scope != "session":
             return True
         return (memory.session is not None and memory.session == self.session) or (
@@ -35,21 +35,24 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Instants are microseconds; `now` is the moment that a plain `valid_at` means. Lists mean any of theirs."""
+    """Conditions on memories. Instants are in microseconds; a list matches any of its values.
+
+    `now` is the default of `valid_at`.
+    """
 
     now: int
     viewer: Viewer = Viewer()
     ids: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
-    """What bears no type goes by its kind."""
+    """A memory without a type matches by its kind."""
     not_types: tuple[str, ...] | None = None
-    """What bears one of these types is left out; what bears none is not."""
+    """Excludes memories of these types. A memory without a type is kept."""
     tags: tuple[str, ...] | None = None
     entities: tuple[str, ...] | None = None
     files: tuple[str, ...] | None = None
     standing: tuple[str, ...] | None = None
-    """Kinds of standing rules (`rule`, `preference`, `profile`) that are laid down in it."""
+    """Kinds of standing rules (`rule`, `preference`, `profile`) in the text."""
     author: str | None = None
     author_type: str | None = None
     via: tuple[str, ...] | None = None
@@ -64,7 +67,7 @@ class Filter:
     since: int | None = None
     until: int | None = None
     used_since: int | None = None
-    """Used then or later; what that is, `record.fading` says."""
+    """Used at this time or later; `record.decay` defines use."""
     valid_at: int | None = None
     known_at: int | None = None
     status: tuple[str, ...] | None = VISIBLE_STATUSES
@@ -73,14 +76,14 @@ class Filter:
     endings: tuple[str, ...] = ("",)
     pinned: bool | None = None
     lists: bool = False
-    """Leave out the memories that only state a fact: facts have lists of their own."""
+    """Leave out memories that only state a fact: facts have their own lists."""
     tells_past: bool = False
-    """See the statements of facts that have ended, too, for an answer that says so."""
+    """Include statements of ended facts. The answer must say that they have ended."""
     quarantined: bool = False
-    """See what is in quarantine, too. No known time shows it otherwise."""
+    """Include memories in quarantine. A past known time does not show them otherwise."""
 
     def anything(self) -> Filter:
-        """The same reader and known time, opening by id: status, validity and endings hide nothing."""
+        """Return a filter for opening by id: same reader and known time, without status, validity and endings."""
         return Filter(
             now=self.now,
             viewer=self.viewer,
@@ -96,5 +99,5 @@ class Filter:
         return replace(self, **changes)
 
     def having_shared(self, by: Shared, value: str) -> Filter:
-        """What bears this one tag, entity or file, or lies in this place."""
+        """Return the filter narrowed to one tag, entity, file or place."""
         return self.having(**{by: value if by == "place" else (value,)})

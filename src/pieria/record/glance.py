@@ -1,6 +1,6 @@
-"""What a text shows at a glance: who says it, whether it is a question, and whether it tells a time.
+"""What recall needs to see of every candidate: its speaker, whether it is a question, whether it tells a time.
 
-Exists because recall asks this of every candidate, and no text changes once it is written.
+A text never changes once written, so a glance can be cached.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import NamedTuple
 from pieria.record.speaker import speaker
 
 BEGINNING, END = 4_000, 80
-"""Characters of a text that are looked at: a time stands near the beginning, a question ends it.
-"""
+"""Characters read at each end of a text: a time comes near the beginning, a question at the end."""
 SHORT = 80
-"""Characters up to which a text that asks something is a question, though it goes on after the mark."""
+"""Most characters of a text that counts as a question even if text follows the question mark."""
 _TIME = re.compile(
     r"""\b(?: yesterday | today | tonight | tomorrow | ago | recently | since | (?:last|next|this|every) \s \w+
       | (?:mon|tues|wednes|thurs|fri|satur|sun)day
@@ -27,12 +26,12 @@ _TIME = re.compile(
 
 class Glance(NamedTuple):
     speaker: str | None
-    """Whom it begins with: see `record.speaker`."""
+    """The speaker it begins with; see `record.speaker`."""
     asks: bool
     tells_time: bool
     length: int
     ending: int
-    """Two texts of one length that end alike have the same."""
+    """A hash of the end. Texts of equal length that end alike share it."""
 
 
 def glance(beginning: str, end: str, length: int) -> Glance:

@@ -1,4 +1,4 @@
-"""What the settings say of how a bank is used, for whoever speaks for it: plain values and no rules."""
+"""Settings of how a bank is used, as plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """Each is the setting of that name."""
+    """Each field is the setting of that name."""
 
     reinforce: bool = True
     crossing_boost: float = 0.1

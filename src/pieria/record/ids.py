@@ -1,10 +1,9 @@
-"""Ids: short, unique, and sorted by the time they were made.
+"""Ids: short, unique, and sorted by creation time.
 
-An id is sixteen characters of base32 without i, l, o and u, which are easily misread. The first eleven
-count time in steps of 1/1024 millisecond, about as fast as ids can be made; the last five are the process's
-own, drawn anew in every process and every fork. So the ids of one process never repeat, even when the clock
-is set back, and those of two processes meet only where both step and draw are equal. Any string may be an
-id on the way in; what ids mean, and whether one is taken, is not decided here.
+An id is 16 base32 characters without i, l, o and u, which are easy to misread. The first 11 count time in steps of
+1/1024 millisecond, about as fast as ids can be made. The last 5 are random, drawn again in every process and fork. So
+a process never repeats an id, even when the clock is set back. Two processes collide only if both time and draw are
+equal. Incoming ids may be any string; what they mean, and whether one is taken, is not decided here.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ _LONGEST_VERSION = 18
 
 
 class _Source:
-    """The ids of one process: the last step used, and the characters that tell this process from others."""
+    """Generates the ids of one process. It holds the last step used and the random part of the process."""
 
     def __init__(self) -> None:
         self.draw()
 
     def draw(self) -> None:
-        """Begins anew: a forked child would repeat its parent's ids and may inherit a locked lock."""
+        """Reset the source. A forked child would repeat its parent's ids and may inherit a locked lock."""
         self._lock = threading.Lock()
         self._last = 0
         self.own = _base32(int.from_bytes(os.urandom(4)), _OWN_LENGTH)
 
     def take(self, count: int) -> int:
-        """Claims the steps from the one returned on, as many as are asked for."""
+        """Claim `count` steps and return the first."""
         with self._lock:
             now = time.time_ns() * _STEPS_A_MILLISECOND // _NANOSECONDS_A_MILLISECOND
             first = max(now, self._last + 1)
@@ -45,12 +44,12 @@ class _Source:
 
 
 def _base32(number: int, length: int) -> str:
-    """The lowest digits of a number, the most significant first."""
+    """Return the lowest `length` digits of a number, the most significant first."""
     return "".join([_DIGITS[number >> shift & 31] for shift in range(5 * (length - 1), -1, -5)])
 
 
 def _spelt(step: int) -> str:
-    """The eleven characters of a step, two at a time because every record written pays for this."""
+    """Return the 11 characters of a step. Two digits at a time: every written record pays for this."""
     early, late = step >> 30, step & 0x3FFFFFFF
     return (
         f"{_DIGITS[early >> 20]}{_PAIRS[early >> 10 & 1023]}{_PAIRS[early & 1023]}"
@@ -65,20 +64,20 @@ os.register_at_fork(after_in_child=_source.draw)
 
 
 def new_id() -> str:
-    """One id, greater than every id this process made before."""
+    """Return one id, greater than all earlier ids of this process."""
     return _spelt(_source.take(1)) + _source.own
 
 
 def new_ids(count: int) -> list[str]:
-    """As many ids, ascending, at less cost than one by one."""
+    """Return ascending ids, cheaper than one at a time."""
     first, own = _source.take(count), _source.own
     return [_spelt(step) + own for step in range(first, first + count)]
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """The prefix and 26 characters that follow from the parts alone, for records that may be sent in twice.
+    """Return the prefix and 26 characters derived from the parts, for records that may arrive twice.
 
-    Each part counts with its length, so ("ab", "c") and ("a", "bc") differ.
+    The length of each part counts, so ("ab", "c") and ("a", "bc") differ.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -89,9 +88,9 @@ def derived_id(prefix: str, *parts: str) -> str:
 
 
 def parse_reference(reference: str) -> tuple[str, int | None]:
-    """Splits ``id@version``; where no number follows the last @, the whole is the id.
+    """Split ``id@version``. If no number follows the last @, the whole is the id.
 
-    An id may itself end in @ and digits. Whoever looks it up tries the whole first where that matters.
+    An id may itself end in @ and digits, so a lookup must try the whole first.
     """
     id, _, version = reference.rpartition("@")
     if id and version.isascii() and version.isdigit() and len(version) <= _LONGEST_VERSION:

@@ -1,6 +1,6 @@
-"""Jobs: work that waits in a bank until somebody does it, and what became of it.
+"""Jobs: queued work of a bank, and its outcome.
 
-Plain data, and how a new one is checked. Who does a job, and when it is tried again, is decided in `bank`.
+Plain data and the check of a new job. `bank` decides who runs a job and when it is retried.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from pieria.record.ids import derived_id, new_id, parse_reference
 from pieria.record.time import iso, micros
 
 QUEUED = ("waiting", "later")
-"""To be done: now, or not before it is due."""
+"""Queued: ready, or not due yet."""
 OPEN = (*QUEUED, "running")
 ENDED = ("done", "stale", "cancelled", "dead")
 STATES = (*OPEN, *ENDED)
 TRIES = 5
 MOST_TRIES = 100
 PAYLOAD_LIMIT = 64 << 10
-"""Bytes: a payload names what is to be worked on, and does not repeat it."""
+"""Bytes. A payload names its input and does not repeat it."""
 PRIORITIES = 1_000
 _KIND = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
 
 
 class NewJob(NamedTuple):
-    """A job to be queued. `due` in microseconds; None for at once. `payload` is a JSON object as text.
+    """A job to queue. `due` is in microseconds, None for now. `payload` is a JSON object as text.
 
-    Of a kind and key there is one at most that waits, and one at most that runs. `memory` and `version` say whose
-    content it is for, `digest` what other input: a job whose content has changed ends as stale.
+    At most one job of a kind and key waits, and at most one runs. `memory` and `version` name the content the job is
+    for, `digest` identifies other input. A job whose content has changed ends as stale.
     """
 
     id: str
@@ -50,7 +50,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a job was put off, is tried again or did not come to a good end. `code` is that of an error, or a word."""
+    """Why a job was delayed, is retried or failed. `code` is that of an error, or a word."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is. `what` is the unit, or the step."""
+    """The progress of a job. `what` is the unit or the step."""
 
     done: int
     whole: int
@@ -73,7 +73,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it stands. `payload` is None where it cannot be read."""
+    """A job in its current state. `payload` is None if it cannot be read."""
 
     id: str
     kind: str
@@ -88,7 +88,7 @@ class Job:
     attempts: int
     tries: int
     takeovers: int
-    """How often a worker was lost that had it."""
+    """How often the job's worker was lost."""
     worker: str | None
     made_at: datetime
     begun_at: datetime | None
@@ -98,7 +98,7 @@ class Job:
 
     @property
     def about(self) -> str | None:
-        """Whose content it is for, as `id@version`."""
+        """Return the memory version it is for, as `id@version`."""
         return None if self.memory is None else f"{self.memory}@{self.version}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Job:
 
 
 class JobQuery(NamedTuple):
-    """None for whatever there is. `ids` are answered all, whatever the limit."""
+    """None means no restriction. All given `ids` are returned, regardless of the limit."""
 
     ids: tuple[str, ...] | None = None
     states: tuple[str, ...] | None = None
@@ -134,7 +134,7 @@ class JobQuery(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A worker's hold on a job: whoever shows the token may speak for the job, until another has taken it over."""
+    """A worker's lease on a job. The token authorises changes to the job until another worker takes it over."""
 
     token: str
     worker: str
@@ -143,9 +143,9 @@ class Lease(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What becomes of a job that a worker had. `due` counts for those that are to be done `later`.
+    """The result of a worker's attempt. `due` applies only to the state `later`.
 
-    An attempt that does not `count` is given back: nothing was tried, or nothing that could fail.
+    An attempt that does not count is given back: nothing was tried, or nothing that could fail.
     """
 
     state: str
@@ -165,7 +165,7 @@ def new_job(
     due: datetime | None = None,
     tries: int = TRIES,
 ) -> NewJob:
-    """Checked, with an id of its own. Without a key, the same work for the same content is the same job."""
+    """Return a checked job with a new id. Without a key, equal work for equal content is the same job."""
     written = check.mapping({} if payload is None else payload, "payload") or "{}"
     check.text(written, "payload", PAYLOAD_LIMIT, "name what is to be worked on instead of quoting it")
     memory, version = (None, None) if about is None else _about(about)

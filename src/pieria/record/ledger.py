@@ -1,4 +1,4 @@
-"""What models were asked and what that took: a line for each day, step and model."""
+"""The ledger of model calls: one row per day, step and model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The calls of one step to one model, on a day or in all. `seconds` is the time that was waited for replies."""
+    """The calls of one step to one model, for a day or in total. `seconds` is the time spent waiting for replies."""
 
     step: str
     model: str
@@ -23,7 +23,7 @@ class Spent:
         return self.input_tokens + self.output_tokens
 
     def plus(self, other: Spent) -> Spent:
-        """With what was spent besides, on the same step and model."""
+        """Return the sum with another row of the same step and model."""
         return Spent(
             self.step,
             self.model,

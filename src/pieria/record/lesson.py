@@ -1,6 +1,6 @@
-"""Lessons: what sessions taught, as memories. By which kind, type and tag they are known, in every layer.
+"""Lessons are memories that sessions taught. This module names the kinds, types and tags that mark them.
 
-What makes a lesson, and what becomes of it, is told elsewhere.
+How a lesson arises and what is done with it does not belong here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ TYPES: Final = (RULE, PROCEDURE)
 KINDS: Final = {PROCEDURE: "procedural", RULE: "note"}
 TAG: Final = "lesson"
 HARMFUL: Final = "it may lower security"
-"""Why a lesson waits for a person, however often it is borne out."""
+"""Why a lesson waits for a person, no matter how often it is confirmed."""
 WORTH_A_LOOK: Final = 0.5
-"""The confidence from which on somebody is told that a proposal waits; the rest is there for who asks."""
+"""Least confidence at which a waiting proposal is announced. Others are shown on request."""
 PROPOSED: Final = "proposed"
 ACCEPTED: Final = "accepted"
 DECLINED: Final = "declined"
 SUPERSEDED: Final = "superseded"
 STATES: Final = (PROPOSED, ACCEPTED, DECLINED, SUPERSEDED)
-"""How a lesson stands; the first and the third are statuses of its memory as well."""
+"""States of a lesson. `proposed` and `declined` are also statuses of its memory."""

@@ -1,4 +1,4 @@
-"""Links: typed edges between two ends, an end being a memory or a place."""
+"""Links: typed edges between two ends. An end is a memory or a place."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.record.check import mapping, place
-from pieria.record.end import End as End  # noqa: PLC0414 - links are where it is looked for
+from pieria.record.end import End as End  # noqa: PLC0414 - callers look for it here
 from pieria.record.memory import nothing
 
 SYMMETRIC = ("sibling", "tunnel")
 
 
 DRAWN_FROM = "provenance"
-"""The relation from what was derived to its evidence."""
+"""The relation from a derived memory to its evidence."""
 REVISES = "revises"
-"""The relation from a revision to what it came in the place of."""
+"""The relation from a revision to the memory it replaces."""
 OVERTURNS = "overturns"
-"""The relation from a memory to one of which it says that it holds no longer. Neither is changed by it."""
+"""The relation from a memory to one that it declares outdated. The link changes neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge from one end to another over one stretch of known time."""
+    """An edge between two ends over one interval of known time."""
 
     id: str
     source: End
@@ -57,7 +57,7 @@ class Link:
 
 
 class LinkRow(NamedTuple):
-    """A link as it is written: the store adds the known interval."""
+    """A link as written; the store adds the known interval."""
 
     id: str
     source_is: str
@@ -72,11 +72,11 @@ class LinkRow(NamedTuple):
 
 
 def row_of(link: Link) -> LinkRow:
-    """The link as it would be written again."""
+    """Return the row that writes the link again."""
     meta = mapping(link.meta, "meta")
     return LinkRow(link.id, *link.source, link.relation, *link.target, link.weight, link.label, meta, link.ended)
 
 
 def Place(spelling: str) -> End:
-    """A place as the end of a link, or wherever one is asked for: `Place("billing/decisions")`."""
+    """Return a place as the end of a link, for any argument that accepts a place: `Place("billing/decisions")`."""
     return End("place", place(spelling))

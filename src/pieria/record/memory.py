@@ -1,6 +1,6 @@
 """The memory: one remembered thing, as every reader sees it.
 
-Plain data only. What may be written, and how it is checked, is in `draft`; how it is stored is the stores' business.
+Plain data only. Input and its checks belong in `draft`, storage in the stores.
 """
 
 from __future__ import annotations
@@ -29,31 +29,33 @@ KINDS = (
     "intent",
 )
 STATEMENT = "fact"
-"""The kind of a memory that states a fact which comes from no other memory. The two share an id and go together."""
+"""The kind of a memory that states a fact which comes from no other memory. Both share an id and are removed
+together.
+"""
 GIVEN_KINDS = tuple(kind for kind in KINDS if kind != STATEMENT)
-"""Those that a caller may give a memory."""
+"""Kinds that a caller may give a memory."""
 ROUTING_KINDS = ("tag", "intent", "subgoal", "source")
-"""Kinds that lead to knowledge and are no answers themselves: only the sessions toolset recalls them."""
+"""Kinds that lead to knowledge but answer nothing: only the sessions toolset recalls them."""
 LISTED_KINDS = tuple(kind for kind in GIVEN_KINDS if kind not in ROUTING_KINDS)
-"""Those that toolsets list and count as memories. Facts have lists of their own."""
+"""Kinds that toolsets list and count as memories. Facts have their own lists."""
 
 SCOPES = ("session", "bank", "user")
 AUTHOR_TYPES = ("human", "agent", "system")
 FADES = ("note", "summary", "semantic", "procedural", "episodic")
-"""Kinds that may be forgotten unless a setting says otherwise: notes, and what was drawn from others."""
+"""Kinds that upkeep may forget by default: notes and derived memories."""
 GIVEN_STATUSES = ("active", "promoted", "archived")
-"""Those that a caller may give a memory."""
+"""Statuses that a caller may give a memory."""
 PROPOSAL_STATUSES = ("proposed", "declined")
-"""Of what sessions taught and nobody has accepted: only verbs that decide on it give these, and take them away."""
+"""Statuses of proposals from sessions. Only verbs that decide on proposals set or clear them."""
 STATUSES = (*GIVEN_STATUSES, *PROPOSAL_STATUSES)
 VISIBLE_STATUSES = ("active", "promoted")
 TIERS = ("working", "kept", "settled")
 ENDINGS = ("", "removed", "revised")
-"""Why a memory is no longer offered: it still is, it was removed, or a revision under another id took its place."""
+"""Whether a memory is still offered: "" if it is, else removed, or replaced by a revision with another id."""
 
 
 class Frozen(dict[str, Any]):
-    """A mapping that nobody can change. Unlike a read-only view of one, it can be copied and pickled."""
+    """An immutable dict. Unlike a read-only view, it can be copied and pickled."""
 
     __slots__ = ()
 
@@ -88,7 +90,7 @@ class Labels:
     entities: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    """What the write path noticed: `secret:<kind>`, `private:cut`."""
+    """Findings of the write path: `secret:<kind>`, `private:cut`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When it was said or happened, when it holds, and when the bank held it. Intervals are half-open."""
+    """When it was said or happened, when it is valid, and when the bank knew it. Intervals are half-open."""
 
     at: datetime
     known_from: datetime
@@ -126,7 +128,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One version of a remembered thing, as it stood over one stretch of known time."""
+    """One version of a remembered thing over one interval of known time."""
 
     row: int
     id: str
@@ -253,7 +255,7 @@ class Memory:
 
     @property
     def reason(self) -> str | None:
-        """Why its latest change was made, where somebody said."""
+        """The reason given for its latest change."""
         return self.standing.reason
 
     @property
@@ -262,7 +264,7 @@ class Memory:
 
     @property
     def reference(self) -> str:
-        """The spelling of exactly this version."""
+        """The reference to exactly this version."""
         return f"{self.id}@{self.version}"
 
     @property
@@ -274,7 +276,7 @@ class Memory:
         return self.place.partition("/")[2]
 
     def as_dict(self) -> dict[str, Any]:
-        """Flat and ready for JSON: every name of the record, instants as ISO 8601 in UTC."""
+        """Return all fields in one flat dict for JSON. Instants are ISO 8601 in UTC."""
         flat: dict[str, Any] = {}
         for part in fields(self):
             value = getattr(self, part.name)

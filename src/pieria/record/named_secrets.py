@@ -1,4 +1,4 @@
-"""Secrets that a name before them gives away: passwords, credentials, headers, cookies, variables."""
+"""Secrets recognised by the name before them: passwords, credentials, headers, cookies, variables."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _ASSIGNED = (
 )
 _SAID = r"""\s{1,3}(?:is|was|to)[\s:*]{1,4}["'`]?"""
 _TIGHT = r"""\\?=(?:\\?["'])?"""
-# A value goes on until a quote, white space, or the next pair of a query or of a connection string.
-# Each part is one run of a character class: cheap to match, even where a hostile text has a name at every place.
+# A value ends at a quote, white space, or the next pair of a query or a connection string. Each part is one run of a
+# character class: cheap to match, even in a hostile text with a name at every position.
 _RUN = r"""[^\s"'`;&]"""
 _VALUE = (
     rf"""(?P<secret>(?=[^\s"'`]{{6}}){_RUN}{{1,120}}(?:[;&](?!\w{{1,40}}=){_RUN}{{0,120}}){{0,3}}"""
@@ -40,7 +40,7 @@ _VALUE = (
 )
 LONGEST_VALUE = 120
 TAIL = "[A-Za-z0-9+/=_-]*"
-"""What goes on after a value that is longer than a pattern takes."""
+"""The rest of a value that is longer than its pattern allows."""
 _NAME_ENDS = r"(?![a-z0-9_\-])"
 _FOREIGN = "passwort|kennwort|contraseña|mot de passe|senha|пароль|密码|パスワード|비밀번호"
 _PASSWORDS = rf"(?:passw(?:or)?d|passphrase|passcode|pswd|pwd|{_FOREIGN})\d?" + _NAME_ENDS
@@ -62,7 +62,7 @@ _NAMED_KEYS = (
 )
 _KEY = "(?:" + "|".join(rf"(?<={name})|(?<={name}[_\-. ])" for name in _NAMED_KEYS.split("|")) + ")key"
 _PARTS = r"(?:[_\-. ]?(?:key|token|secret|value|access|base|data|hash|hex)){0,3}"
-_CREDENTIALS = rf"(?:{_KEY}|(?<!\[)secret|token|credential){_PARTS}{_NAME_ENDS}"  # not what redaction leaves
+_CREDENTIALS = rf"(?:{_KEY}|(?<!\[)secret|token|credential){_PARTS}{_NAME_ENDS}"  # does not match what redaction leaves
 _TO_ASSIGN, _TO_SAY = (":", "=", "<-", "：", "value", "||", "??"), ("is", "was", "to")
 _FOR_PASSWORDS = (
     "passw, passphrase, passcode, pswd, pwd, kennwort, contraseña, mot de passe, senha, пароль, 密码, パスワ"
@@ -82,7 +82,7 @@ _TELLING_NAME = (
 )
 _PAIR = r"""[\w.\-%]{1,60}=[^;\s"']{0,200}"""
 _LONG_PAIR = r"""[\w.\-%]{1,60}=(?:"|s%3a)?[^;\s"',]{16,400}"""
-# These are matched against the text in lower case.
+# Matched against the text in lower case.
 NAMED_SECRETS = (
     shape(
         "aws_secret_key",

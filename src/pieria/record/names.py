@@ -1,7 +1,6 @@
-"""Known names in a text: which of thousands of authors and entities a question speaks of, however it spells them.
+"""Find known names in a text: thousands of authors and entities, in any spelling.
 
-Exists because people ask in small letters and with possessives about names the bank has written otherwise. Spotting
-names nobody knows yet belongs to `entities`.
+People write names in lower case and with possessives. Finding names that are not yet known belongs in `entities`.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pieria.record.analyser.folding import fold_aligned
+from pieria.record.analyser.fold import fold_aligned
 from pieria.record.analyser.words import lowered
-from pieria.record.lettering import UNSPACED
+from pieria.record.letters import UNSPACED
 
 LONGEST = 16
-"""Words of a name: a longer one is a sentence, and is not looked for."""
+"""Most words of a name. A longer one is a sentence and is not searched for."""
 
 
 class Named(NamedTuple):
-    """The known name that `text[start:end]` spells in some way."""
+    """The known name that `text[start:end]` spells."""
 
     name: str
     start: int
@@ -32,19 +31,19 @@ class _Word(NamedTuple):
     end: int
 
 
-# A mark between two words counts, so that "Maya, Lee" is not Maya Lee; spaces and hyphens do not.
+# Punctuation between two words counts, so that "Maya, Lee" is not Maya Lee. Spaces and hyphens do not.
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}_]+(?:'[^\W{UNSPACED}_]+)*'?|[^\s\w'-]|_+")
 _EDGES = " \t\r\n\"'“”‘’«».,;:!?()"
 _ABBREVIATION = 4
-"""Letters up to which a point belongs to the word: Dr. Lee is Dr Lee."""
+"""A word shorter than this may be an abbreviation, and its full stop is skipped: Dr. Lee is Dr Lee."""
 
 
 class Names:
-    """Known names, laid out once to be found in many texts.
+    """An index of known names. Build it once, then search many texts.
 
-    Neither case, accents, possessives nor the space between two parts make a difference. Of names that are spelt alike
-    so far the first one given is found. A name without letters or digits, or a single sign of a script without spaces,
-    is not looked for: it would be found everywhere.
+    Case, accents, possessives and the space between two parts do not matter. Of names that are equal under these
+    rules, the first one given is found. Names without letters or digits are left out, and so are single characters of
+    a script without spaces: they would match everywhere.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -62,7 +61,7 @@ class Names:
         last.name = name if last.name is None else last.name
 
     def found_in(self, text: str) -> list[Named]:
-        """The names of the text in their order, the longest where several begin; none overlap."""
+        """Return the names in the text, in order and without overlaps. At each position the longest name wins."""
         words = list(_words(text))
         found: list[Named] = []
         at = 0
@@ -86,7 +85,7 @@ class Names:
 
 
 class _Node:
-    """What may follow a word, and the name that ends with it."""
+    """The words that may come next, and the name that ends here."""
 
     __slots__ = ("below", "name")
 
@@ -96,7 +95,7 @@ class _Node:
 
 
 def named_in(text: str, names: Iterable[str]) -> list[Named]:
-    """Which of these names a text speaks of, for names that are asked for once."""
+    """Return the given names that occur in a text. To search several texts, build `Names` once."""
     return Names(names).found_in(text)
 
 

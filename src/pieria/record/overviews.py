@@ -1,7 +1,7 @@
-"""What an overview is to be of: a request for one without the words that only ask for it.
+"""The subject of a request for an overview, without the words that only phrase the request.
 
-Exists because "Can you walk me through the order in which I brought up …, throughout our conversations?" is mostly
-about conversations, as words and as meaning go, and what it asks for is the little that is left.
+"Can you walk me through the order in which I brought up …, throughout our conversations?" is mostly about
+conversations, in words and in meaning. Only the few remaining words say what it asks for.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ through time to together topic topics two up various way ways we weeks what whic
 four five six seven eight nine ten developed evolved i've we've i'd
 """
 SURE = frozenset(_SUMMING.split())
-"""Words that tell by themselves that it is spoken of telling, and not of things."""
+"""One of these words is enough to mark a request for an overview."""
 FORMS = frozenset(_FORMING.split())
-"""Words that tell it where there are several; one alone may be what it is about."""
+"""`LEAST` of these words mark such a request. A single one may be the subject."""
 LEAST = 2
 IDLE = SURE | FORMS | frozenset(_ASKING.split())
 
 
 def subject(text: str) -> str | None:
-    """The words that are left; None where it is no request to tell of what was said, or names nothing."""
+    """Return the remaining words. None if it asks for no overview, or if no words remain."""
     words = [word[0] for word in _WORD.finditer(text)]
     folded = [word.casefold() for word in words]
     if SURE.isdisjoint(folded) and sum(word in FORMS for word in folded) < LEAST:

@@ -1,7 +1,7 @@
-"""What tells two statements apart however alike they look: the names, numbers and paths in them, and what they deny.
+"""What distinguishes two similar statements: their names, numbers, paths and negations.
 
-Exists because a vector hardly tells Anna from Bea, nor port 8000 from port 8001. What is not told apart here may still
-say something else; that is for vectors to tell.
+A vector hardly separates Anna from Bea, or port 8000 from port 8001. Statements with equal particulars may still
+differ; comparing vectors decides that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from pieria.record.commonwords import COMMON, OPENINGS, TIMES
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.shapes import has_capital, kind_of, without_ending, without_line
 
 _WORD = re.compile(r"\S+")
@@ -24,7 +24,7 @@ two three four five six seven eight nine ten eleven twelve thirteen fourteen fif
 twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half twice
 second third fourth fifth sixth seventh eighth ninth tenth
 """
-# Words that turn what is said into another thing, with nothing else changed.
+# Words that change the meaning of a statement that is otherwise equal.
 _OPPOSED = """
 before after above below off enabled disabled allowed forbidden upstream downstream increases decreases increased
 decreased accepted rejected minimum maximum left right north south east west more less fewer true false
@@ -50,15 +50,15 @@ _DENIALS = frozenset(
 
 
 class Particulars(NamedTuple):
-    """`marks` are its numbers, paths and identifiers, what it denies, and on which side of things it is."""
+    """`marks` are the numbers, paths and identifiers, negations, and words such as "before" or "enabled"."""
 
     marks: tuple[str, ...]
     names: tuple[str, ...]
-    """Words with capitals, in their order; of one that only begins a sentence nobody knows better."""
+    """Words with capitals, in order. At the start of a sentence a common word may be among them."""
     words: str
-    """All of them, each between spaces."""
+    """All words, separated by spaces."""
     sure: frozenset[str] = frozenset()
-    """Those of the names that no word is: they have their capital within a sentence, and it is not all capitals."""
+    """The names that are certain: capitalised within a sentence, not all in capitals, and no common word."""
 
 
 def particulars(text: str) -> Particulars:
@@ -87,13 +87,14 @@ def particulars(text: str) -> Particulars:
 
 
 def _is_plain(word: str) -> bool:
-    """Letters alone, with a capital at most in front: no shape of its own, and most words are like that."""
+    """Return whether the word is only letters, with at most an initial capital. Most words are, so test this first."""
     return word.isalpha() and (word.islower() or word.istitle())
 
 
 def are_apart(one: Particulars, other: Particulars, known: Set[str] = frozenset()) -> bool:
-    """Whether one names, counts or denies what the other does not, or tells it of the same in another order; when that
-    is stands anywhere. What is among the names `known` from elsewhere is one without its capital, too.
+    """Return whether the statements differ in names, numbers or negations, or in the order of shared names.
+
+    Times may come in any order. Names in `known` count even without a capital.
     """
     names, others = _names(one, known), _names(other, known)
     if one.marks != other.marks or not (_holds(one, others) and _holds(other, names)):

@@ -1,7 +1,7 @@
-"""Passages: a long text in pieces that one vector can stand for, cut where a reader would pause.
+"""Passages: split a long text into pieces that fit one vector, cut where a reader would pause.
 
-Exists because an embedder reads some two hundred words and no more, and because a passage that begins in the middle of
-a thought means something else. Everything of a text lies in some passage. What a passage scores belongs to recall.
+An embedder reads only about two hundred words. A passage that starts in the middle of a thought means something else.
+Passages cover the whole text. Scoring them belongs in recall.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pieria.record.lettering import UNSPACED
+from pieria.record.letters import UNSPACED
 from pieria.record.sentences import sentences
 
 LIMIT = 900
-"""Characters of a passage."""
+"""Most characters of a passage."""
 WORDS = 180
-"""Words of a passage. A character of a script without spaces counts as one."""
+"""Most words of a passage. A character of a script without spaces counts as one word."""
 
 
 LEAD = 200
-"""Characters of the beginning that stand for a whole text for a while: they are embedded in a fifth of the time that a
-passage takes, and what a text is about mostly stands there."""
+"""Characters at the beginning that represent a whole text until its passages are embedded. They take a fifth of the
+time of a passage and mostly show the topic.
+"""
 
 
 class Passage(NamedTuple):
@@ -34,16 +35,16 @@ class Passage(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """What is not cut any further: a paragraph or a turn that fits, a sentence, a line of code, or part of one."""
+    """A unit that is not split further: a paragraph or turn that fits, a sentence, a line of code, or a part of one."""
 
     start: int
     end: int
     block: int
     code: bool = False
     cut: bool = False
-    """Whether its block had to be cut."""
+    """Whether its block had to be split."""
     repeats: bool = False
-    """Whether it is a whole sentence, which the next passage may begin with again."""
+    """Whether it is a whole sentence, with which the next passage may overlap."""
 
 
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
@@ -60,7 +61,7 @@ _LONGEST_CLUSTER = 16
 
 
 class _Size:
-    """How far a passage may reach."""
+    """The size limits of a passage, applied to one text."""
 
     def __init__(self, text: str, limit: int, words: int) -> None:
         self._words = [word.start() for word in _WORD.finditer(text)]
@@ -75,11 +76,12 @@ class _Size:
 
 
 def passages(text: str, limit: int = LIMIT, words: int = WORDS) -> list[Passage]:
-    """The passages of a text in order, none beyond `limit` characters; they hold everything but white space.
+    """Return the passages of a text in order. They cover everything but white space, with at most `limit` characters
+    each.
 
-    A text that fits is one passage. A longer one is cut before a turn, at a blank line, around a fenced block of code,
-    then between sentences, then between words. Where a paragraph had to be cut, a passage begins with the last
-    sentence of the one before it.
+    A text that fits is one passage. A longer one is cut before a turn, at a blank line, around a fenced block of
+    code, then between sentences, then between words. Inside a split paragraph, a passage begins with the last
+    sentence of the passage before it.
     """
     if not text or text.isspace():
         return []
@@ -92,7 +94,7 @@ def passages(text: str, limit: int = LIMIT, words: int = WORDS) -> list[Passage]
 
 
 def lead(text: str) -> str:
-    """The beginning of a text, which is all of one that is short."""
+    """Return the beginning of a text. A short text is returned whole."""
     if len(text) <= LEAD:
         return text
     end = text.rfind(" ", LEAD // 2, LEAD + 1)
@@ -138,7 +140,7 @@ def _pieces(text: str, size: _Size) -> Iterator[_Piece]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
-    """(start, end, whether it is code): paragraphs and turns with what follows them, and fenced blocks."""
+    """Yield (start, end, is code): paragraphs and turns with their continuation, and fenced blocks."""
     start, fence = 0, ""
     for line in _LINE.finditer(text):
         begin, end = line.span()
@@ -162,7 +164,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _cut(text: str, start: int, end: int, like: _Piece, size: _Size) -> Iterator[_Piece]:
-    """The piece, or where it is too long what it falls into, between words if possible."""
+    """Yield the piece, or its parts if it is too long, cut between words if possible."""
     repeats = like.repeats and end <= size.reach(start)
     while start < end:
         reach = min(size.reach(start), end)
@@ -174,7 +176,7 @@ def _cut(text: str, start: int, end: int, like: _Piece, size: _Size) -> Iterator
 
 
 def _bound(text: str, start: int, reach: int) -> int:
-    """Where to cut: before the last word that does not fit, after the last pause, or between two characters."""
+    """Return where to cut: before the last word that does not fit, after the last pause, or between two characters."""
     if text[reach].isspace() or text[reach - 1].isspace():
         return reach
     half = start + (reach - start) // 2
@@ -191,5 +193,5 @@ def _bound(text: str, start: int, reach: int) -> int:
 
 
 def _clings(char: str) -> bool:
-    """Whether the character is drawn as part of the one before it."""
+    """Return whether the character combines with the one before it."""
     return char in _JOINERS or unicodedata.category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"

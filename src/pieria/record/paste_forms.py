@@ -1,6 +1,6 @@
-"""How pasted material looks, and how people announce it: tables of line shapes and words, another way is another line.
+"""How pasted material looks, and how people announce it: tables of line shapes and words.
 
-What becomes of a line that looks like this is decided in `pasted`. Every repetition is bounded.
+A new form is one more line. `pasted` decides what a match means. Every repetition must be bounded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _LINES = (
     r"[ \t]*$",
     r"[a-z_][\w.-]{0,39}:[ \t]*$",
     r"//|#!|/\*|\*/|;;|<!--|\* @\w",
-    # Web pages: the way to a page, when it was published, and what stands around an article.
+    # Web pages: breadcrumbs, the date of publication, and the text around an article.
     r"[^\n>›»]{1,60}(?: [>›»] [^\n>›»]{1,60}){2,8}$",
     rf"(?i:{_PUBLISHED})[\w ]{{0,12}}[:：]? {{0,3}}(?:[\w.,]{{1,12}} ){{0,4}}?{DATE}",
     rf"(?i:[^\n]{{0,60}}(?:{_FURNITURE}))",
@@ -159,7 +159,7 @@ def _words(table: str) -> str:
 
 @cache
 def lines() -> re.Pattern[str]:
-    """Return what matches a line of a log, a failure, a diff, a shell, code or data."""
+    """Return the pattern of a line of a log, a failure, a diff, a shell, code or data."""
     return re.compile(rf"\s*(?:{'|'.join(_LINES)})")
 
 
@@ -170,13 +170,13 @@ def mails() -> re.Pattern[str]:
 
 @cache
 def chats() -> re.Pattern[str]:
-    """Return what matches the line by which a turn of a chat begins: who said it, and when."""
+    """Return the pattern of a line that begins a chat turn: the speaker and the time."""
     return re.compile(rf"\s*(?:{'|'.join(_CHATS)})")
 
 
 @cache
 def announcements() -> re.Pattern[str]:
-    """Return what matches a line that says that somebody else's text follows."""
+    """Return the pattern of a line that announces text by another author."""
     things, showing = rf"(?<!\w)(?:{_words(_THINGS_WORDS)})(?!\w)", rf"(?<!\w)(?:{_words(_SHOWING_WORDS)})(?!\w)"
     return re.compile(
         rf"(?=[^\n]{{0,300}}{showing})(?=[^\n]{{0,300}}{things})[^\n]{{1,300}}[:：→↓-][ \t]*$"
@@ -191,7 +191,7 @@ def announcements() -> re.Pattern[str]:
 
 @cache
 def reports() -> re.Pattern[str]:
-    """Return what finds “the wiki says:” within a line."""
+    """Return the pattern that finds “the wiki says:” within a line."""
     return re.compile(
         rf"(?<!\w)(?:{_words(_SAYING_WORDS)})(?!\w)(?: [\w'-]{{1,20}}){{0,4}}(?: ?[:：]|[ \t][–—-][ \t]|[ \t](?=['‘]))"
         r"[^\S\n]*(?=\S)"
@@ -202,7 +202,7 @@ def reports() -> re.Pattern[str]:
 
 @cache
 def tasks() -> re.Pattern[str]:
-    """Return what finds “translate this:” or “is this true?” within a line."""
+    """Return the pattern that finds “translate this:” or “is this true?” within a line."""
     rest = r"[^\S\n]*(?=[^\s?!.,;])"
     return re.compile(
         rf"(?<!\w)(?:{_words(_HANDLING_WORDS)})(?!\w)[^\n:：.(]{{0,40}}?(?<!\w)(?:{_words(_HANDED_WORDS)})(?!\w)"
@@ -217,7 +217,7 @@ def tasks() -> re.Pattern[str]:
 
 @cache
 def handovers() -> re.Pattern[str]:
-    """Return what finds a request to do something with a text, or a question about one."""
+    """Return the pattern of a request to process a text, or of a question about one."""
     return re.compile(
         r"\A\W*(?:(?:please|can you|could you|pls) )?"
         rf"(?:{_words(_REWORKING_WORDS)})(?!\w)"
@@ -231,13 +231,13 @@ def handovers() -> re.Pattern[str]:
 
 @cache
 def own_words() -> re.Pattern[str]:
-    """Return what finds a first person at the end of what stands before a word of saying."""
+    """Return the pattern of a first person before a verb of saying."""
     return re.compile(_OWN, re.IGNORECASE)
 
 
 @cache
 def remarks() -> re.Pattern[str]:
-    """Return what matches a line that says of the text before it that it is somebody else's."""
+    """Return the pattern of a line that says that the text before it is by another author."""
     things = rf"(?:{_words(_THINGS_WORDS)})"
     return re.compile(
         r"\s*(?:\^{1,8}|↑{1,8}|👆)"

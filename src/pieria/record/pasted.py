@@ -1,7 +1,7 @@
-"""Pasted material: which parts of a prompt a person did not say, but brought from somewhere else. Pure.
+"""Find pasted material: the parts of a prompt that its author did not write. Pure.
 
-Careful rather than complete: what may be somebody else's counts as pasted. A part ends where its mark ends it (a fence,
-a tag, a quote), where its lines stop to look like a log, code or a diff, and otherwise at the end of the text.
+When in doubt, a part counts as pasted. A part ends at its end mark (a fence, a tag, a quote), or where its lines stop
+looking like a log, code or a diff. Otherwise it ends with the text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pieria.record import paste_forms
 
 Span = tuple[int, int]
 REPEATS = "repeats"
-"""Under which name a turn's `meta` holds the spans that repeat what tools put out."""
+"""The key in a turn's `meta` for spans that repeat tool output."""
 _PROSE_BETWEEN = 6
-"""Lines of prose between two lines of a log that are taken for a part of it."""
+"""Most lines of prose between two lines of a log that count as part of it."""
 _BEFORE = 60
-"""Characters before a word of saying that may name who says it."""
+"""Characters before a verb of saying that may name the speaker."""
 _OWN_QUOTE, _OWN_QUOTE_LENGTH = 4, 40
-"""Words and characters of a quotation that is one's own way to name something."""
+"""Most words and characters of a quotation that is only the author's way to name something."""
 
 _FENCE = re.compile(r"[ \t>]{0,8}(?P<mark>`{3,}|~{3,})")
 _QUOTED_LINE = re.compile(r"[ \t]{0,3}(?:>|\|\s)")
@@ -53,7 +53,7 @@ class _Line(NamedTuple):
 
 
 def pasted(text: str) -> list[Span]:
-    """Return the spans of the text that somebody else may have written, in order and apart from each other."""
+    """Return the spans of the text that another author may have written, in order and without overlaps."""
     lines = list(_lines(text))
     spans = merged(_marked(lines))
     spans = merged([*spans, *_artefacts([line for line in lines if not is_within(line.start, spans)])])
@@ -65,20 +65,21 @@ def pasted(text: str) -> list[Span]:
 
 
 def holds_paste(text: str) -> bool:
-    """Return whether a part of the text is somebody else's."""
+    """Return whether another author may have written part of the text."""
     return bool(pasted(text))
 
 
 def is_surely_own(prompt: str) -> bool:
-    """Return whether all of a prompt is the person's own. Of several lines, any may be pasted.
+    """Return whether the prompt is certainly the person's own text.
 
-    So may the rest of a line that asks to translate something, or whether it is true.
+    With several lines, any of them may be pasted. After a request to translate or check something, the rest of the
+    line may be.
     """
     return len(prompt.strip().splitlines()) <= 1 and not paste_forms.handovers().search(prompt)
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans in order, with those that touch each other as one."""
+    """Return the spans in order, with touching spans joined."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -89,20 +90,20 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def is_within(place: int, spans: list[Span]) -> bool:
-    """Return whether one of the merged spans holds the place."""
+    """Return whether one of the merged spans contains the position."""
     at = bisect_right(spans, (place, 1 << 62)) - 1
     return at >= 0 and spans[at][0] <= place < spans[at][1]
 
 
 def repeats_of(meta: Mapping[str, Any]) -> list[Span]:
-    """Return the spans that a memory's `meta` holds; whatever is not a span there is none."""
+    """Return the spans in a memory's `meta`, without malformed entries."""
     held = meta.get(REPEATS)
     pairs = [pair for pair in held if isinstance(pair, list) and len(pair) == 2] if isinstance(held, list) else []
     return merged((start, end) for start, end in pairs if isinstance(start, int) and isinstance(end, int))
 
 
 def overlaps(start: int, end: int, spans: list[Span]) -> bool:
-    """Return whether one of the merged spans holds a part of `start:end`."""
+    """Return whether one of the merged spans overlaps `start:end`."""
     at = bisect_right(spans, (end - 1, 1 << 62)) - 1
     return at >= 0 and spans[at][1] > start
 
@@ -118,7 +119,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _marked(lines: list[_Line]) -> Iterator[Span]:
-    """Yield fenced blocks, quoted lines and what stands between tags; one that is never closed goes to the end."""
+    """Yield fenced blocks, quoted lines and text between tags. A block without an end goes to the end of the text."""
     place = 0
     while place < len(lines):
         line = lines[place]
@@ -143,11 +144,11 @@ def _closing(lines: list[_Line], place: int, mark: re.Pattern[str]) -> int:
     return next((at for at in range(place, len(lines)) if mark.match(lines[at].text)), len(lines) - 1)
 
 
-# --- parts that look like what programs write
+# --- parts that look like program output
 
 
 def _artefacts(free: list[_Line]) -> Iterator[Span]:
-    """Yield logs, code, diffs and the like, each to the end of its last paragraph. A little prose between is theirs."""
+    """Yield logs, code, diffs and the like, each to the end of its last paragraph, with a little prose in between."""
     begin = last = None
     ends = _paragraph_ends(free)
     for place in _artefact_places(free):
@@ -160,13 +161,13 @@ def _artefacts(free: list[_Line]) -> Iterator[Span]:
 
 
 def _prose(free: list[_Line], after: int, before: int) -> int:
-    """Return how many lines between two places say something, counted no further than needed."""
+    """Return the number of non-blank lines between two positions, counted no further than needed."""
     between = free[after + 1 : min(before, after + 4 * _PROSE_BETWEEN)]
     return sum(not line.is_blank for line in between)
 
 
 def _paragraph_ends(free: list[_Line]) -> list[int]:
-    """Return for each line the place of the last one of its paragraph."""
+    """Return for each line the index of the last line of its paragraph."""
     ends = list(range(len(free)))
     for place in range(len(free) - 2, -1, -1):
         following = free[place + 1]
@@ -188,15 +189,15 @@ def _artefact_places(free: list[_Line]) -> Iterator[int]:
         is_indented = _CODE_INDENT.match(line.text) is not None
         if in_hunk or (is_indented and not after_bullet) or is_artefact(line.text):
             yield place
-        # Below a bullet of one's own, indented lines go on with it.
+        # Indented lines below a bullet continue the bullet.
         after_bullet = _BULLET.match(line.text) is not None and (after_bullet or not is_indented)
 
 
-# --- parts that somebody announces, and that have no end of their own
+# --- parts that are announced and have no end mark
 
 
 def _brought(free: list[_Line], end: int) -> Iterator[Span]:
-    """Yield mails, chats and announced parts: to a line that divides, or to the end of the text."""
+    """Yield mails, chats and announced parts, up to a dividing line or the end of the text."""
     place = 0
     while place < len(free):
         line = free[place]
@@ -216,7 +217,7 @@ def _brought(free: list[_Line], end: int) -> Iterator[Span]:
 
 
 def _ends_by_itself(announcement: _Line, free: list[_Line], place: int) -> bool:
-    """Return whether what is announced is a marked part, or lines of a log or code: these say where they end."""
+    """Return whether the announced part is marked, or is a log or code: such parts have their own end."""
     here = announcement.end
     while place < len(free) and free[place].is_blank and free[place].start == here:
         here, place = free[place].end, place + 1
@@ -228,7 +229,7 @@ def _divides(line: str) -> bool:
 
 
 def _before_remarks(lines: list[_Line]) -> Iterator[Span]:
-    """Yield all that stands before a line such as “the above is from the ticket”."""
+    """Yield everything before a line such as “the above is from the ticket”."""
     for line in lines[1:]:
         if paste_forms.remarks().match(line.text):
             yield 0, line.start
@@ -247,5 +248,5 @@ def _reported(lines: list[_Line]) -> Iterator[Span]:
 
 
 def _is_long(quotation: str) -> bool:
-    """A quoted word or name is one's own way to speak; a quoted sentence is somebody's."""
+    """Return whether the quotation is long enough to be another author's sentence rather than a name."""
     return len(quotation.split()) > _OWN_QUOTE or len(quotation) > _OWN_QUOTE_LENGTH

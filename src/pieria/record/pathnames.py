@@ -1,4 +1,4 @@
-"""How long a path may be. What it leads to is looked at elsewhere."""
+"""Limits on the length of a path. Access to files does not belong here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pieria.errors import InputError
 
 LONGEST, LONGEST_PART = 4_000, 255
-"""Bytes that every system takes: longer ones fail in the middle of whatever is done with them."""
+"""Bytes that every system accepts. Longer paths would fail in the middle of an operation."""
 EXPECTED = f"a path of at most {LONGEST:,} bytes, each part of at most {LONGEST_PART}"
 _SLASHES = re.compile(rb"[/\\]")
 
@@ -20,6 +20,6 @@ def check_length(path: str, parameter: str) -> str:
 
 
 def has_length(path: str) -> bool:
-    """Tell whether a path and its parts are short enough for every system."""
+    """Return whether a path and its parts are short enough for every system."""
     written = path.encode("utf-8", "surrogatepass")
     return len(written) <= LONGEST and all(len(part) <= LONGEST_PART for part in _SLASHES.split(written))

@@ -1,7 +1,7 @@
-"""Whether whoever asked for something still waits for it: for what waits long, so that it does not wait for nobody.
+"""Whether the caller still waits for an answer, so that long waits can stop early.
 
-A door whose callers may go away says so around the call; a call that nobody spoke for is waited for to its end. What
-writes does not look here: it finishes what it has begun.
+A door sets `caller` around a call whose client may disconnect. Without it, a wait runs to its end. Writes must not
+check this: they finish what they have begun.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 
 class Caller:
-    """Whoever asked. Any thread may say that they are gone."""
+    """The client of a call. Any thread may set `gone`."""
 
     __slots__ = ("gone",)
 

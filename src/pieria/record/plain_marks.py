@@ -1,7 +1,7 @@
-"""A text as a reader would see it: escapes decoded, look-alikes folded, invisible characters dropped.
+"""Show a text as a reader would see it: escapes decoded, look-alikes folded, invisible characters dropped.
 
-`decode` knows the place in the original of each character, so that what is found in it can
-be cut from the original. Nothing here knows what is looked for.
+`decode` keeps each character's position, so that matches can be cut from the original. What to search for does not
+belong here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROUNDS = 8
-"""How often one kind of escape may be wrapped in another; the same kind may wrap itself without limit."""
+"""Most times that one kind of escape may be wrapped in another. The same kind may nest without limit."""
 _KNOWN = 1 << 16
 _NAMED = {
     "lt": "<", "gt": ">", "sol": "/", "bsol": "\\", "quot": '"', "apos": "'", "equals": "=", "amp": "&", "num": "#",
@@ -27,7 +27,7 @@ _LOOK_ALIKES = {
 }  # fmt: skip
 _ALIKE = {ord(alike): sign for sign, alikes in _LOOK_ALIKES.items() for alike in alikes}
 QUOTES = frozenset("‹›«»〈〉《》⟨⟩⟪⟫")
-"""Look-alikes of brackets that quote titles and words as well."""
+"""Look-alikes of brackets that also serve as quotation marks."""
 _ESCAPE = r"""(?ix)
     & (?:amp;?)* (?: \#x0* (?: (?P<hex>[0-9a-f]{1,6}); | (?P<bare_hex>[2-7][0-9a-f]) )
                    | \#0* (?: (?P<decimal>[0-9]{1,7}); | (?P<bare_decimal>1[0-2][0-9]|[3-9][0-9]) )
@@ -51,7 +51,7 @@ _SIGNS = {"less-than": "<", "greater-than": ">"}
 
 
 class _Folding(dict[int, str]):
-    """What each character looks like: a table for `str.translate` that fills as characters are met."""
+    """A table for `str.translate` from characters to their look, filled on first use."""
 
     def __missing__(self, code: int) -> str:
         if len(self) > _KNOWN:
@@ -84,14 +84,14 @@ _FOLDED = _Folding()
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a text has no bracket in any form, so that it holds no tag."""
+    """Return whether a text has no bracket in any form, and so no tag."""
     if not text.isascii():
         text = text.translate(_FOLDED)
     return "<" not in text and not any(mark in text for mark in _MARKS)
 
 
 class Decoded(tuple[str, "Sequence[int]", "Sequence[int]"]):
-    """A text as it looks, and where each of its characters begins and ends in the original."""
+    """A decoded text, with the start and end of each character in the original."""
 
     __slots__ = ()
 
@@ -100,12 +100,12 @@ class Decoded(tuple[str, "Sequence[int]", "Sequence[int]"]):
         return self[0]
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a part of the text stands in the original."""
+        """Return the position in the original of a part of the text."""
         return self[1][start], self[2][end - 1]
 
 
 def decode(text: str) -> Decoded:
-    """Read a text as often as one escape is wrapped in another. Each round takes linear time."""
+    """Return the text with nested escapes decoded. Each round takes linear time."""
     import re
 
     pattern = re.compile(_ESCAPE)
@@ -137,7 +137,7 @@ def decode(text: str) -> Decoded:
 
 
 def _read(match: re.Match[str]) -> str:
-    """Return what one escape stands for; an escape that is unknown stays as written."""
+    """Return the character of one escape. An unknown escape stays as written."""
     kind = match.lastgroup or ""
     value = match[kind]
     if kind == "odd":

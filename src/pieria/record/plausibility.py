@@ -1,7 +1,6 @@
-"""Judgements of one value: does it look like a secret, or like a word, a placeholder or code?
+"""Judge one value: is it like a secret, or like a word, a placeholder or code?
 
-Each function returns True for a value that may be a secret. Where a value stands in a text is the business of
-the shapes of secrets.
+Each function returns True if the value may be a secret. Where a value occurs in a text belongs in `secret_shapes`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _NO_SECRETS = (
 )
 _STAND_INS = frozenset(_NO_SECRETS.split())
 _JUDGED = 80
-"""Characters of a value that are looked at for signs that it is none."""
+"""Characters of a value that are checked for signs that it is no secret."""
 _LEAST_DISTINCT = 4
 _RANDOM_PIECE = 2.3
 """Greatest mean length of the pieces of a random text; words in camel case have longer pieces."""
@@ -69,26 +68,26 @@ def _is_implausible(value: str) -> bool:
 
 
 def _is_spelt_in_words(value: str, segment: str = _SEGMENT) -> bool:
-    """A name such as db-credentials-v2 holds digits without being random."""
+    """Return whether the value is made of words. A name such as db-credentials-v2 has digits but is not random."""
     import re
 
     return re.fullmatch(f"(?:{segment})(?:{_SEGMENT_BOUND}(?:{segment}))*", value) is not None
 
 
 def is_token(value: str) -> bool:
-    """Judge what follows a provider's own prefix."""
+    """Return whether the value after a provider's own prefix may be a token."""
     if len(set(value)) < _LEAST_DISTINCT or (_digits(value) == 0 and not _has_cases(value)):
         return False
     return not _is_placeholder(value)
 
 
 def is_strict_token(value: str) -> bool:
-    """Judge what follows a prefix that names begin with as well."""
+    """Return whether the value may be a token after a prefix that ordinary names also begin with."""
     return is_token(value) and _digits(value) >= 2 and not _is_spelt_in_words(value, _LONG_SEGMENT)
 
 
 def is_random(value: str) -> bool:
-    """Tell a run of random letters and digits from names, paths, hashes and UUIDs."""
+    """Return whether the value is a random run of letters and digits, not a name, path, hash or UUID."""
     import re
 
     if len(value) < 20 or len(set(value)) < 10 or _is_implausible(value) or re.search(_FILE_END, value):
@@ -100,7 +99,7 @@ def is_random(value: str) -> bool:
 
 
 def is_random_or_hex(value: str) -> bool:
-    """The same, or at least 32 hexadecimal digits."""
+    """Return whether the value is random, or has at least 32 hexadecimal digits."""
     import re
 
     return is_random(value) or (re.fullmatch("[0-9a-fA-F]{32,128}", value) is not None and len(set(value)) >= 6)
@@ -117,29 +116,29 @@ def is_password(value: str) -> bool:
 
 
 def is_said_password(value: str) -> bool:
-    """Judge a word of a sentence."""
+    """Return whether a word of a sentence may be a password."""
     return is_password(value) and (value.isdigit() or not _is_spelt_in_words(value))
 
 
 def is_strong_password(value: str) -> bool:
-    """Judge a value after a short name such as `pass`, which counts of tests have as well."""
+    """Return whether a value after a short name such as `pass` may be a password. Test reports use that name too."""
     if not is_password(value) or "/" in value or "::" in value or not any(map(str.isalpha, value)):
         return False
     return not _is_spelt_in_words(value, _CAMEL_SEGMENT)
 
 
 def is_spaced_password(value: str) -> bool:
-    """Judge a value that only a blank parts from its name."""
+    """Return whether a value separated from its name only by a space may be a password."""
     return is_strong_password(value) and _is_mixed(value) and not value.endswith(("/", "-")) and ":" not in value
 
 
 def is_given_password(value: str) -> bool:
-    """Judge a value whose place alone says that it is a password, as after `mysql -p`."""
+    """Return whether a value in the place of a password, as after `mysql -p`, may be one."""
     return len(value) >= 4 and len(set(value)) > 2 and value.lower() not in _STAND_INS and not _is_implausible(value)
 
 
 def is_assigned_password(value: str) -> bool:
-    """Judge the value of an environment variable in capitals: words in a row are a password there."""
+    """Return whether the value of an upper-case variable may be a password. Several words in a row count."""
     if is_password(value):
         return True
     long = len(value) >= 10 and (value.count("-") >= 2 or _has_cases(value[1:]))

@@ -1,9 +1,8 @@
-"""What must not be remembered: text marked as private, which is cut, and secrets, which are found.
+"""Find what must not be remembered: private blocks, which are cut, and secrets.
 
-Every text passes here before it is written, so the common case, where there is nothing to find, costs a few
-substring probes, and patterns are compiled when first needed. The shapes of secrets stand in ``*_secrets``;
-what becomes of one that was found (flagged, redacted or refused) is a setting of the bank. Neither may be put
-here.
+Every text passes here before it is written. A text without findings costs a few substring probes, and patterns are
+compiled on first use. Shapes of secrets belong in ``*_secrets``. What to do with a secret (flag, redact or refuse) is
+a setting of the bank and does not belong here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Secret(tuple[str, int, int]):
-    """Where a secret stands in a text and what it looks like; never the secret itself."""
+    """The kind and position of a secret in a text, never the secret itself."""
 
     __slots__ = ()
 
@@ -44,15 +43,15 @@ class Secret(tuple[str, int, int]):
 def cut_private(text: str) -> tuple[str, int]:
     """Return the text without its ``<private>…</private>`` blocks, and how many were cut.
 
-    Blocks may be nested, and their tags escaped, decorated or spelt with look-alikes. A block that is never closed
-    reaches to the end of the text, unless its tag reads like a placeholder, as in "run it with <private key>".
+    Blocks may be nested, and their tags escaped, decorated or spelt with look-alikes. A block without a closing tag
+    reaches to the end of the text. A tag like a placeholder opens no such block: "run it with <private key>".
     """
     kept: list[str] = []
     cuts = resumed = 0
     for start, end in find_blocks(text):
         kept.append(text[resumed:start])
         cuts += 1
-        # A block between two blanks leaves one of them, and one at either end of the text none.
+        # Keep one of two spaces around a block, and none at either end of the text.
         resumed = end + 1 if not text[start - 1 : start].strip() and text[end : end + 1] == " " else end
         if end == len(text):
             kept = ["".join(kept).rstrip()]
@@ -81,11 +80,11 @@ _COMMAND_MARKS = (" -", "/", "phrase")
 """A command without any of these has no password that a shape knows."""
 _MARKS = "_-."
 _HEAD = 10
-"""The longest run of letters and digits that a probe has before its first mark."""
+"""Longest run of letters and digits that a probe has before its first mark."""
 
 
 def _by_mark(probes: list[str]) -> tuple[dict[str, dict[str, list[str]]], tuple[str, ...]]:
-    """Return the probes by their first mark and by the run before it, and the probes without a mark."""
+    """Return the probes by their first mark and the run before it, and the probes without a mark."""
     marked: dict[str, dict[str, list[str]]] = {mark: {} for mark in _MARKS}
     unmarked = []
     for probe in probes:
@@ -103,7 +102,7 @@ _ENDS = {mark: frozenset(head[-2:] for head in heads) for mark, heads in _MARKED
 
 
 def _plain_probes(text: str) -> list[str]:
-    """Return the probes that may stand in a text. Most texts have few marks, so most probes cost nothing."""
+    """Return the probes that occur in a text. Few texts have many marks, so most probes cost nothing."""
     found = [probe for probe in _UNMARKED if probe in text]
     if any(mark in text for mark in _COMMAND_MARKS):
         found += [probe for probe in _COMMAND_PROBES if probe in text]
@@ -117,7 +116,7 @@ def _plain_probes(text: str) -> list[str]:
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Return the secrets of a text in their order; secrets that overlap are one."""
+    """Return the secrets of a text in order. Overlapping secrets are merged."""
     folded = text.lower()
     found = [probe for probe in _FOLDED_SHAPES if probe in folded]
     plain = _plain_probes(text)
@@ -136,7 +135,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _matches(probe: str, shape: Shape, searched: str, text: str) -> Iterator[Secret]:
-    """Yield the secrets of one shape; `searched` is the text itself or the text in lower case."""
+    """Yield the secrets of one shape. `searched` is the text itself or the text in lower case."""
     place = searched.find(probe)
     while place >= 0:
         resumed = place + len(probe)
@@ -152,13 +151,13 @@ def _matches(probe: str, shape: Shape, searched: str, text: str) -> Iterator[Sec
                 yield Secret(shape.kind, start, end)
                 resumed = max(resumed, end)
             elif match and match.end() - resumed > _RUN:
-                # The run is no secret. Of the names within it, try the last: its value is the shortest.
+                # The match is not a secret. Continue at the last name within it: its value is the shortest.
                 resumed = max(resumed, searched.rfind(probe, resumed, match.end()))
         place = searched.find(probe, resumed)
 
 
 def _tail_end(text: str, end: int) -> int:
-    """Return where a value ends that is longer than a pattern takes."""
+    """Return where a value ends that is longer than its pattern allows."""
     import re
 
     tail = re.compile(TAIL).match(text, end)
@@ -166,7 +165,7 @@ def _tail_end(text: str, end: int) -> int:
 
 
 def _run_start(text: str, place: int, run: str) -> int:
-    """Return where the run of these characters begins that ends at the place."""
+    """Return where the run of these characters before the position begins."""
     least = max(0, place - LONGEST_RUN)
     while place > least and text[place - 1] in run:
         place -= 1
@@ -174,7 +173,7 @@ def _run_start(text: str, place: int, run: str) -> int:
 
 
 def _merged(secrets: list[Secret]) -> list[Secret]:
-    """In order of place; what overlaps becomes one secret of the kind listed first."""
+    """Return the secrets by position. Overlapping ones become one secret, of the kind listed first."""
     merged: list[Secret] = []
     for secret in sorted(secrets, key=lambda secret: secret.start):
         if merged and secret.start < merged[-1].end:
@@ -187,7 +186,7 @@ def _merged(secrets: list[Secret]) -> list[Secret]:
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
-    """The text with ``[secret: kind]`` in the place of every secret, and where those stood."""
+    """Return the text with ``[secret: kind]`` in place of every secret, and the secrets found."""
     secrets = find_secrets(text)
     kept: list[str] = []
     resumed = 0

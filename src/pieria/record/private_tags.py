@@ -1,6 +1,6 @@
-"""Where ``<private>…</private>`` blocks stand in a text, in whatever way their tags are written.
+"""Find ``<private>…</private>`` blocks in a text, in every spelling of their tags.
 
-Tags are looked for in the text as ``plain_marks`` decodes it. Cutting blocks out is the business of ``privacy``.
+Tags are searched in the text as ``plain_marks`` decodes it. Cutting the blocks belongs in ``privacy``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-# What may stand between the letters of the name: white space, marks of Markdown, comments, and tags of style.
+# What may come between the letters of the name: white space, Markdown, comments and style tags.
 _STYLE = r"</?(?:b|i|u|em|strong|span|wbr|code|s|a)\b[^<>]{0,100}>"
 _MARK = rf"(?:[\s*_~`|^]|<!--[^<>]{{0,200}}-->|/\*[^*<>]{{0,200}}\*/|{_STYLE})"
 _JUNK = _MARK + "{0,6}"
@@ -26,7 +26,7 @@ _DECORATION = " \t\r\n/\\*_~`|^-"
 
 
 def find_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each outermost block begins and ends, tags included, in their order."""
+    """Yield the start and end of each outermost block in order, tags included."""
     if is_plain(text):
         return
     seen = decode(text)
@@ -51,7 +51,10 @@ def find_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opens_for_certain(tag: re.Match[str], bracket: str) -> bool:
-    """Tell an opening tag from a placeholder, a comparison, a comment or a quotation, where no closing tag follows."""
+    """Return whether an opening tag without a closing tag is meant as one.
+
+    Otherwise it is a placeholder, a comparison, a comment or a quotation.
+    """
     if tag["comment"] or bracket in QUOTES:
         return False
     attributes = tag["attributes"].strip(_DECORATION)

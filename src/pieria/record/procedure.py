@@ -1,4 +1,4 @@
-"""What a procedure is for, which whoever is told what to do should be told as well."""
+"""When a procedure applies. Show this with the procedure wherever an agent gets instructions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ KIND = "procedural"
 
 
 def condition(memory: Memory) -> str | None:
-    """When it is to be done; None for what is no procedure."""
+    """Return when the procedure applies. None if the memory is not a procedure."""
     told = memory.body.get("condition")
     return told if memory.kind == KIND and isinstance(told, str) and told.strip() else None
 
 
 def purpose(memory: Memory) -> str | None:
-    """The same, where its own text does not say so."""
+    """Return the condition, or None if the memory's own text contains it."""
     told = condition(memory)
     return None if told is None or told in memory.text else told

@@ -1,6 +1,6 @@
-"""Secrets that their own form gives away: tokens of providers, keys in files, passwords in addresses.
+"""Secrets recognised by their own form: provider tokens, keys in files, passwords in addresses.
 
-Forms that a prefix alone gives away stand in ``token_forms``.
+Forms that a prefix identifies belong in ``token_forms``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pieria.record.plausibility import (
 from pieria.record.secret_shapes import ALNUM, Shape, shape
 from pieria.record.token_forms import load_forms
 
-# A key begins where no word goes on; the n of an escaped line break before it belongs to the break.
+# A key does not begin within a word. The n of an escaped line break before it does not count as one.
 _BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 
 
 def _tokens(kind: str, prefixes: tuple[str, ...], character: str, least: int, most: int, strict: bool) -> Shape:
-    """Return the shape of one row of the table of forms."""
+    """Return the shape for one row of the table of forms."""
     end = f"(?!{character})" if least == most else r"(?<!\.)"
     starts = "|".join(prefixes).replace(".", r"\.").replace("$", r"\$")
     judge = is_strict_token if strict else is_token

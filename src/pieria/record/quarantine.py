@@ -1,7 +1,7 @@
-"""What a quarantine is in the record: what it is about, and the ids that it holds.
+"""A quarantine as stored: its selectors and the ids it holds.
 
-Two collections of records keep it, so that a write looks at the small one alone. The store's table of what is hidden
-follows them within the same transaction.
+It uses two collections of records, so that a write reads only the small one. The store's table of hidden memories is
+updated in the same transaction.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from pieria.record.changeset import State
 
 QUARANTINES = "quarantine"
-"""What each quarantine is about, by the number of the change that began it."""
+"""The selectors of each quarantine, by the number of the change that began it."""
 HELD = "quarantine.held"
-"""The ids that it holds: under the same number, and under NUMBER/CHANGE those that a later change brought in."""
+"""The ids a quarantine holds: under its number, and under NUMBER/CHANGE those added by a later change."""
 MATCHED = ("source", "session", "author", "channel", "via")
-"""The selectors that what comes in later may match."""
+"""The selectors that can match later writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selectors:
-    """What a quarantine is about. Every one that is given must match; `ids` stand beside the others."""
+    """The selectors of a quarantine. Every given one must match; `ids` count in addition."""
 
     source: str | None = None
     session: str | None = None
@@ -35,7 +35,7 @@ class Selectors:
 
     @property
     def names(self) -> dict[str, Any]:
-        """Those that are given, but for the ids."""
+        """Return the given selectors except the ids."""
         held = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "ids"}
         return {name: value for name, value in held.items() if value is not None}
 
@@ -44,7 +44,7 @@ class Selectors:
         return self.names.keys() == {"source"}
 
     def match(self, state: State) -> bool:
-        """Whether a memory that is written belongs to it. Ids and a period by itself match nothing new."""
+        """Return whether a memory that is written belongs to it. Ids or a period alone match nothing new."""
         wanted = [(getattr(state, name), value) for name in MATCHED if (value := getattr(self, name)) is not None]
         if not wanted or any(held != value for held, value in wanted):
             return False
@@ -59,5 +59,5 @@ class Selectors:
 
 
 def quarantine_number(key: str) -> int:
-    """The number of the quarantine that a record belongs to."""
+    """Return the number of the quarantine that a record belongs to."""
     return int(key.partition("/")[0])

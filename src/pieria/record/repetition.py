@@ -1,4 +1,4 @@
-"""Shared runs of words: which part of a text repeats another text. Pure."""
+"""Find the parts of a text that repeat another text, by runs of words. Pure."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from hashlib import blake2b
 from pieria.record.pasted import Span, merged
 
 RUN = 6
-"""Words in a row that nobody says by chance, or twice as many signs of a script without spaces."""
+"""Words in a row that do not repeat by chance. Twice as many characters in a script without spaces."""
 LONGEST = 1 << 20
-"""Characters of a text that are looked through."""
+"""Most characters read of a text."""
 _SIZE = 5
-"""Bytes of the digest of a run: few enough to keep, and enough that no other run has the same."""
+"""Bytes of a run's digest: few enough to store, and enough that collisions are unlikely."""
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Scripts that are read sign by sign: two signs count as a word."""
+"""Scripts read by character: two characters count as a word."""
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’_.-][^\W_{_UNSPACED}]+)*")
 _IS_SIGN = re.compile(f"[{_UNSPACED}]")
 
 
 class Runs:
-    """The runs of some texts, to look for them in others. `kept` are what `digests_of` made of these texts."""
+    """The runs of some texts, to find in others. `kept` holds the results of `digests_of` for these texts."""
 
     def __init__(self, kept: Iterable[bytes]) -> None:
         self._held = {each[place : place + _SIZE] for each in kept for place in range(0, len(each), _SIZE)}
 
     def repeated(self, text: str) -> list[Span]:
-        """Return the spans of the text that repeat a run, in order and apart from each other."""
+        """Return the spans of the text that repeat a run, in order and without overlaps."""
         return merged(span for run, span in _runs(text) if run in self._held) if self._held else []
 
 
 def digests_of(text: str) -> bytes:
-    """Return the digests of all runs of a text, one after the other. No word can be read from them."""
+    """Return the digests of all runs of a text, concatenated. No word can be recovered from them."""
     return b"".join(dict.fromkeys(run for run, _ in _runs(text)))
 
 

@@ -1,7 +1,7 @@
-"""Reversals: sentences that say that something holds no longer, and what takes its place.
+"""Find reversals: sentences that say that something no longer holds, and what replaces it.
 
-Holds how a text is read for them. How people put them is a table in `reversal_forms`; which text a reversal overturns
-is decided in `reversal_target`, and whose words it may overturn in `bank.reversals`.
+`reversal_forms` has the phrases, and `reversal_target` decides which text a reversal overturns. Whose words it may
+overturn is decided in `bank.write.reversals`.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import NamedTuple
 
 from pieria.record import reversal_forms as forms
 from pieria.record.analyser import query_terms, terms
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.reversal_forms import CHANGED, DROPPED
 from pieria.record.sentences import sentences
 
 LONGEST = 400
-"""Characters of a sentence: a longer one is read for no reversal."""
+"""Most characters of a sentence with a reversal."""
 BRIEF = 4
-"""Words of a sentence that is no sentence of a handbook."""
+"""Most words of a sentence that is taken as news regardless of its words. Documentation has longer ones."""
 MOST = 20
-"""Reversals of one text."""
+"""Most reversals read from one text."""
 MOST_TERMS, MOST_WORDS = 5, 4
-"""Of what is dropped, and of what is set against it: more is no name of a thing but a story."""
+"""Most terms of the thing dropped, and most words of its replacement. More is a story, not a name."""
 _ANNOUNCING = frozenset(
     ["correction", "update", "decided", "decision", "change", "news", "edit", "wrong", "scrap that", "scratch that"]
 )
-"""What is put before a colon and is no speaker."""
+"""Words before a colon that are not a speaker."""
 _WORD, _A_WORD = re.compile(r"[^\W_][\w'./+#-]*"), re.compile(r"[^\W_][\w+#-]*")
 
 
 class Reversal(NamedTuple):
     """What the sentence `text[start:end]` overturns.
 
-    All terms of `dropped` go; `instead` takes their place. `about` is what the sentence speaks of, its head last, and
-    `beside` is where or for what. The kinds `CHANGED` and `BACK` drop nothing by name.
+    All terms of `dropped` go; `instead` replaces them. `about` is the topic of the sentence with its head last,
+    `beside` the circumstances. The kinds `CHANGED` and `BACK` drop nothing by name.
     """
 
     kind: str
@@ -47,17 +47,17 @@ class Reversal(NamedTuple):
     about: tuple[str, ...]
     beside: tuple[str, ...]
     new: str
-    """The words of what takes the place."""
+    """The replacement as written."""
     is_own: bool
-    """Said of the speaker: it overturns nothing that others said."""
+    """About the speaker: it overturns only the speaker's own words."""
     is_named: bool
-    """What is dropped has a name or a number, which tells one thing from all others."""
+    """The thing dropped has a name or a number, which makes it unique."""
     is_news: bool
-    """Somebody speaks of what is theirs, or says that it is new: no sentence of a handbook."""
+    """The sentence is personal or says that it is new, unlike documentation."""
 
 
 class Sentence(NamedTuple):
-    """A sentence as it was written and in lower case; places in both are the same."""
+    """A sentence as written and in lower case, with equal positions in both."""
 
     start: int
     end: int
@@ -70,12 +70,12 @@ class Sentence(NamedTuple):
 
     @property
     def words(self) -> list[tuple[int, int, list[str]]]:
-        """Where each word begins and ends, and its terms."""
+        """Return the start, the end and the terms of each word."""
         return [(*found.span(), terms(self.text[slice(*found.span())])) for found in _A_WORD.finditer(self.low)]
 
 
 def find_reversals(text: str) -> list[Reversal]:
-    """Return the reversals of a text in their order; none of a sentence that leaves room for doubt."""
+    """Return the reversals of a text in order, without those in doubtful sentences."""
     low = lowered(text)
     present = {cue for cue in _cues() if cue in low}
     if not present:
@@ -83,19 +83,19 @@ def find_reversals(text: str) -> list[Reversal]:
     found = [each for said in stating_sentences(text, LONGEST) for each in _within(said, present)][:MOST]
     if not found:
         return []
-    from pieria.record.standing import own_sentences
+    from pieria.record.standing_rules import own_sentences
 
     own = {sentence.start for sentence in own_sentences(text, _ANNOUNCING)}
     return [each for each in found if each.start in own]
 
 
 def telling_terms(phrase: str) -> tuple[str, ...]:
-    """Return the terms of a phrase that tell what it is about, in their order, each once."""
+    """Return the terms of a phrase that carry its topic, in order, without duplicates."""
     return tuple(dict.fromkeys(each.term for each in query_terms(phrase) if not each.stop and each.term not in _idle()))
 
 
 def stating_sentences(text: str, longest: int) -> Iterator[Sentence]:
-    """Yield the sentences of at most so many characters, but for questions, rows of tables, and code."""
+    """Yield the sentences of at most `longest` characters, except questions, table rows and code."""
     low = lowered(text)
     for start, end in sentences(text):
         said = low[start:end]
@@ -115,7 +115,7 @@ def _cues() -> tuple[str, ...]:
 
 
 def _within(said: Sentence, present: set[str]) -> Iterator[Reversal]:
-    """Yield what a sentence overturns, the same thing once."""
+    """Yield what a sentence overturns, without duplicates."""
     held = {cue for cue in present if cue in said.low}
     seen: set[tuple[str, tuple[str, ...]]] = set()
     replacing: set[tuple[str, ...]] = set()
@@ -132,10 +132,10 @@ def _within(said: Sentence, present: set[str]) -> Iterator[Reversal]:
 
 
 def _is_sure(low: str, found: re.Match[str]) -> bool:
-    """Return whether the sentence says it as something that has come about."""
+    """Return whether the sentence states the change as a fact."""
     named = _named(found)
     first = min(named, key=found.start)
-    # The words that overturn begin behind a phrase that a form takes in before them.
+    # The cue comes after any phrase that the form captures before it.
     cue = found.end(first) if first == "rest" or found.start(first) == found.start() else found.start()
     before = low[:cue]
     is_quoted = before.count("“") > before.count("”")
@@ -201,13 +201,16 @@ def _is_news(low: str) -> bool:
 
 
 def _is_own(low: str, found: re.Match[str], named: Sequence[str]) -> bool:
-    """Return whether it is about the speaker: “I no longer eat meat”, and not “I moved the demo”."""
+    """Return whether it is about the speaker: “I no longer eat meat”, but not “I moved the demo”."""
     is_deed = "doing" in named or found[0].endswith(" me") or "what i " in found[0]
     return _holds(forms.OWN if is_deed else forms.MINE, low[: found.end()])
 
 
 def _contrasted(said: Sentence, found: re.Match[str]) -> Reversal | None:
-    """X instead of Y; X, not Y: the words before tell what it is about. One that happened once overturns nothing."""
+    """Return the reversal in “X instead of Y” or “X, not Y”. The words before it give the topic.
+
+    An event that happened once overturns nothing.
+    """
     start, end = found.span("rest")
     colon = said.low.rfind(": ", start, end)
     start = start if colon < 0 else colon + 2
@@ -234,7 +237,7 @@ def _contrasted(said: Sentence, found: re.Match[str]) -> Reversal | None:
 
 
 def _phrase(said: Sentence, start: int, end: int, *, breaks: bool = True) -> tuple[str, tuple[str, ...]]:
-    """Return the phrase that begins there, and the terms of what stands beside it: “Helm” and (production,)."""
+    """Return the phrase that begins there, and the terms of its circumstances: “Helm” and (production,)."""
     if breaks and (broken := forms.BREAK.search(said.low, start + 1, end)):
         end = broken.start()
     beside = forms.BESIDE.search(said.low, start + 2, end)
@@ -244,7 +247,7 @@ def _phrase(said: Sentence, start: int, end: int, *, breaks: bool = True) -> tup
 
 
 def _clause(said: Sentence, start: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the terms of what a clause is about, and of its verb: “deploy with Helm” gives (helm,) and (deploy,)."""
+    """Return the terms of a clause's object and of its verb: “deploy with Helm” gives (helm,) and (deploy,)."""
     if broken := forms.BREAK.search(said.low, start + 1, end):
         end = broken.start()
     verb = _WORD.match(said.low, start)
@@ -257,7 +260,7 @@ def _clause(said: Sentence, start: int, end: int) -> tuple[tuple[str, ...], tupl
 
 
 def _subject(said: Sentence, end: int) -> str:
-    """Return the named subject before the verb that begins there, or nothing where it names no one."""
+    """Return the named subject before the verb that begins there, or "" if it has no name."""
     start = max((found.end() for found in forms.CLAUSE_END.finditer(said.low, 0, end)), default=0)
     lead = forms.ANYBODY.match(said.low, start, end)
     return "" if lead is not None and not said.low[lead.end() : end].strip() else said.text[start:end]

@@ -1,19 +1,19 @@
-"""How people say that something holds no longer: English, as tables.
+"""How people say that something no longer holds: tables of English phrases.
 
-Another way of saying it is another line here. What a found form means is decided in `reversal`. Patterns are searched
-in one sentence in lower case, a space standing for white space. Every repetition is bounded.
+A new phrase is one more line; `reversal` interprets matches. Patterns are searched in one sentence in lower case, and
+a space matches white space. Every repetition must be bounded.
 """
 
 from __future__ import annotations
 
 import re
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 DROPPED, CHANGED, BACK = "dropped", "changed", "back"
 
 _SIGN = r"(?:[^,;:.!?()\n]|[.,:](?=[0-9a-z]))"
-"""A sign within a phrase; a point or colon too, where a letter or digit follows: node.js, 10:30."""
+"""A character within a phrase. A full stop or colon counts only before a letter or digit: node.js, 10:30."""
 _CUES = {
     "MOVED": "switched/moved/migrated/changed/shifted/relocated/transitioned/ported/pushed/postponed/rescheduled"
     "/renamed/raised/lowered/increased/decreased/reduced/bumped/extended/shortened/delayed/handed/upgraded/downgraded"
@@ -33,7 +33,7 @@ _CUES = {
     "/from fri/from sat/from sun",
     "PICKED": "settled on/decided on/opted for/chose/picked",
 }
-"""Alternatives that forms share, and by which they are found."""
+"""Alternatives that several forms share. They are also the cues that find the forms."""
 _PARTS = {
     "BE": "(?:is|are|was|were|has been|have been|got|gets|is now|are now)",
     "HOLDS": "(?:is|are|runs?|lives?|sits?|happens?|starts?|begins?|meets?|opens?|closes?|costs?|takes place|works?"
@@ -49,7 +49,7 @@ _PARTS = {
 
 
 def _spelt(form: str) -> str:
-    """Return the pattern of a form: a phrase at its end is as long as can be, any other as short."""
+    """Return the pattern of a form. A phrase at its end matches greedily, any other lazily."""
     found = re.sub(r"[A-Z_]{2,}", lambda part: _PARTS[part[0]], form)
     return spaced(found.removesuffix("?)") + ")" if found.endswith("}?)") else found)
 
@@ -113,10 +113,11 @@ FORMS = tuple(
     (kind, tuple(part for cue in cues.split("/") for part in _CUES.get(cue, cue).split("/")), _spelt(form))
     for kind, cues, form in _FORMS
 )
-"""The kind of each form, parts of words one of which it holds, and how it reads; a sentence may hold several.
+"""The kind of each form, its cues, and its pattern. A form is searched only if the sentence has one of the cues.
 
-A form may name these groups: `old` is what is dropped, `new` what takes its place, `about` what changes its value,
-`doing` a clause that was true and is no longer, `rest` the words before what is set against them.
+A form may have these groups. `old` is what is dropped, `new` the replacement, `about` the thing that changes its
+value. `doing` is a clause that is no longer true, `rest` the words before a contrast. A sentence may match several
+forms.
 """
 
 
@@ -141,9 +142,9 @@ UNDECIDED = _any(
     r"|going to|gonna|will|'ll|refus\w{1,5}|still|debat\w{1,4}|evaluat\w{1,4}|options?|in case|not (?:yet|sure)"
     r"|pretend\w{0,4}"
 )
-"""Before a form or within it: nothing was decided, or it is not so."""
+"""Before a form or within it: nothing was decided, or it is denied."""
 LASTS = _any("FROM_NOW|decided|for good|permanently|going forward")
-"""With this, what will be done was decided."""
+"""With one of these, a change in the future counts as decided."""
 FUTURE = ("will", "going to", "gonna", "'ll")
 TOLD_BY_OTHERS = _any(
     "said|says|say|told|tells|heard|hear|claims?|claimed|according|wrote|writes|reckons?|thinks?|believes?|read"
@@ -152,13 +153,13 @@ TOLD_BY_OTHERS = _any(
 )
 TOLD_AFTERWARDS = _part(r"[,\"] ?(?:said|says|according to|claims|report(?:s|ed by)|i (?:heard|hear)) ?\b")
 TOLD_BY_SPEAKER = _any("user (?:has )?(?:said|says|told me|asked)|(?:i|we) (?:said|wrote|told you|announced)")
-"""Whose words an agent keeps, and one's own, are no hearsay."""
+"""Words of the user that an agent quotes, and the speaker's own words, are not hearsay."""
 BEFORE_DENIED = _part(
     r"(?:(?:\bnot|\bnever|n't|\bnobody|\bno one|\bnothing|\bwithout|\bagainst|\bno (?:plans?|need|reason|way)"
     r"|\bfar from)(?: [a-z]+){0,3}"
     r"|\b(?:since|when|after|before|until|while|once|whenever|by the time|as soon as)(?: [a-z'-]+){0,4}) ?\Z"
 )
-"""Right before a form: it did not happen, or it is told in passing, of another time."""
+"""Directly before a form: the change did not happen, or is only mentioned about another time."""
 ONE_OFF = _any(
     r"yesterday|today|tonight|tomorrow|last [a-z]{4,9}|this (?:time|morning|afternoon|evening|week|weekend)"
     r"|(?:just |for |this )?once|for now|on [a-z]{3,6}day|that day|for a change|as a one-off|on the way"
@@ -166,14 +167,14 @@ ONE_OFF = _any(
     r"|took|had|got|made|was|were|did|ate|drank|bought|ran|came|saw|gave|met|drove|wrote|read|spent|left|put|sat|slept"
     r"|flew|rode|wore|sent|paid|felt|kept|found|brought|cost|went(?! with\b)"
 )
-"""What happened once lasts no longer than that."""
+"""Signs of a single event, which changes nothing for later."""
 _GENERIC = """
 use be do have get go rely take make put keep let need want like now choose pick decide agree settle adopt opt instead
 longer anymore actual correct wrong thing stuff version way everything anything something part new old switch move
 migrate change team user today week month year time good pls please
 """
 GENERIC = frozenset(_GENERIC.split())
-"""Terms that tell nothing of what a sentence is about."""
+"""Terms without a topic."""
 ANYBODY = _part(
     r"(?:(?:and|but|so|then|also|okay|ok|well|actually|turns out|update|fyi|btw|please|finally|sorry) )*"
     r"(?:(?:(?:the )?user (?:has )?(?:said|says|asked(?: me)?(?: to)?|told me(?: to)?)(?: please)?"
@@ -182,7 +183,7 @@ ANYBODY = _part(
     r"(?: ?(?:ha[ds]|have|having|been|was|were|is|are|am|now|just|finally|also|since|already|all|both|only|then"
     r"|really|really do|will|officially|recently|completely|fully|do|does))*"
 )
-"""A subject that names no one."""
+"""A subject without a name."""
 _VERBS = "(?:uses?|using|prefers?|likes?|wants?|drinks?|eats?|takes?|drives?|keeps?|HOLDS)"
 BEFORE_OBJECT = _part(
     rf"(?:.*(?:\b(?:to|with|on|in|at|for|by|{_VERBS}|choose|chose|chosen|picked|adopted|called|named)|'s)"
@@ -191,22 +192,22 @@ BEFORE_OBJECT = _part(
 """A clause up to its object."""
 PLAIN_SUBJECT = _part(rf" ?((?:[\w'-]{{1,30}} ){{1,4}}?){_VERBS}\b")
 NO_THING = re.compile(r"\W*(?:about|like|because|for|to|just|only|more|less|not|very|so|too|all)\b")
-"""What begins so is no thing that takes a place: “it's about people”."""
+"""A replacement that begins with one of these is not a thing: “it's about people”."""
 IS = _part(r"(?:(?:\b(?:is|are|am|be)|'m|'re|'s)(?: not| no longer)?|\b(?:isn't|aren't)) ?\Z")
-"""Before what somebody or something is, rather than does."""
+"""Before a description of something rather than its action."""
 TO_DO = _part(r"(?!(?:go|goes|listen|send|write|talk|fly)\b)[a-z']{1,20} to [a-z]")
-"""“no longer need to wait”: what is dropped is no thing."""
+"""“no longer need to wait”: the clause names no thing."""
 NOUN_BEFORE = _part(r"\b(?:the|an?|this|that|these|each|any|bus|full|or) \Z")
-"""“the stop sign”, “cancelled jobs”: the cue is no verb."""
+"""“the stop sign”, “cancelled jobs”: the cue is not a verb."""
 NAMED = re.compile(r"[A-Z0-9]|[a-z][./-][a-z]")
 ANY_OF_THEM = _part(
     r"\W{0,3}(?:an?|any|each|every|no|all|one|some|what(?:ever)?|whoever|which|such|th(?:is|at|[eo]se)) "
 )
-"""A subject that is anything of its sort: “a call that is cancelled”."""
+"""A subject that can be any of its kind: “a call that is cancelled”."""
 NEWLY = _any("now|actually|correction|turns out|sorry|as it happens|wrong")
-"""With this, what is set against something else is news."""
+"""With one of these, a contrast is news."""
 SPEAKER = _any("i|i'[a-z]{1,2}|we|we'[a-z]{1,2}|us|me|our|my|user|pls|please|let's")
-"""Somebody speaks of what is theirs, where documentation speaks of what anything is."""
+"""The sentence is personal; documentation is not."""
 OWN, MINE = _any("i|i'm|i've|my|me"), _any("my|mine")
 CLAUSE_END = _part(r"[;()] ?|[,:](?![0-9a-z]) ?| - |\b(?:and|but|so|because|since) ")
 BREAK = _part(
@@ -214,7 +215,7 @@ BREAK = _part(
     r"|due|thanks|whatever|from (?:now|here) on|from this|this (?:morning|week|month|year|sprint)|today|yesterday"
     r"|last (?:week|night|month)|any ?more|any longer|for good|altogether|instead|now|again|right away|over)\b"
 )
-"""Where a phrase ends."""
+"""The end of a phrase."""
 BESIDE = _any("for|in|on|at|during|with|when|by|from|to|via|through|of|near|into")
-"""What leads from a phrase to what stands beside it."""
+"""Words between a phrase and its circumstances."""
 CODE = re.compile(r"[{(\[][\"']|[\"'][:)\]}]")

@@ -1,6 +1,6 @@
-"""Whether a text states what a reversal overturns: the same thing, affirmed, in a short text.
+"""Decide whether a text states what a reversal overturns: the same thing, affirmed, in a short text.
 
-Pure. Who may overturn whose words, and what was said first, is decided in `bank.reversals`.
+Pure. Whose words may be overturned, and which came first, is decided in `bank.write.reversals`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from functools import cache
 from itertools import pairwise
 
 from pieria.record.analyser import terms
-from pieria.record.lettering import lowered, spaced
+from pieria.record.letters import lowered, spaced
 from pieria.record.reversal import Reversal, Sentence, find_reversals, stating_sentences, telling_terms
 from pieria.record.reversal_forms import BACK, CHANGED, SPEAKER, UNSTATED
 
 SHORT = 600
-"""Characters of a text that may be overturned: a longer one is not put behind for one of its sentences."""
+"""Most characters of a text that can be overturned. One sentence does not outdate a longer text."""
 HALF = 0.5
 BRIEF, LONGEST, FEW_WORDS, SEVERAL = 150, 160, 6, 3
-"""Characters of a text that may be about a single common word, and of a sentence that states something: a longer one
-tells a story. So few words are as sure as words of somebody's own."""
+"""`BRIEF`: most characters of a text that may match by a single common word. `LONGEST`: most characters of a sentence
+that states something. `FEW_WORDS`: most words of a sentence that counts as personal. `SEVERAL`: enough shared terms
+to be sure.
+"""
 NEAR = 4
-"""Words from a verb to the last of what it states."""
+"""Most words from a verb to the end of its statement."""
 NAME = "name"
 _NAME = re.compile(r"(?<![\w.])(?:[A-Z][\w.+#-]*|[a-z]+[A-Z0-9][\w.+#-]*)")
 _STATING = re.compile(
@@ -37,7 +39,7 @@ _STATING = re.compile(
         r"|[a-z](?:'s|'re|'m|'ve) |: |\b(?:we|i|they|you|he|she|it|everyone) [a-z]{2,20} "
     )
 )
-"""What makes the words behind it a statement."""
+"""What makes the words after it a statement."""
 _COUNT = r"(?:\d[\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half an)"
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 VALUES = {
@@ -48,18 +50,18 @@ VALUES = {
     "share": r"\d[\d.,]* ?(?:%|percent|per cent)",
     "number": r"[€$£]?\d[\d.,]*",
 }
-"""Sorts of values, the narrowest first: where one changes, the older text holds another of the same sort."""
+"""Sorts of values, narrowest first. If a value changes, the older text holds another value of the same sort."""
 
 
 def measure_fit(reversal: Reversal, text: str, title: str | None = None) -> int:
-    """Return how many terms a short text shares with the reversal that overturns it, or 0 where that is not sure."""
+    """Return how many terms a short text shares with the reversal that overturns it, or 0 if that is not certain."""
     if len(text) > SHORT:
         return 0
     return max(_earlier(reversal, text) if reversal.kind == BACK else _fits(reversal, text, title or ""), default=0)
 
 
 def lookup_terms(reversal: Reversal) -> tuple[str, ...]:
-    """Return the terms by which memories that a reversal overturns are found."""
+    """Return the terms to look up memories that the reversal may overturn."""
     known = reversal.instead if reversal.kind == BACK else reversal.dropped
     return tuple(dict.fromkeys((*known, *reversal.about, *reversal.beside)))
 
@@ -78,7 +80,7 @@ def _fits(reversal: Reversal, text: str, title: str) -> Iterator[int]:
 
 
 def _is_dropped(reversal: Reversal, said: Sentence, beside: Sequence[str], shared: int) -> bool:
-    """Return whether a sentence states all that is dropped."""
+    """Return whether the sentence states everything that is dropped."""
     if not said.terms.issuperset(reversal.dropped) or said.terms.issuperset(reversal.instead or ("",)):
         return False
     if shared == len(reversal.dropped) and not _is_stated(reversal.dropped, said):
@@ -90,12 +92,12 @@ def _is_dropped(reversal: Reversal, said: Sentence, beside: Sequence[str], share
         is_sure = reversal.is_news or shared >= SEVERAL
         if not is_sure or not (names or _is_personal(said)):
             return False
-    # A text that says the same is not overturned by it.
+    # A text that drops the same thing is not overturned.
     return all(each.dropped != reversal.dropped for each in find_reversals(said.text))
 
 
 def _is_changed(reversal: Reversal, said: Sentence, beside: Sequence[str], shared: int) -> bool:
-    """Return whether a sentence gives the same thing another value of the same sort."""
+    """Return whether the sentence gives the same thing another value of the same sort."""
     sort = _sort_of(reversal.new)
     if sort is None or (not reversal.about and len(beside) < HALF * len(reversal.beside)):
         return False
@@ -107,13 +109,13 @@ def _is_changed(reversal: Reversal, said: Sentence, beside: Sequence[str], share
     names = [terms(name) for name in _names(said.text) if about.isdisjoint(terms(name))]
     if not said.terms.isdisjoint(reversal.instead) or not any(_is_stated(name, said) for name in names):
         return False
-    # It is about that thing from its beginning, or said by somebody of their own.
+    # The sentence begins with that thing, or is personal.
     begins = verb is not None and not about.isdisjoint(terms(said.text[: verb.start() + 1]))
     return begins or _is_personal(said)
 
 
 def _earlier(reversal: Reversal, text: str) -> Iterator[int]:
-    """Yield the reversals by which this one's thing went, or was changed for another."""
+    """Yield a score for each earlier reversal that dropped or changed the thing that is now back."""
     around = {*reversal.about, *reversal.beside}
     for each in find_reversals(text):
         theirs = {*each.about, *each.beside}
@@ -126,7 +128,7 @@ def _earlier(reversal: Reversal, text: str) -> Iterator[int]:
 
 
 def _is_about(reversal: Reversal, said: Sentence, known: Set[str]) -> bool:
-    """Return whether the head of what the reversal speaks of is there, and more than half of it."""
+    """Return whether the sentence has the head of the reversal's topic and more than half of its terms."""
     about = set(reversal.about)
     if about <= known:
         return True
@@ -142,7 +144,7 @@ def _is_about(reversal: Reversal, said: Sentence, known: Set[str]) -> bool:
 
 
 def _is_stated(wanted: Sequence[str], said: Sentence) -> bool:
-    """Return whether these terms are what the sentence says of something: a verb or a colon stands before one."""
+    """Return whether the sentence states these terms: a verb or a colon comes shortly before one."""
     words = said.words
     return any(
         _STATING.search(said.low, words[max(0, number - NEAR)][0], start) is not None
@@ -152,12 +154,12 @@ def _is_stated(wanted: Sequence[str], said: Sentence) -> bool:
 
 
 def _is_personal(said: Sentence) -> bool:
-    """Return whether somebody speaks of what is theirs, or in few words."""
+    """Return whether the sentence is personal, or has few words."""
     return SPEAKER.search(said.low) is not None or len(said.words) <= FEW_WORDS
 
 
 def _is_head(term: str, said: Sentence) -> bool:
-    """Return whether a term is no mere part of another name: “the dentist is on”, not “the dentist bill is”."""
+    """Return whether the term is not just part of another name: “the dentist is on”, not “the dentist bill is”."""
     words = [*said.words, (len(said.low), len(said.low), [])]
     return any(
         said.low[end:start].strip()
@@ -169,19 +171,19 @@ def _is_head(term: str, said: Sentence) -> bool:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names in a sentence, but for its first word."""
+    """Return the names in a sentence, except its first word."""
     names = [found[0].rstrip(".-") for found in _NAME.finditer(text) if found.start() > 0]
     return [name for name in names if telling_terms(name)]
 
 
 def _sort_of(phrase: str) -> str | None:
-    """Return of which sort the value in a phrase is: a time of day, a day, a length of time, a number, or a name."""
+    """Return the sort of the value in a phrase: a key of `VALUES`, or `NAME`."""
     low = lowered(phrase)
     return next((sort for sort, form in _values().items() if form.search(low)), NAME if _NAME.search(phrase) else None)
 
 
 def _differs(sort: str, new: str, said: str) -> bool:
-    """Return whether a sentence gives a value of this sort, and none that is given now."""
+    """Return whether the sentence lacks the new value and gives another one of this sort."""
     held, now = ({found[0].rstrip(".,") for found in _values()[sort].finditer(each)} for each in (said, lowered(new)))
     return bool(held - now) and bool(now - held)
 

@@ -1,6 +1,7 @@
-"""Whether an instruction lowers security: such a one waits for a person, however often it was seen. Pure.
+"""Decide whether an instruction lowers security. Such an instruction always waits for a person. Pure.
 
-It turns a check off, runs what comes from the network, sends data out, touches credentials, or deletes without asking.
+It lowers security if it turns off a check, runs code from the network, sends data out, touches credentials, or
+deletes without asking.
 """
 
 from __future__ import annotations
@@ -94,10 +95,10 @@ _SHAPES = (_COMMANDS, _OUT, _RUNS, _DELETES, _DISABLES, _DISABLED, _GIVES_AWAY, 
 
 
 def lowers_security(instruction: str) -> bool:
-    """Return whether following the instruction may take a safeguard away.
+    """Return whether following the instruction may remove a safeguard.
 
-    “Never disable TLS” raises security and “never verify certificates” lowers it: what is forbidden is looked at for
-    what protects, and what is wanted for what harms.
+    “Never disable TLS” raises security and “never verify certificates” lowers it. So a forbidden part is checked for
+    safeguards, and a wanted part for harm.
     """
     if _FORBIDS.match(instruction):
         forbidden, _, wanted = instruction.partition(",")
@@ -113,7 +114,7 @@ def lowers_security(instruction: str) -> bool:
 
 
 def _split(instruction: str) -> tuple[str, str, str]:
-    """Return what is wanted, the word that sets it against something else, and that."""
+    """Return the wanted part, the word of contrast, and the unwanted part."""
     found = _INSTEAD.search(instruction)
     if found is None:
         return instruction, "", ""

@@ -1,7 +1,7 @@
-"""A linear model that reads one sentence of a person and says whether it lays down something lasting.
+"""A linear model that decides whether a person's sentence states something lasting.
 
-Holds the features, the scoring and the table of weights. `training/rules.py` makes the table; which sentences are a
-person's own is decided in `record.standing`.
+Holds the features, the scoring and the weights. `training/rules.py` generates the weights. Which sentences are a
+person's own is decided in `standing_rules`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from math import exp
 from typing import NamedTuple
 
 PROMPT, NOTE = "prompt", "note"
-"""How a person says something: typed to an agent amid work, or stored on purpose."""
+"""How a person says something: typed to an agent during work, or stored on purpose."""
 LASTING = ("rule", "preference", "profile")
 WEIGHTS = "rule_weights.json"
 SCALE = 64
-"""The file holds weights as whole numbers of this fraction."""
+"""The file stores weights as integers, multiplied by this."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Scripts whose words are longer, or not set apart: they are read in pairs of characters."""
+"""Scripts with longer or unseparated words, read in pairs of characters."""
 _PIECES = (3, 4, 5)
 _HEAD = 3
 _LENGTHS = 6
 
 
 class Model(NamedTuple):
-    """How much each feature speaks for something lasting and for each kind of it, and from when a sentence counts."""
+    """The weights of each feature, for lasting statements and for each kind, and the least probability that counts."""
 
     lasting: dict[str, int]
     kinds: dict[str, list[int]]
@@ -39,7 +39,7 @@ class Model(NamedTuple):
 
 
 def lasting_kind(sentence: str, said_as: str) -> str | None:
-    """Return the kind of what a sentence lays down, one of `LASTING`, or `None` where it lays nothing down."""
+    """Return the kind of lasting statement that a sentence makes, one of `LASTING`, or None."""
     model = load_model()
     found = features(sentence, said_as)
     if probability(found, model.lasting) < model.threshold:
@@ -49,17 +49,17 @@ def lasting_kind(sentence: str, said_as: str) -> str | None:
 
 
 def probability(found: Sequence[str], lasting: dict[str, int]) -> float:
-    """Return how likely a sentence with these features lays down something lasting."""
+    """Return the probability that a sentence with these features states something lasting."""
     return 1 / (1 + exp(-sum(lasting[each] for each in found if each in lasting) / SCALE))
 
 
 def features(sentence: str, said_as: str) -> list[str]:
-    """Return what the model looks at in a sentence, each feature once."""
+    """Return the features of a sentence without duplicates."""
     return list(dict.fromkeys(_features(_tokens(sentence), said_as)))
 
 
 def _features(tokens: Sequence[str], said_as: str) -> Iterator[str]:
-    yield ""  # Every sentence has it: its weights say how common each answer is.
+    yield ""  # The bias: every sentence has it, and its weights say how common each answer is.
     yield f"length {min(len(tokens) // 4, _LENGTHS)}"
     for place, token in enumerate(tokens):
         yield token

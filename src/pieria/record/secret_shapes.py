@@ -1,9 +1,9 @@
-"""One way a secret is written: where to look, what to match, and how to judge the value.
+"""The description of one form of secret: where to look, what to match, and how to judge the value.
 
-Keep patterns bounded and probes plain, so that no text takes more than linear time. The shapes themselves stand in
-``provider_secrets``, ``named_secrets`` and ``placed_secrets``; searching a text is the business of ``privacy``.
+Keep patterns bounded and probes plain, so that every text takes linear time. The shapes themselves belong in the
+``*_secrets`` modules, and searching a text belongs in ``privacy``.
 
-Every hook of an agent loads these modules: import the standard library only inside functions.
+Every agent hook loads these modules: import the standard library only inside functions.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """One way a secret is written: where one of the probes stands, the pattern is tried.
+    """One form of secret. The pattern is tried wherever one of the probes occurs.
 
-    The secret is the group of that name, or the whole match. If `needs` names any text, one of them must stand within
-    `NEAR` characters of the probe's beginning. A pattern with a `run` begins where the run of these
-    characters before the probe does.
+    The secret is the group `secret`, or else the whole match. If `needs` has texts, one must occur within `NEAR`
+    characters from the start of the probe. With a `run`, the match starts where the run of these characters before
+    the probe starts.
     """
 
     __slots__ = ("_compiled", "kind", "needs", "pattern", "plausible", "probes", "run")
@@ -42,7 +42,7 @@ class Shape:
         self._compiled: re.Pattern[str] | None = None
 
     def compiled(self) -> re.Pattern[str]:
-        """Compile the pattern when it is first needed."""
+        """Return the pattern, compiled on first use."""
         if self._compiled is None:
             import re
 
@@ -58,15 +58,15 @@ def shape(
     needs: tuple[str, ...] = (),
     run: str = "",
 ) -> Shape:
-    """Return a shape; the probes are written one after the other, separated by a comma and a blank."""
+    """Return a shape. `probes` is a list separated by a comma and a space."""
     return Shape(kind, tuple(probes.split(", ")), pattern, plausible, needs, run)
 
 
 LONGEST_RUN = 90
-"""Characters of a run that are looked at."""
+"""Most characters of a run that are searched."""
 ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 NEAR = 120
-"""More characters than any name can have before what it needs."""
+"""More characters than any name has before the text it needs."""
 LONGEST_VALUE = 120
 TAIL = "[A-Za-z0-9+/=_-]*"
-"""What goes on after a value that is longer than a pattern takes."""
+"""The rest of a value that is longer than its pattern allows."""

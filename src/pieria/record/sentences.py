@@ -1,6 +1,6 @@
-"""Sentences: where in a text they begin and end, in every script, in prose and in the lines of a chat.
+"""Split a text into sentences, in every script, in prose and in chat lines.
 
-Exists because passages and standing rules both go by sentences. What is done with one does not belong here.
+Passages and standing rules both use it. Processing a sentence does not belong here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 
 class Sentence(NamedTuple):
-    """`text[start:end]`, without the white space around it."""
+    """`text[start:end]` without surrounding white space."""
 
     start: int
     end: int
 
 
-# Each mark is looked at once: a run of them is taken whole from its first one on, or not at all.
+# A run of marks is matched as a whole from its first mark, or not at all, so each mark is read once.
 _ENDING = re.compile(
     r"""
     (?<![.!?…]) (?P<mark> [.!?…]++ ) ["'”’»)\]*_]*+ (?= \s | \Z )
@@ -33,11 +33,11 @@ _SHORT = (
 _ABBREVIATIONS = frozenset(_SHORT.split())
 _LONGEST_ABBREVIATION = 6
 _WRAPPED = 60
-"""A line of this length may have been wrapped: it goes on where the next one begins with a small letter."""
+"""A line of this length may be wrapped: it continues if the next line begins with a lower-case letter."""
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
-    """The sentences of `text[start:end]` in order; together they hold all that is not white space."""
+    """Yield the sentences of `text[start:end]` in order. They cover everything but white space."""
     stop = len(text) if end is None else end
     line = begin = start
     for found in _ENDING.finditer(text, start, stop):
@@ -66,7 +66,7 @@ def _wraps(text: str, line: int, found: re.Match[str], stop: int) -> bool:
 
 
 def _abbreviates(text: str, begin: int, mark_at: int, mark: str) -> bool:
-    """Whether the point belongs to the word before it, as in `Dr.` or `J. R. R.`, or marks a pause."""
+    """Return whether the full stop belongs to an abbreviation such as `Dr.` or `J. R. R.`, or marks a pause."""
     if mark != ".":
         return mark.startswith(("..", "…")) and text[mark_at + len(mark) : mark_at + len(mark) + 2].strip().islower()
     before = text[max(begin, mark_at - _LONGEST_ABBREVIATION) : mark_at]

@@ -1,7 +1,7 @@
-"""Shapes of single words that name something: addresses, paths, identifiers, versions, tickets, handles, tags.
+"""Forms of single words that name something: addresses, paths, identifiers, versions, tickets, handles, tags.
 
-Exists so that the rules about one word stand in one table. Every word has come off its punctuation, and a longer one
-than `LONGEST` is none, so that no pattern meets much. How words make up names belongs to `entities`.
+This table has all rules about one word. Callers strip the punctuation and skip words longer than `LONGEST`, which
+bounds each match. Names of several words belong in `entities`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ROMAN = re.compile(r"[IVX]+")
 
 
 def kind_of(word: str) -> str | None:
-    """The kind of what a word names by its shape alone."""
+    """Return the kind that the form of a word shows, or None."""
     if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
         return None
     for kind, shape in _SHAPES:
@@ -53,7 +53,7 @@ def kind_of(word: str) -> str | None:
 
 
 def _is_dotted_name(word: str) -> bool:
-    """`os.path`, `store.ts`, `example.org`; not `e.g`, nor two sentences that lack a space."""
+    """Return whether the word is like `os.path` or `store.ts`, not `e.g` or two sentences without a space."""
     if not _DOTTED.fullmatch(word):
         return False
     parts = word.split(".")
@@ -64,25 +64,25 @@ def _is_dotted_name(word: str) -> bool:
 
 
 def without_line(word: str) -> str:
-    """`store.ts` of `store.ts:42`."""
+    """Return `store.ts` for `store.ts:42`."""
     found = _FILE_WITH_LINE.fullmatch(word)
     return found[1] if found else word
 
 
 def without_ending(word: str) -> str:
-    """`Maya` of `Maya's` and of `Maya'll`: what leans on a word is none of it."""
+    """Return `Maya` for `Maya's` and `Maya'll`."""
     return _ENDING.sub("", word) or word
 
 
 def has_capital(word: str) -> bool:
-    """Whether it is written like a name: Maya, O'Brien, iPhone."""
+    """Return whether the word is capitalised like a name: Maya, O'Brien, iPhone."""
     if not _NAME.fullmatch(word):
         return False
     return word[0].isupper() or (len(word) > 2 and word[0] in "ei" and word[1].isupper() and word[2].islower())
 
 
 def is_initial(word: str) -> bool:
-    """`J.` or `U.S.`, of which the point is a part."""
+    """Return whether the word is an initial, `J.` or `U.S.`, with its full stop."""
     return _INITIALS.fullmatch(word) is not None and word.endswith(".")
 
 

@@ -1,7 +1,7 @@
-"""Who says a text, by how it begins: "Caroline: I went to …" was said by Caroline.
+"""Guess the speaker from the beginning of a text: "Caroline: I went to …" is by Caroline.
 
-Exists because many a caller has no field for the speaker, and writes the name before what was said. It is a guess from
-text that anybody may have written: recall ranks by it, and nobody is trusted for it.
+Many callers have no field for the speaker and write the name before the text. Anyone can write such a text, so use
+the guess only for ranking, never for trust.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pieria.record.commonwords import COMMON
 from pieria.record.windows import ROLES
 
 LOOKED_AT = 48
-"""Characters at the beginning in which a name and its colon stand."""
+"""Characters at the beginning that must contain the name and its colon."""
 _NAME = re.compile(r"[*_]{0,2}([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[*_]{0,2}[:：][*_]{0,2}\s")
 
 
 def speaker(beginning: str) -> str | None:
-    """The name before the first colon; None where it is a part that anybody plays, or a common word such as "Next"."""
+    """Return the name before the first colon. None for a role, or for a common word such as "Next"."""
     found = _NAME.match(beginning)
     if found is None:
         return None

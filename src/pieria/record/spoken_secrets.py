@@ -1,4 +1,4 @@
-"""Passwords that a sentence tells: “das Passwort vom Router ist …”, in many languages."""
+"""Passwords given in a sentence: “das Passwort vom Router ist …”, in many languages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PASSWORDS = (
     "parolă, κωδικός, пароль, 密码, 密碼, 口令, パスワード, 暗証番号, 비밀번호, 암호"
 )
 _OF = r"[^\n.:：=「『“\"]{0,40}?"
-"""What the password is of."""
+"""The thing that the password is for."""
 _IS = (
     r"(?:\s?(?:は|是|为|為|[은는이가]\s)\s?"
     r"|\s(?:is|ist|lautet|war|es|era|est|était|é|è|fu|jest|to|je|on|är|er|είναι|это|теперь)(?::\s?|\s))"
@@ -19,7 +19,7 @@ _IS = (
 _OPENED = r"[\"'`“”„«「『（(]?"
 _VALUE = r"(?P<secret>[^\s\"'`;&“”„«»()\u3000-\ud7ff\uff00-\uffef]{6,60}(?<![.,:!]))"
 _NAMES = "|".join(_PASSWORDS.split(", "))
-# These are matched against the text in lower case.
+# Matched against the text in lower case.
 SPOKEN_SECRETS = (
     shape(
         "password",

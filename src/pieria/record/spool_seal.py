@@ -1,7 +1,7 @@
-"""Lines of the spool that only the holder of a key can read, though whoever writes them has none.
+"""Encrypt spool lines so that only the holder of a key can read them; writing needs no key.
 
-A hook has to be quick, and may not ask for a key: it seals each line to the public half of a pair, and forgets how. The
-other half lies beside it, sealed with the key of the banks. Hooks take this file without its package.
+A hook must be quick and may not ask for a key. It encrypts each line to the public key of a pair. The private key is
+in the same file, encrypted with the banks' key. Hooks load this file without its package.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ BEGINS = b'{"sealed":"'
 ENDS = b'"}'
 PUBLIC_BYTES = 32
 ONCE = bytes(12)
-"""Each key that comes with it is used once, but that of the pair, whose nonce is drawn."""
+"""A nonce for keys that are used only once. The wrapping of the private key draws its own nonce."""
 
 
 def sealed(pair: str, line: bytes) -> bytes:
-    """The line, to the pair that a file holds, whose text this is. Raises where the extra is not installed."""
+    """Return the line encrypted to the pair in the file text `pair`. Raise `ImportError` without the extra."""
     try:
         import cryptography  # noqa: F401
     except ImportError:
-        # Hooks begin without the folders in which packages lie.
+        # Hooks start without the site-packages folders.
         import site
 
         site.main()
@@ -44,7 +44,7 @@ def is_sealed(line: bytes) -> bool:
 
 
 def opened(pair: str, key: bytes, line: bytes) -> bytes:
-    """The line again. `ValueError` where the key, or the line, is another."""
+    """Return the decrypted line. Raise `ValueError` if the key or the line does not match."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -64,7 +64,10 @@ def opened(pair: str, key: bytes, line: bytes) -> bytes:
 
 
 def made(key: bytes, pair: str | None = None, holder: bytes | None = None) -> str:
-    """A pair, as its file holds it. Of one that is there `holder` opens it, and the key shall do so as well."""
+    """Return the text of a pair's file that `key` opens.
+
+    With `pair` and `holder`, an existing pair is kept, and `key` opens it in addition to `holder`.
+    """
     from os import urandom
 
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -84,12 +87,12 @@ def made(key: bytes, pair: str | None = None, holder: bytes | None = None) -> st
 
 
 def opens(pair: str, key: bytes) -> bool:
-    """Whether it was made for this key, too."""
+    """Return whether `key` opens the pair."""
     return _mark(key) in json.loads(pair)["private"]
 
 
 def without(pair: str, key: bytes) -> str:
-    """The pair, which this key opens no longer."""
+    """Return the pair's file without access for this key."""
     held = json.loads(pair)
     held["private"].pop(_mark(key), None)
     return json.dumps(held)
@@ -119,5 +122,5 @@ def _wrapping(key: bytes) -> bytes:
 
 
 def _mark(key: bytes) -> str:
-    """By which a key is known, and which tells nothing of it."""
+    """Return an identifier of the key that reveals nothing about it."""
     return blake2b(key=key, digest_size=8, person=b"pieria mark").hexdigest()

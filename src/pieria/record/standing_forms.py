@@ -1,8 +1,7 @@
-"""How people put a lasting instruction, a preference, or what should be known about them: English, as tables.
+"""How people state a lasting instruction, a preference, or a fact about themselves: tables of English phrases.
 
-Exists so that another way of saying it is another line. Every form is matched at the beginning of a sentence in lower
-case, a space standing for white space; what of a text counts as a sentence is decided in `standing`. Every repetition
-is bounded.
+A new phrase is one more line. Every form is matched at the beginning of a sentence in lower case, and a space matches
+white space. `standing_rules` decides what counts as a sentence. Every repetition must be bounded.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 ACTS = """
 abbreviate act add address annotate answer apologise apologize append ask assign assume attach avoid back base begin
@@ -42,7 +41,7 @@ _DOUBLED = frozenset(_DOUBLING.split())
 
 
 def _going(act: str) -> str:
-    """The act as something that goes on: using, putting, asking."""
+    """Return the act as a gerund: using, putting, asking."""
     if act in _DOUBLED:
         return act + act[-1] + "ing"
     return (act[:-1] if act.endswith("e") else act) + "ing"
@@ -58,7 +57,7 @@ NEVER_MEANT = (
     "|read (?:that|it|the book)|stick (?:together|to your guns)|open (?:your heart|to)|treat (?:others|people|yourself)"
     "|back down|show (?:up|fear|weakness)|repeat the same|speak (?:ill|your (?:truth|mind))|share your heart|check out"
 )
-"""Proverbs and good wishes, which begin like instructions."""
+"""Proverbs and good wishes that begin like instructions."""
 _ACT = rf"(?!(?:{NEVER_MEANT})\b)(?:{'|'.join(ACTS.split())})(?![\w'-])"
 ACTING = f"(?:{'|'.join(map(_going, ACTS.split()))})(?![\\w'-])"
 _MANNER = f"be (?:more |very |as )?(?:{'|'.join(_MANNERLY.split())})"
@@ -115,7 +114,7 @@ _RULES = (
     rf"(?:{FUTURE},?|(?:{_I_ASK}|{_YOU_DO}|{_DOING})[^.!?\n]{{0,200}}?,|{_EACH}[^,.!?\n]{{1,80}},) {_TAIL}",
     rf"{FUTURE},? i (?:want|need|'d like) (?:all|every|your|answers|replies|responses|code)\b",
     rf"(?:{_I_ASK}|{_YOU_DO}){_ANYTHING} (?:please|always|never|{_NOT}) {_DO}",
-    # Whatever is to be done whenever the speaker asks is asked of whoever answers; the verb need not be known.
+    # An act at every request of the speaker is addressed to the assistant, so its verb may be any word.
     rf"(?:please )?(?:always|never) (?![a-z]*(?:ed|ing|[^s]s)\b)[a-z][a-z-]{{1,20}} {_ANYTHING} {_I_ASK}",
     rf"(?:{_NOT} (?:you )?)?{_DO}{_ANYTHING} {_EVER}\b",
     rf"(?:stop [a-z]+ing|(?:make|be) sure(?: to)?|remember to|call me|address me)\b{_ANYTHING} {_EVER}\b",
@@ -188,7 +187,7 @@ _MARKED_LEADS = (
     " always|look"
     "|listen|hello|hi|hey"
 )
-"""These lead somewhere only with a mark behind them: "no, always …" but "no emojis"."""
+"""These count only with punctuation after them: "no, always …" but not "no emojis"."""
 LEAD = re.compile(
     rf"(?:[-*•+]\s{{1,3}}|\d{{1,3}}[.)]\s{{1,3}})?(?:(?:user|human|me)\s?:\s{{1,3}})?"
     rf"(?:(?:hey|hi|hello|dear)\s[a-z]{{2,20}}\s?[,!-]\s{{1,3}})?"
@@ -201,7 +200,7 @@ make remember call calls address ensure take my our house standing permanent gro
 memorise memorize just everyone people friends refer greet user human me hey hi hello dear
 """
 HEADS = frozenset(re.findall(r"(?<![^\s|])[a-z]+", f"{_BEGIN} {ACTS} {_LEADS}|{_MARKED_LEADS}"))
-"""The letters that a form, or what leads to one, may begin with; told far sooner than by the forms."""
+"""First words of forms and of leads. Checking them is far cheaper than matching the forms."""
 ONE_OFF = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|just now|for now|at the moment|that day|last (?:night|week"
     r"|month|year)"
@@ -220,6 +219,6 @@ def _form(kind: str, patterns: tuple[str, ...]) -> str:
 
 @cache
 def forms() -> re.Pattern[str]:
-    """All of them, with a group for each kind; made when first needed, for it takes a while."""
+    """Return all forms in one pattern, with a group per kind. Compiled on first use, because it is slow."""
     kinds = (("profile", _PROFILES), ("rule", _RULES), ("preference", _PREFERENCES))
     return re.compile("|".join(_form(kind, patterns) for kind, patterns in kinds))

@@ -1,8 +1,8 @@
-"""Instants: one kind of time for the whole record, an aware UTC datetime with microseconds.
+"""Instants: aware UTC datetimes with microseconds, the only kind of time in the record.
 
-Whatever a caller may write for a moment is read here, once, so that no two doors read one date differently.
-The store keeps instants as integers, microseconds since the epoch. Relative times ("yesterday") belong to
-the reading of questions, and the clock is read by whoever was handed a ``Clock``: neither may be put here.
+All input of times is parsed here, so that every door reads a date in the same way. Stores keep instants as integer
+microseconds since the epoch. Relative times ("yesterday") belong in `timewords`. Take the time from a ``Clock`` that
+the caller passes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _NUMBERS = "A number counts the seconds since 1970-01-01 UTC, within the years 1
 
 
 def instant(value: object, parameter: str, *, end_of_day: bool = False) -> datetime:
-    """The moment a caller meant by a datetime, a date, an ISO 8601 string or the seconds since the epoch.
+    """Return the instant of a datetime, a date, an ISO 8601 string or seconds since the epoch.
 
-    What names no zone is taken as UTC. A bare date is the start of that day or, with ``end_of_day``, the
-    start of the next one, so that a half-open interval up to it holds the whole day; the last day there is
-    ends at ``LATEST``. Digits beyond the microsecond are cut off. Anything else raises ``InputError``.
+    A time without a zone is UTC. A bare date is the start of that day. With ``end_of_day`` it is the start of the
+    next day, so that a half-open interval includes the whole day; the last possible day ends at ``LATEST``. Digits
+    beyond microseconds are cut off. Anything else raises ``InputError``.
     """
     if isinstance(value, str):
         return _of_string(value, parameter, end_of_day)
@@ -84,32 +84,32 @@ def _of_seconds(value: int | float, parameter: str) -> datetime:
 
 
 def micros(value: datetime) -> int:
-    """The microseconds from the epoch to an aware datetime, exactly."""
+    """Return the exact microseconds from the epoch to an aware datetime."""
     distance = value - EPOCH
     return (distance.days * 86_400 + distance.seconds) * _SECOND + distance.microseconds
 
 
 def moment(value: int) -> datetime:
-    """The inverse of ``micros``."""
+    """Return the instant of these microseconds: the inverse of ``micros``."""
     return EPOCH + timedelta(microseconds=value)
 
 
 def is_over(until: Moment | None, now: Moment) -> bool:
-    """What ends at a moment holds no longer at that moment; what has no end is never over."""
+    """Return whether an end is reached. The end itself counts as over; None is never over."""
     return until is not None and until <= now
 
 
 def is_to_come(begin: Moment | None, now: Moment) -> bool:
-    """What begins at a moment holds at that moment; what has no beginning has always held."""
+    """Return whether a beginning is still ahead. The beginning itself is not ahead; None never is."""
     return begin is not None and begin > now
 
 
 def iso(value: datetime) -> str:
-    """An aware datetime as ISO 8601 in UTC, ending in Z, with no more digits of the second than it has."""
+    """Return an aware datetime as ISO 8601 in UTC, ending in Z, without trailing zeros of the second."""
     text = value.astimezone(UTC).isoformat()[:-6]
     return (text.rstrip("0") if value.microsecond else text) + "Z"
 
 
 def system_clock() -> datetime:
-    """The ``Clock`` of every process that was not handed another."""
+    """Return the current time: the default ``Clock``."""
     return datetime.now(UTC)

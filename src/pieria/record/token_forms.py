@@ -1,7 +1,6 @@
-"""The table of published token forms: family, prefixes, alphabet, and least and greatest length of what follows.
+"""The table of published token forms: kind, prefixes, alphabet, and the length range of the rest.
 
-Add a provider here and nowhere else. Only forms that a prefix alone gives away belong here; other forms are in
-``provider_secrets``.
+Add a provider only here. Only forms that a prefix identifies belong here; other forms belong in ``provider_secrets``.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ ALPHABETS = {
     "random": r"[A-Za-z0-9_-]",
 }
 STRICT = ("random",)
-"""Alphabets of forms whose prefix is short or a word: names made of words are not tokens there."""
+"""Alphabets of forms whose prefix is short or a word. Names made of words do not count as tokens there."""
 
-# family | prefixes, separated by blanks | alphabet | least length | greatest length
-# One family is one kind in a memory's flags and in what stands in a secret's place.
+# kind | prefixes, separated by spaces | alphabet | least length | greatest length. The kind appears in a memory's
+# flags and replaces a redacted secret.
 FORMS = """
 pieria_token     | pieria_                                                   | word   | 40 | 64
 anthropic_key    | sk-ant-                                                   | word   | 20 | 400
@@ -100,7 +99,7 @@ encryption_key   | xprv zprv yprv tprv                                       | a
 
 
 def load_forms() -> list[tuple[str, tuple[str, ...], str, int, int, bool]]:
-    """Return the rows of the table: kind, prefixes, pattern of one character, two lengths, and whether it is strict."""
+    """Return the rows of the table: kind, prefixes, pattern of one character, two lengths, is strict."""
     rows = []
     for line in FORMS.strip().splitlines():
         kind, prefixes, alphabet, least, most = (cell.strip() for cell in line.split("|"))

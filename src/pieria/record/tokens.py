@@ -1,4 +1,4 @@
-"""How many tokens a text takes in a prompt, estimated without anybody's tokenizer: rather too many than too few."""
+"""Estimate the tokens of a text in a prompt without a tokenizer. Estimates err on the high side."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import re
 from typing import NamedTuple, Self
 
 _PER_TOKEN = 3.5
-"""Characters of plain text; most models take a little more. Other scripts take about a token a character."""
+"""Characters of plain text per token; most models fit a little more. Other scripts take about one token a character."""
 
 _OTHER = re.compile("[\u0250-\U0010ffff]")
 
 
 class Length(NamedTuple):
-    """Of a text, in characters of either sort: what is put together adds up exactly, and only then becomes tokens."""
+    """Counts of plain and other characters. Add lengths first and convert to tokens last: only characters add up
+    exactly.
+    """
 
     plain: int = 0
     other: int = 0

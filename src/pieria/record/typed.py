@@ -1,7 +1,7 @@
-"""What a person typed of what a host hands over as a prompt: hosts put words of their own around it, and send notices
-of theirs, and what other agents said, by the same way. What an agent says must never be kept as said by a person.
+"""Extract a person's own words from a prompt that a host passes on.
 
-Loaded by hooks of agents, like ``privacy``: it imports what it needs where it needs it.
+Hosts wrap prompts in their own text, and send notices and messages of other agents the same way. Text of an agent
+must never be kept as said by a person. Agent hooks load this module, like ``privacy``: import inside functions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _REQUEST = r"^#+ My request for Codex:[^\S\n]*\n?"
 
 
 def typed(text: str) -> str:
-    """Nothing, where somebody else wrote all of it."""
+    """Return the person's text. Empty if others wrote all of it."""
     if text.lstrip().startswith(_IDE):
         import re
 
@@ -27,14 +27,14 @@ def typed(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """A tag that nothing closes is one that somebody wrote about, and stays."""
+    """Drop the hosts' blocks. An opening tag without a closing tag is part of the text and stays."""
     import re
 
     kept, at = [], 0
     open_ended: set[str] = set()
     for opening in re.finditer(rf"<({'|'.join(TAGS)})(?:\s[^<>]*)?>", text):
         tag = opening[1]
-        # One look for each kind: a text may be made of tags that nothing closes.
+        # Search once per tag: a text may consist of tags that are never closed.
         if opening.start() < at or tag in open_ended:
             continue
         end = text.find(f"</{tag}>", opening.end())

@@ -1,4 +1,4 @@
-"""Usage: how a memory has been used. It is counted apart from content and has no versions."""
+"""Usage: how often and when a memory was used. It is counted apart from content and has no versions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Usage:
     reviews: int = 0
     last_review: datetime | None = None
     crossings: int = 0
-    """Uses in a context that shares next to nothing with the memory's own tags."""
+    """Uses in a context that shares almost no tags with the memory."""
     rewards: float = 0.0
     rewarded: int = 0
     spaced: float = 0.0
-    """How many uses there were that were far apart, each for as much as it was; see `fading.spaced`."""
+    """The sum of `decay.spaced` over all uses."""
 
     @property
     def average_reward(self) -> float | None:
@@ -44,7 +44,7 @@ UNUSED = Usage()
 
 
 class Use(NamedTuple):
-    """What is added to a memory's usage."""
+    """An addition to a memory's usage."""
 
     id: str
     accesses: int = 0
@@ -58,7 +58,7 @@ class Use(NamedTuple):
 
 
 def use_of(id: str, usage: Usage) -> Use:
-    """All of a usage, to be added where there is none."""
+    """Return a usage as an addition to none."""
     last_access = None if usage.last_access is None else micros(usage.last_access)
     last_review = None if usage.last_review is None else micros(usage.last_review)
     counted = (usage.accesses, last_access, usage.reviews, last_review, usage.crossings, usage.rewards, usage.rewarded)

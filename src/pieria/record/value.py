@@ -1,6 +1,6 @@
-"""What a node is worth to a question: how near it is, how fresh, how often used, and how well it served. Arithmetic.
+"""The value of a node for a query: relevance, recency, frequency and reward. Pure arithmetic.
 
-Exists so that whatever ranks or prunes nodes judges them alike. Which parameters hold is for whoever asks.
+All code that ranks or prunes nodes uses it. The caller chooses the parameters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pieria.record.time import Clock, system_clock
 PARAMETERS: Mapping[str, float] = {
     "threshold": 0.0, "top_k": 20, "lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0,
 }  # fmt: skip
-"""What holds for a type of node that is not listed."""
+"""Defaults for node types that `BY_TYPE` does not list."""
 BY_TYPE: Mapping[str, Mapping[str, float]] = {
     "semantic": {"threshold": 0.0, "top_k": 20},
     "procedural": {"threshold": 0.0, "top_k": 10},
@@ -25,18 +25,18 @@ BY_TYPE: Mapping[str, Mapping[str, float]] = {
     "source": {"threshold": 0.0, "top_k": 50},
     "intent": {"threshold": 0.105, "top_k": 10},
 }
-"""The thresholds hold against the whole product, and are within its reach for what is new."""
+"""A threshold applies to the whole product. A new node can reach it."""
 SERVED_WELL, SERVED_ILL, IN_USE = 0.2, 0.03, 0.02
-"""How much of its record moves a node among those that are about as near: the powers of a good reward and of a bad one,
-and the share of what is used often and lately. Chosen on days of work: decision 20 says how.
+"""How far usage moves a node among nodes of similar relevance: exponents of a good and of a bad reward, and the
+weight of recent and frequent use. Decision 20 says how the values were chosen.
 """
 _SECONDS = 3_600
 _STEEPEST = 700.0
-"""Beyond it an exponential is no number any more."""
+"""`math.exp` overflows beyond this."""
 
 
 class Used(Protocol):
-    """What is known of a node's use."""
+    """The known usage of a node."""
 
     @property
     def created_at(self) -> datetime: ...
@@ -54,14 +54,14 @@ class Used(Protocol):
 class ValueFunction(Protocol):
     """Any object with this method. `relevance` is a cosine, `params` are those of the node's type.
 
-    `metadata` is None where nothing is known of the node's use.
+    `metadata` is None if nothing is known about the node's use.
     """
 
     def score(self, relevance: float, node: Any, metadata: Any, params: Mapping[str, Any]) -> float: ...
 
 
 class DefaultValueFunction:
-    """Relevance × recency × frequency × reward; without metadata the relevance alone. The node itself has no say."""
+    """Relevance × recency × frequency × reward. Without metadata only the relevance counts; the node is ignored."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -73,9 +73,9 @@ class DefaultValueFunction:
         return relevance * in_use * reward
 
     def rank(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
-        """What a recall orders by: the relevance, moved by the same factors as far as they tell near-equals apart.
+        """Return the score that orders a recall: the relevance, adjusted slightly by the same factors.
 
-        Multiplied whole, what nobody asked for lately would lie behind whatever was used, however well it fits.
+        With the full product, a node without recent use would rank below every used node, however relevant.
         """
         if metadata is None:
             return relevance
@@ -85,10 +85,11 @@ class DefaultValueFunction:
     def judge(
         self, params: Mapping[str, Any], *, by_record: bool = True
     ) -> Callable[[float, Used | None], float | None]:
-        """For many of a type the rank of each; None where it would not be worth the threshold had it been used this
-        very moment. Not `by_record` the rank is the relevance, for a search whose relevance counts the record already.
+        """Return a function that ranks many nodes of one type.
 
-        What the use of one comes to is computed once for all that have the same metadata.
+        It returns None below the threshold, which is checked as if the node had been used just now. Without
+        `by_record` the rank is the relevance itself, for searches whose relevance already includes usage. Nodes with
+        the same metadata object share one computation.
         """
         threshold = _of(params, "threshold")
         held: dict[int, tuple[Used, float, float, float, float]] = {}
@@ -107,7 +108,7 @@ class DefaultValueFunction:
         return judged
 
     def _record(self, metadata: Used, params: Mapping[str, Any]) -> tuple[float, float]:
-        """Recency × frequency, and the reward."""
+        """Return recency × frequency, and the reward."""
         recency = _recency(metadata, self._clock(), params)
         return recency * _frequency(metadata.access_count, params), _reward(metadata, params)
 
@@ -123,7 +124,7 @@ def _of(params: Mapping[str, Any], name: str) -> float:
 
 
 def _recency(metadata: Used, now: datetime, params: Mapping[str, Any]) -> float:
-    """Half after ln 2 / λ hours. What is to come is as fresh as what is of this moment."""
+    """Return the recency, which halves every ln 2 / λ hours. A future time counts as now."""
     last = metadata.last_accessed_at or metadata.created_at
     return math.exp(-_of(params, "lambda") * max(0.0, (now - last).total_seconds()) / _SECONDS)
 
@@ -134,7 +135,7 @@ def _frequency(accesses: int, params: Mapping[str, Any]) -> float:
 
 
 def _reward(metadata: Used, params: Mapping[str, Any]) -> float:
-    """1 where nothing was judged or it came out even, up to 2 for what served well, towards 0 for what did harm."""
+    """Return 1 without judgements or for even ones, up to 2 for good ones, towards 0 for bad ones."""
     if not metadata.reward_count:
         return 1.0
     average = 2 * metadata.cumulative_reward / metadata.reward_count - 1

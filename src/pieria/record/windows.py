@@ -1,7 +1,6 @@
-"""Windows: the text of a turn together with its neighbours, for the vector of what was being talked about.
+"""Windows: a turn with its neighbours as one text, for a vector of the topic under discussion.
 
-Exists because a turn such as "Yes, next Friday!" means nothing alone. Whose turns these are, and which of them may be
-seen together, is decided by whoever gathers them.
+A turn such as "Yes, next Friday!" means nothing alone. Callers choose the turns and check which may be seen together.
 """
 
 from __future__ import annotations
@@ -9,33 +8,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 LIMIT = 900
-"""Characters of a window: what an embedder reads."""
+"""Most characters of a window: what an embedder reads."""
 MIDDLE_SHARE = 0.55
-"""Of the window this much is the middle turn's in any case: one that holds hardly anything else is no window."""
+"""The share of the window reserved for the middle turn."""
 MANY = 2
-"""How many times its room the neighbours may need until only the nearest two are taken in: a little of many says
-nothing."""
+"""If the neighbours need more than this many times the limit, only the nearest two are used."""
 BEFORE = 2
 AFTER = 2
 _LEAST = 40
-"""A neighbour of which less than this would be left says nothing, and is left out."""
+"""A neighbour with room for fewer characters is left out."""
 _LONGEST_NAME = 64
 ROLES = frozenset({"user", "human", "customer", "assistant", "agent", "ai", "bot", "model", "system", "tool"})
-"""Who speaks in which part tells nothing of what is spoken of."""
+"""Roles are not names: they say nothing about the topic."""
 
 
 class Turn(NamedTuple):
-    """What was said, and by whom if that is known."""
+    """The text of a turn, and its author if known."""
 
     text: str
     author: str | None = None
 
 
 class Window(NamedTuple):
-    """A text to embed; `members` are the places of the turns in it, and `truncated` says that one is not whole."""
+    """A text to embed. `members` are the indexes of its turns; `truncated` means that one of them is cut."""
 
     text: str
     members: tuple[int, ...]
@@ -45,12 +43,12 @@ class Window(NamedTuple):
 def window(
     turns: Sequence[Turn], middle: int, *, limit: int = LIMIT, before: int = BEFORE, after: int = AFTER
 ) -> Window:
-    """The turn at `middle` with up to `before` and `after` neighbours, in their order, a line each.
+    """Return the turn at `middle` with up to `before` and `after` neighbours, in order, one line each.
 
-    A middle turn that is longer than its share leaves the neighbours the room they need beyond that. What remains of
-    `limit` is shared evenly, and what a short neighbour leaves of its share goes to longer ones. Of a turn that is cut
-    the beginning is kept, where people say what it is about. Each turn begins with its author's name, unless it does
-    so by itself; a role is no name, nor is what is longer than 64 characters.
+    The middle turn gets at least its share, and more if the neighbours need less. The rest of `limit` is divided
+    evenly; room that a short neighbour does not need goes to longer ones. A cut turn keeps its beginning, which
+    usually states the topic. Each turn begins with its author's name, unless the text already does. Roles and names
+    of more than 64 characters are left out.
     """
     own = "".join(_parts(turns[middle]))
     members = _members(turns, middle, before, after)
@@ -81,7 +79,7 @@ def _is_blank(text: str) -> bool:
 
 
 def _parts(turn: Turn) -> tuple[str, str]:
-    """The author's name as it is put before the text, and the text."""
+    """Return the author's name as a prefix, and the text."""
     said = turn.text.strip()
     author = (turn.author or "").strip()
     if not author or author.casefold() in ROLES or len(author) > _LONGEST_NAME or _begins_with(said, author):
@@ -98,7 +96,7 @@ def _begins_with(said: str, author: str) -> bool:
 
 
 def _shares(turns: Sequence[Turn], middle: int, members: list[int], room: int) -> dict[int, int]:
-    """How many characters each neighbour gets; the farthest is left out until nobody gets too few."""
+    """Return the characters for each neighbour. The farthest are left out until each has enough room."""
     near = sorted(members, key=lambda place: (abs(place - middle), place))
     while near:
         needs = {place: sum(map(len, _parts(turns[place]))) for place in near}
@@ -123,7 +121,7 @@ def _cut_line(turn: Turn, share: int) -> str:
 
 
 def _beginning(text: str, length: int) -> str:
-    """At most `length` characters from the front, up to the end of a word if there is one in the second half."""
+    """Return at most `length` characters from the front, cut at a word if one ends in the second half."""
     cut = length
     if not text[length : length + 1].isspace():
         cut = next((place for place in range(length, length // 2, -1) if text[place - 1].isspace()), length)

@@ -1,6 +1,6 @@
-"""Time zones by their names: the rules of one, and which one this machine keeps.
+"""Time zones by name, and the zone of this machine.
 
-The record holds instants and knows no zones. Whoever reads "yesterday", or shows a day, has to be told whose.
+The record holds instants without zones. To read "yesterday" or show a day, code needs the zone of a person.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ NEW_NAMES: Mapping[str, str] = {
     "Etc/UTC": "UTC", "Europe/Kiev": "Europe/Kyiv", "Pacific/Enderbury": "Pacific/Kanton",
     "Pacific/Ponape": "Pacific/Pohnpei", "Pacific/Truk": "Pacific/Chuuk",
 }  # fmt: skip
-"""Old names that browsers still tell, and that some systems leave out by now."""
+"""Old names that browsers still send and some systems no longer have."""
 UNIVERSAL = "UTC"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,30}(/[A-Za-z0-9_+-]{1,30}){0,2}")
 
 
 def rules_of(name: str) -> tzinfo | None:
-    """The zone of that name, or None for what is no zone, or none that this machine has the rules of."""
+    """Return the zone of that name. None if it is not a zone or this machine lacks its rules."""
     return _rules_of(name) if _NAME.fullmatch(name) else None
 
 
@@ -44,18 +44,18 @@ def _rules_of(name: str) -> tzinfo | None:
             return UTC
         try:
             return ZoneInfo(each)
-        except (KeyError, OSError, ValueError):  # a folder or another file is no zone, and neither is nothing
+        except (KeyError, OSError, ValueError):  # a folder, another file or an empty name is not a zone
             continue
     return None
 
 
 def name_of(rules: tzinfo) -> str:
-    """The name under which `rules_of` found it."""
+    """Return the name under which `rules_of` found the zone."""
     return str(getattr(rules, "key", UNIVERSAL))
 
 
 def checked_zone(value: object, parameter: str) -> tzinfo:
-    """The zone that somebody named. Raises `InputError`: its days would be others."""
+    """Return the zone of that name. Raise `InputError` if it is unknown: days in another zone would be wrong."""
     found = rules_of(value) if isinstance(value, str) else None
     if found is None:
         raise InputError(parameter, "a time zone that this machine knows, such as Europe/Berlin", value)
@@ -63,13 +63,13 @@ def checked_zone(value: object, parameter: str) -> tzinfo:
 
 
 def settled_zone(name: str | None, clock: Clock, environ: Mapping[str, str]) -> tzinfo | None:
-    """The zone that somebody named, or else the machine's; None where a clock of somebody's own tells it."""
+    """Return the named zone, or else the machine's. None with a custom clock and no name."""
     if name is not None:
         return rules_of(name)
     return of_machine(environ) if clock is system_clock else None
 
 
 def of_machine(environ: Mapping[str, str], local_time: Path = LOCAL_TIME) -> tzinfo:
-    """What its environment says, or its system; UTC where neither names a zone."""
+    """Return the zone of the environment, or else of the system, or else UTC."""
     said = environ["TZ"].removeprefix(":") if "TZ" in environ else os.path.realpath(local_time)
     return rules_of(said.rpartition("zoneinfo/")[2]) or UTC

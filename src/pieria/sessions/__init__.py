@@ -1,10 +1,10 @@
-"""Sessions: an agent's run towards a goal, step by step, from which knowledge is drawn while it goes on.
+"""Sessions: the steps of an agent towards a goal, and the knowledge extracted from them while it works.
 
-What a session may do, and when, is told here, over protocols: what judges, what embeds, what keeps the graph, and what
-keeps the session itself. No store and no bank is known here.
+This package decides what a session may do and when. It reaches models, the graph and the session log only through
+protocols, and knows no store and no bank.
 """
 
-# Type checkers take this name as true, wherever it comes from; `typing` itself would be most of the import's time.
+# Type checkers treat this name as true. Importing `typing` would take most of the import's time.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _HOMES = {
     "leave": "pieria.sessions.session",
 }
 
-# Hidden from type checkers, which would otherwise take any name for one that is there.
+# Hidden from type checkers, which would otherwise accept any attribute name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -1,6 +1,6 @@
-"""How steps come in: one after the other, in the order in which they were appended, whoever waits for them.
+"""The line of incoming steps: each is logged, judged by the mind and added to the episode, in that order.
 
-A step is logged as it came before a model is asked about it, and again when it is judged. Only then is it taken in.
+A step is logged twice: before a model call and after it. A crash between the two leaves an unjudged step in the log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """A step that stands in line. One that `waits` is taken in by whoever appends it."""
+    """A step in line. With `waits` the calling thread processes it; without, a thread of the pool does."""
 
     observation: str
     action: str
@@ -34,10 +34,12 @@ class Ticket:
     callback: Callback | None = None
     is_begun: bool = False
     is_left: bool = False
-    """Whether it is logged already, by a process that ended before it was judged."""
+    """Whether the step is logged already, by a process that ended before it was judged."""
 
 
 class Line:
+    """The steps of one session that wait to be judged."""
+
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.start_anew()
@@ -50,7 +52,7 @@ class Line:
         return bool(self._tickets)
 
     def append(self, observation: str, action: str) -> EpisodeTrace:
-        """Returns when the step is taken in, with how it was judged; otherwise nothing of it stays."""
+        """Judge and keep a step, and return how it was judged. On an error nothing of the step is kept."""
         ticket = Ticket(observation, action, waits=True)
         machine = self._machine
         with machine.changed:
@@ -66,7 +68,7 @@ class Line:
             self._done(ticket)
 
     def append_async(self, observation: str, action: str, callback: Callback | None) -> None:
-        """What the state does not allow is told to the callback, as everything else that comes of it."""
+        """Queue a step. The callback gets every outcome, including a refusal by the session's state."""
         machine = self._machine
         with machine.changed:
             machine.check()
@@ -82,19 +84,22 @@ class Line:
         machine.queue.report([(callback, refused)])
 
     def take_again(self, raw: Step) -> None:
-        """A step whose process ended before it was judged. The lock is held."""
+        """Queue a step that an earlier process logged but did not judge. The lock must be held."""
         self._tickets.append(Ticket(raw.observation, raw.action, waits=False, is_left=True))
         self._go_on()
 
     def turn_away(self) -> list[Callback | None]:
-        """Those that were not begun, and nobody waits for: nothing of them is logged. The lock is held."""
+        """Remove asynchronous steps that have not begun, and return their callbacks. The lock must be held.
+
+        None of these steps is logged yet.
+        """
         turned = [ticket for ticket in self._tickets if not ticket.waits and not ticket.is_begun]
         for ticket in turned:
             self._tickets.remove(ticket)
         return [ticket.callback for ticket in turned]
 
     def _go_on(self) -> None:
-        """The first one begins, unless somebody waits to take it in. The lock is held."""
+        """Start the first step, unless its own thread waits to process it. The lock must be held."""
         if self._tickets and not self._tickets[0].waits and not self._tickets[0].is_begun:
             self._tickets[0].is_begun = True
             self._machine.at.crew.errands.submit(partial(self._run, self._tickets[0]))
@@ -137,8 +142,10 @@ class Line:
         return trace
 
     def judge_left(self) -> EpisodeTrace | None:
-        """The step whose process ended before it was judged, where there is one. Where it cannot be judged now either,
-        it stays: nobody was told that it was refused."""
+        """Judge the step that an earlier process left unjudged, if there is one.
+
+        If judging fails, the step stays in the log: no caller has heard that it was refused.
+        """
         raw = self._machine.unjudged
         if raw is None:
             return None
@@ -191,7 +198,7 @@ class Line:
             machine.timeouts.restart()
 
     def _refused(self, raw: Step | None, problem: BaseException) -> None:
-        """Nothing of it stays. That it cannot be withdrawn is no reason to hide why it was refused."""
+        """Withdraw the step from the log. A failure to withdraw must not hide why the step was refused."""
         machine = self._machine
         with machine.changed:
             if machine.is_left:
@@ -205,6 +212,6 @@ class Line:
 
 
 def _heard(callback: Callable[..., object] | None, problem: PieriaError) -> None:
-    """Somebody is to hear of a step that was lost."""
+    """Log the loss of a step that has no callback."""
     if callback is None:
         log.warning("a step was not taken in: %s", problem)

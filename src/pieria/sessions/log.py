@@ -1,7 +1,7 @@
-"""What is kept of a session while it goes on, so that it can be taken up again: its log.
+"""The log of a session: what must be saved while it runs, so that another process can resume it.
 
-A log keeps one value for a session and one for each of its steps, all of it JSON. A step is kept before any model is
-asked about it. One session object at a time holds a session; where logs are shared, that is one among all processes.
+A log keeps one JSON value per session and one per step. A step is saved before any model call about it. One session
+object at a time holds a session, across all processes that share the log.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from typing import Any, Protocol, Self
 
 from pieria.errors import NotFoundError, SessionError
 from pieria.graph.changeset import Changeset
-from pieria.graph.writing import read, written
+from pieria.graph.json_nodes import read, written
 from pieria.learning.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A session as it stands, without its steps."""
+    """The saved state of a session, without its steps."""
 
     id: str
     repo: str
     goal: str
     state: str = "idle"
     episode: Mapping[str, Any] | None = None
-    """Its episode as JSON, without steps and trajectories; None where none is under way."""
+    """The current episode as JSON, without steps and trajectories; None if the session has no current episode."""
     auto_commit: bool = True
     committed: tuple[int, ...] = ()
-    """The steps that knowledge was drawn from: it is committed or, in a session that commits by hand, waits."""
+    """Indices of the steps already extracted. Their knowledge is committed or, without `auto_commit`, in `waiting`."""
     waiting: tuple[Changeset, ...] = ()
-    """What was drawn, part by part, and is to be committed or discarded."""
+    """Extracted changesets that wait to be committed or discarded."""
     reason: str | None = None
-    """Why it failed."""
+    """Why the extraction failed."""
     profile: Mapping[str, Any] | None = None
-    """The profile that is its own, as JSON: it holds in whichever process the session goes on."""
+    """The session's own profile as JSON, so that a process that resumes the session uses the same one."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it; `from_dict` makes the same of it again."""
+        """Return the state as JSON values; `from_dict` reads them back."""
         kept = {part.name: getattr(self, part.name) for part in fields(self)}
         return {
             **kept,
@@ -60,49 +60,50 @@ class Kept:
 
 
 class SessionLog(Protocol):
-    """Each call is kept when it returns, and one that raises keeps nothing.
+    """Where sessions are saved. A call that returns has saved its change; a call that raises has saved nothing.
 
-    All but `begin`, `load`, `kept` and `holds` raise `NotFoundError` for a session that is not there, and what writes
-    `SessionError` with the reason `held_elsewhere` where another holds it.
+    All methods but `begin`, `load`, `kept` and `holds` raise `NotFoundError` for an unknown session. Writing methods
+    raise `SessionError` with the reason `held_elsewhere` if another process holds the session.
     """
 
     def begin(self, kept: Kept) -> Kept:
-        """A new session, held from now on. Returns it as it is kept: of its goal something may be cut."""
+        """Save a new session and hold it. Returns it as saved: private parts of the goal may be cut."""
 
     def step(self, kept: Kept, step: Step) -> Step:
-        """A step as it came in, and once more under the same index when it is judged. Returns it as it is kept."""
+        """Save a step, and save it again under the same index once it is judged. Returns it as saved."""
 
     def withdraw(self, kept: Kept, index: int) -> None:
-        """The step was refused, and nothing of it stays."""
+        """Delete a step that was refused."""
 
     def keep(self, kept: Kept) -> Kept:
-        """The session as it stands now, returned as it is kept. Without an episode it has no steps any more."""
+        """Save the session and return it as saved. Without an episode, all its steps are deleted."""
 
     def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
-        """The knowledge and the session as it stands with it, both or neither. The steps to forget are not needed by
-        the episode any more.
+        """Save the knowledge and the session, both or neither.
+
+        `forget` has the indices of steps to delete, because the episode needs them no longer.
         """
 
     def load(self, id: str) -> tuple[Kept, list[Step]] | None:
-        """The session and what is left of its steps, in their order; None where there is no such session."""
+        """Return the session and its remaining steps in order, or None if there is no such session."""
 
     def steps(self, id: str, indices: Collection[int]) -> list[Step]:
-        """Those of the session's steps, as far as they are there."""
+        """Return the steps with these indices that still exist."""
 
     def kept(self) -> list[Kept]:
-        """All the sessions that are there, in the order of their ids."""
+        """Return all saved sessions, in the order of their ids."""
 
     def holds(self, id: str) -> bool:
-        """Whether this log has it, as far as it knows: another may have taken it for lost meanwhile."""
+        """Return whether this log holds the session, as last known: another process may have taken over its lease."""
 
     def hold(self, id: str) -> None:
-        """Nobody else may go on with it from now on."""
+        """Take the session for this log; from then on no other process may continue it."""
 
     def release(self, id: str) -> None:
-        """Whoever wants to may go on with it."""
+        """Give up the session, so that another process may continue it."""
 
     def end(self, id: str) -> None:
-        """It is over: nothing of it is left in the log."""
+        """Delete the session and its steps."""
 
 
 def held_elsewhere(id: str) -> SessionError:
@@ -121,7 +122,7 @@ class _Entry:
 
 
 class MemoryLog:
-    """For a graph that a backend of the caller's keeps: its sessions end with the process."""
+    """A log in memory, for a graph in the caller's own backend. Its sessions end with the process."""
 
     def __init__(self, apply: Callable[[Changeset], object]) -> None:
         """`apply` writes knowledge to the graph."""
@@ -132,7 +133,7 @@ class MemoryLog:
         _logs.add(self)
 
     def start_anew(self) -> None:
-        """After a fork, in the child: its sessions are still its parent's."""
+        """Replace the lock in a forked child. The parent still holds the sessions."""
         self._lock = threading.RLock()
 
     def begin(self, kept: Kept) -> Kept:
@@ -160,7 +161,7 @@ class MemoryLog:
     def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         with self._lock:
             self._known(kept.id)
-        # The backend may take its time; nobody but whoever holds the session changes what is kept of it.
+        # The backend may be slow, so the lock is free meanwhile. Only the holder of the session changes its entry.
         self._apply(changeset)
         with self._lock:
             entry = self._entry(kept)
@@ -210,7 +211,7 @@ class MemoryLog:
         return entry
 
     def _entry(self, kept: Kept) -> _Entry:
-        """The entry of the session, with this as what is kept of it."""
+        """Store the session's state in its entry and return the entry."""
         entry = self._known(kept.id)
         entry.kept = kept
         return entry

@@ -1,7 +1,8 @@
-"""The state machine of one session: where it stands, and what moves it on.
+"""The state machine of one session: its current state, and every transition.
 
-Whatever changes is logged before it holds. The lock guards what is in memory and is never held while a model is asked;
-what the tables allow is said in `state`, how steps come in, how knowledge is drawn and what waits is told beside this.
+A change is logged before it takes effect in memory. The lock guards memory and is never held during a model call. The
+tables of allowed operations are in `state`, incoming steps in `line`, extraction in `extraction`, waiting operations in
+`queue`.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from typing import Any
 from pieria import telemetry
 from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
 from pieria.graph.changeset import Changeset
+from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
-from pieria.learning.preparing import prepared
 from pieria.learning.steps import Step
 from pieria.notifier import Event
-from pieria.sessions.drawing import Drawing
+from pieria.sessions.extraction import Drawing
 from pieria.sessions.line import Line
 from pieria.sessions.log import Kept, unknown
 from pieria.sessions.queue import Queue
@@ -35,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Machine:
-    """Threads share it. What is to be called with the lock says so; all else asks for it."""
+    """The state of one session, shared by threads. Methods that need the lock say so; all others take it themselves."""
 
     def __init__(self, kept: Kept, steps: Sequence[Step], at: Surroundings) -> None:
         self.at = at
@@ -52,17 +53,17 @@ class Machine:
     def _begin_anew(self) -> None:
         self.changed = threading.Condition()
         self.operating: Operation | None = None
-        """What is being done: one thing at a time."""
+        """The operation in progress; there is at most one."""
         self.is_stopping = False
         self.is_leaving = False
         self.is_inherited = False
         self.node_ids: list[str] = []
-        """What the episode brought, in this process."""
+        """The nodes that the current or last episode added to the graph, in this process."""
         for part in (self.line, self.drawing, self.queue):
             part.start_anew()
 
     def after_fork(self) -> None:
-        """The session belongs to the process that held it; this one takes it up when it is asked to, and may."""
+        """Reset the child's copy. The parent still holds the session; the child takes it over at its next use."""
         self._begin_anew()
         self.is_inherited = not (self.is_over or self.is_left)
 
@@ -72,7 +73,7 @@ class Machine:
         self.episode = _episode(kept, judged)
         self.unjudged = next((step for step in steps if not step.trajectory_id), None)
 
-    # --- where it stands
+    # --- state
 
     @property
     def id(self) -> str:
@@ -84,27 +85,27 @@ class Machine:
 
     @property
     def fault(self) -> PieriaError | None:
-        """Why knowledge could not be drawn; of another process only the words are left."""
+        """Why extraction failed. A failure in another process leaves only its message."""
         if self.state is not SessionState.FAILED:
             return None
         return self.drawing.fault or PipelineError(self.kept.reason)
 
     @property
     def is_busy(self) -> bool:
-        """Whether what is asked without waiting has to wait. The lock is held."""
+        """Whether an asynchronous operation has to wait in the queue. The lock must be held."""
         if self.operating is not None or self.state is SessionState.EXTRACTING:
             return True
         return self.state is SessionState.COLLECTING and (self.line.is_busy or self.drawing.is_busy)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether all of an episode that commits by itself is committed, with every reward. The lock is held."""
+        """Whether an `auto_commit` session has committed all steps with their rewards. The lock must be held."""
         steps = self.steps
         is_known = self.unjudged is None and (not steps or steps[-1].reward is not None)
         return self.kept.auto_commit and is_known and not self.drawing.left()
 
     def check(self) -> None:
-        """Raises where nothing can be done with it any more. The lock is held."""
+        """Raise if the session was closed or has ended. The lock must be held."""
         if self.is_left:
             raise ClosedError("session")
         if self.is_over:
@@ -113,7 +114,7 @@ class Machine:
             self._take_up()
 
     def may(self, operation: Operation) -> Do:
-        """What the operation comes to now; otherwise the reason why it is refused is raised. The lock is held."""
+        """Return what the operation does now, or raise the reason for refusing it. The lock must be held."""
         self.check()
         if self.is_leaving:
             raise ClosedError("session")
@@ -130,10 +131,10 @@ class Machine:
             raise SessionError("extraction_in_progress")
         return found
 
-    # --- what is done with it
+    # --- operations
 
     def perform(self, operation: Operation, *arguments: Any) -> None:
-        """What was asked is done when this returns; what another asked before is done first."""
+        """Wait for the operation in progress, if any, then carry out this one."""
         with self.changed:
             while self.operating is not None:
                 self.changed.wait()
@@ -142,7 +143,7 @@ class Machine:
         self.carry_out(do, *arguments)
 
     def carry_out(self, do: Do, *arguments: Any) -> None:
-        """What is noted as being done."""
+        """Run the operation that `operating` names, then clear it and start what waits."""
         try:
             getattr(self, f"_{do}")(*arguments)
         finally:
@@ -184,14 +185,14 @@ class Machine:
                 self.move(_idle(self.kept), fitted, node_ids=self.node_ids)
 
     def draw_all(self) -> None:
-        """Of everything that nothing was drawn from yet. The lock is held."""
+        """Extract knowledge from all remaining steps. The lock must be held."""
         self.move(replace(self.kept, state=SessionState.EXTRACTING, reason=None))
         self.drawing.begin()
 
-    # --- waiting for it
+    # --- waiting
 
     def close_in_time(self, seconds: float) -> None:
-        """Once the steps that come in, and what is being drawn, let it. `PipelineError` where that takes longer."""
+        """Close once pending steps and extractions allow it. Raises `PipelineError` after so many seconds."""
         until = time.monotonic() + seconds
         while True:
             try:
@@ -206,13 +207,13 @@ class Machine:
                     self._wait(lambda: not self.is_busy, until)
 
     def settled(self, seconds: float) -> SessionState:
-        """Its state, once nothing is being drawn any more. `PipelineError` where that takes longer."""
+        """Return the state once extraction is over. Raises `PipelineError` after so many seconds."""
         with self.changed:
             self._wait(lambda: self.state is not SessionState.EXTRACTING, time.monotonic() + seconds)
             return self.state
 
     def _wait(self, come: Callable[[], bool], until: float) -> None:
-        """The lock is held."""
+        """Wait until `come` returns true. Raises `PipelineError` at the deadline `until`. The lock must be held."""
         if not self.changed.wait_for(lambda: come() or self.is_left, max(0.0, until - time.monotonic())):
             hint = "Nothing is lost, and it goes on. Wait again, or allow for more: max_polls, poll_interval."
             raise PipelineError("extraction_timeout", hint=hint)
@@ -220,14 +221,14 @@ class Machine:
             raise ClosedError("session")
 
     def pause(self) -> None:
-        """Nothing is committed by itself until the next step comes."""
+        """Stop automatic commits until the next step."""
         with self.changed:
             self.timeouts.stop()
 
-    # --- what is kept of it
+    # --- saving
 
     def move(self, kept: Kept, changeset: Changeset | None = None, *, node_ids: list[str] | None = None) -> None:
-        """To another state, with what is committed on the way. The lock is held."""
+        """Save the session in another state, together with a changeset if there is one. The lock must be held."""
         self.check()
         states = {"from_state": self.state.value, "to_state": SessionState(kept.state).value}
         with telemetry.during("session.transition", session_id=self.id, repo_id=self.at.repo, **states):
@@ -238,17 +239,17 @@ class Machine:
         self._moved(kept, node_ids)
 
     def fail(self, problem: PieriaError) -> None:
-        """The steps are there, and so is what was drawn already. The lock is held."""
+        """Move to `failed`. The steps and the committed knowledge stay. The lock must be held."""
         kept = replace(self.kept, state=SessionState.FAILED, reason=str(problem))
         try:
             self.move(kept)
         except Exception:
-            # What is logged says that knowledge is being drawn; taken up again, it will be.
+            # The log still says `extracting`, so a process that resumes the session will extract again.
             log.warning("that %s failed could not be logged", self.id, exc_info=True)
             self._moved(kept, None)
 
     def conclude(self, node_ids: list[str]) -> None:
-        """All is drawn. The lock is held."""
+        """Move to `idle` or `ready` after a successful extraction. The lock must be held."""
         if self.kept.auto_commit:
             self.move(_idle(self.kept), node_ids=node_ids)
         else:
@@ -268,14 +269,14 @@ class Machine:
         return () if episode is None else episode.steps
 
     def commit(self, kept: Kept, changeset: Changeset, *, forget: Collection[int]) -> None:
-        """Knowledge of steps; those to forget are needed no more. The lock is held."""
+        """Save extracted knowledge, and drop the steps to forget. The lock must be held."""
         self.at.log.commit(kept, changeset, forget)
         self.kept = kept
         self._have([step for step in self.steps if step.index not in forget])
 
     def refresh(self) -> None:
-        """Whatever was erased of its steps meanwhile is not held here either. The lock is held."""
-        # Only what is in the graph can be erased.
+        """Blank steps in memory that were erased from the log meanwhile. The lock must be held."""
+        # Only steps that are in the graph can be erased.
         held = set(self.kept.committed).intersection(step.index for step in self.steps)
         if held and any(map(is_erased, self.at.log.steps(self.id, held))):
             logged = {step.index: step for step in self.at.log.steps(self.id, [step.index for step in self.steps])}
@@ -286,7 +287,7 @@ class Machine:
             self.episode = replace(self.episode, steps=tuple(steps))
 
     def keep_reward(self, graded: Episode) -> None:
-        """The step that was graded, and its node where that is in the graph by now. The lock is held."""
+        """Save the reward of a graded step, in the log and on its node if the graph has one. The lock must be held."""
         rewards = {step.index: step.reward for step in graded.steps if step.reward is not None}
         for step in self.steps:
             if step.reward is None and step.index in rewards:
@@ -297,7 +298,7 @@ class Machine:
                 self._have([kept if each.index == step.index else each for each in self.steps])
 
     def keep_step(self, grown: Episode) -> None:
-        """The step that is the last one now, judged. The lock is held."""
+        """Save the newest step with its judgement. The lock must be held."""
         kept = replace(self.kept, episode=_head(grown))
         last = self.at.log.step(kept, grown.steps[-1])
         self.episode = replace(grown, steps=(*self.steps, last))
@@ -315,10 +316,10 @@ class Machine:
     def tell(self, name: str, payload: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
         self.at.tell(Event(name, dict(payload), dict(metadata or {})))
 
-    # --- its beginning and its end
+    # --- begin and end
 
     def go_on(self) -> None:
-        """Where it stood when its process ended."""
+        """Continue where the last process stopped."""
         with self.changed:
             if self.state is SessionState.EXTRACTING:
                 self.drawing.begin()
@@ -330,7 +331,7 @@ class Machine:
                     self.timeouts.restart()
 
     def end(self) -> None:
-        """It is over, and all that it held is committed. The lock is held."""
+        """Delete the session from the log; all its knowledge is committed. The lock must be held."""
         self.is_over = True
         self.timeouts.stop()
         try:
@@ -340,8 +341,10 @@ class Machine:
         self.changed.notify_all()
 
     def leave(self, until: float) -> None:
-        """Nothing further begins. Work under way is waited for until this moment, and what is left is taken up again
-        by whoever goes on with the session."""
+        """Stop starting work, wait for running work until this time, then release the session.
+
+        A process that resumes the session does the remaining work.
+        """
         with self.changed:
             self.is_leaving = True
             self.timeouts.stop()
@@ -361,7 +364,7 @@ class Machine:
         return self.line.is_busy or self.drawing.is_busy or self.operating is not None
 
     def _take_up(self) -> None:
-        """In a process that was forked off. The lock is held."""
+        """Take over the session in a forked process. The lock must be held."""
         self.at.log.hold(self.id)
         loaded = self.at.log.load(self.id)
         if loaded is None:
@@ -378,12 +381,12 @@ def context_of(kept: Kept, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _as_logged(step: Step, logged: Step) -> Step:
-    """What was erased, or may hold words of that, is gone from both."""
+    """Return the step without erased words: the logged step if it is erased, else this step with the logged state."""
     return logged if is_erased(logged) else replace(step, state=logged.state)
 
 
 def is_erased(step: Step) -> bool:
-    """A step says something, unless its words were taken out of the log."""
+    """Return whether the words of a step were erased: a step with words is not."""
     return not step.observation and not step.action
 
 
@@ -392,7 +395,7 @@ def _idle(kept: Kept) -> Kept:
 
 
 def _head(episode: Episode) -> dict[str, Any]:
-    """What neither steps nor the session tell of an episode."""
+    """Return the parts of an episode that neither the steps nor the session hold."""
     return {"id": episode.id, "current_trajectory_id": episode.current_trajectory_id}
 
 

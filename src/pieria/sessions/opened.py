@@ -1,4 +1,4 @@
-"""The sessions of one repository that are open in this process: each once, begun here or taken up again."""
+"""The sessions of one repository that are open in this process. Each is open at most once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.graph.backend import GraphBackend
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog, unknown
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
     from pieria.models.mind import Mind
 
 Own = Mapping[str, object]
-"""What a session has of its own: `config`, `llm`, `embedder`, `notifier`, `profile`, `auto_commit`, as far as given."""
+"""Options of one session: `config`, `llm`, `embedder`, `notifier`, `profile`, `auto_commit`, as far as given."""
 
 
 class Judges(NamedTuple):
-    """Who judges and embeds for a session, what it goes by, and who hears of it. Without an embedder, that serves which
-    needs no model."""
+    """The mind, embedder, configuration and event sink of a session.
+
+    Without an embedder, the session uses the one that needs no model.
+    """
 
     mind: Mind
     embedder: Embedder | None
     config: Config | None
     tell: Callable[[Event], object]
     profile: Mapping[str, object] | None = None
-    """As JSON, where it is the session's own."""
+    """The session's own profile as JSON, if it has one."""
 
 
 Judging = Callable[[Own], Judges]
@@ -45,7 +47,7 @@ Judging = Callable[[Own], Judges]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a session stands. `is_open` says whether this process has it."""
+    """The state of a session for a listing. `is_open` says whether this process has it open."""
 
     id: str
     repo_id: str
@@ -55,6 +57,8 @@ class Standing:
 
 
 class OpenSessions:
+    """Begins, resumes and closes the sessions of one repository."""
+
     def __init__(
         self, repo: str, backend: GraphBackend, log: SessionLog, judging: Judging, clock: Clock = system_clock
     ) -> None:
@@ -68,7 +72,7 @@ class OpenSessions:
         _all.add(self)
 
     def start_anew(self) -> None:
-        """After a fork, in the child: who had the lock is not there."""
+        """Replace the lock in a forked child: the thread that held it does not exist there."""
         self._lock = threading.RLock()
 
     def begin(self, goal: str, own: Own) -> Session:
@@ -79,17 +83,17 @@ class OpenSessions:
         return session
 
     def get(self, id: str) -> Session:
-        """The one that is open, or else taken up again. `NotFoundError` where there is none."""
+        """Return the open session, or resume it. Raises `NotFoundError` if it does not exist."""
         with self._lock:
             session = self._open.get(id)
             self._let_go_of_lost([id])
             if session is not None and session.is_over:
                 raise unknown(id)
-            # Whoever was told that the other one is gone may have taken it up by now.
+            # Another thread may have resumed the session by now.
             return self._open.get(id) or self.resume(id, {})
 
     def resume(self, id: str, own: Own) -> Session:
-        """Taken up again, by those who are given. `SessionError` where it is open."""
+        """Resume a session with these options. Raises `SessionError` if it is open already."""
         known = self._log.load(id)
         kept = {} if known is None or known[0].profile is None else {"profile": known[0].profile}
         with self._lock:
@@ -98,14 +102,14 @@ class OpenSessions:
         return session
 
     def context(self, id: str) -> dict[str, Any] | None:
-        """Its goal and its recent steps as they are logged, so that who asks takes nothing over."""
+        """Return the logged goal and recent steps, without taking over the session."""
         found = self._log.load(id)
         if found is None:
             raise unknown(id)
         return None if found[0].episode is None else context_of(*found)
 
     def standing(self) -> list[Standing]:
-        """Of every session that is not over, in the order of their ids."""
+        """Return the state of every session that has not ended, in the order of their ids."""
         with self._lock:
             here = set(self._open)
         return [
@@ -114,14 +118,14 @@ class OpenSessions:
         ]
 
     def close(self) -> None:
-        """Work under way is waited for a moment; what is left of it is done by whoever takes the sessions up again."""
+        """Wait briefly for running work, then release all sessions. Unfinished work is done after a resume."""
         with self._lock:
             sessions = list(self._open.values())
             self._open.clear()
         leave(sessions)
 
     def _let_go_of_lost(self, ids: Sequence[str]) -> None:
-        """Of those that are over, or that another has gone on with. The lock is held."""
+        """Drop sessions that have ended or that another process has taken over. The lock must be held."""
         lost = [id for id in ids if id in self._open and not self._log.holds(id)]
         leave([self._open.pop(id) for id in lost], patience=0)
 
@@ -142,7 +146,7 @@ class OpenSessions:
 
 
 _CREW = Crew()
-"""Of all the sessions of this process."""
+"""Shared by all sessions of this process."""
 _all: weakref.WeakSet[OpenSessions] = weakref.WeakSet()
 
 

@@ -1,7 +1,7 @@
-"""Threads that work is handed to: as many as there is work for, up to a number, and none where there is none.
+"""Threads for the work of sessions. They start on demand and end when there is no work.
 
-They keep no process from ending. A process that ends waits a moment for work that is under way, since a thread that is
-cut off within a model's runtime would crash; what was not begun is left.
+The threads are daemons. At exit the process waits briefly for running work, because a thread cut off inside a model's
+runtime would crash. Work that has not begun is dropped.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 LAST_WORK = 2.0
-"""Seconds that the end of the process waits for what is under way."""
+"""Seconds to wait for running work when the process ends."""
 
 Work = Callable[[], object]
 
 
 class Pool:
-    """Work begins in the order in which it was handed over. What it raises is logged, and does no other harm."""
+    """Runs work in the order of submission. Exceptions are logged and stop nothing else."""
 
     def __init__(self, name: str, size: int) -> None:
         self._name = name
@@ -33,14 +33,14 @@ class Pool:
         _pools.add(self)
 
     def start_anew(self) -> None:
-        """After a fork: what waits is done by the process that it was handed over in."""
+        """Forget all threads and work in a forked child. The parent does the work that waits."""
         self._changed = threading.Condition()
         self._waiting: deque[Work] = deque()
         self._threads = 0
         self._ended = False
 
     def submit(self, work: Work) -> None:
-        """Once the process ends, nothing begins any more. Where no thread is to be had, it is done here and now."""
+        """Run the work in a thread, or at once if no thread can start. After `end` the work is dropped."""
         with self._changed:
             if self._ended:
                 return
@@ -56,7 +56,7 @@ class Pool:
             self._run()
 
     def end(self, until: float) -> None:
-        """No further work begins. Waits for what is under way, but no longer than until this moment."""
+        """Drop waiting work and wait for running work until this time."""
         with self._changed:
             self._ended = True
             self._waiting.clear()

@@ -1,7 +1,7 @@
-"""What is asked of a session without waiting: done at once where it is not busy, otherwise in its turn.
+"""The queue of asynchronous operations of a session. An idle session runs an operation at once, a busy one in turn.
 
-At most five wait. Each has to be allowed in the state that those before it lead to, and is checked again when its turn
-comes; what fails takes those behind it along.
+At most five operations wait. Each must be allowed in the state that the operations before it lead to. It is checked
+again when its turn comes. A failed operation also fails those behind it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Outcome = str | PieriaError
-"""The word for what was done, or why it was not."""
+"""The word for a successful operation, or the error."""
 Callback = Callable[[Any], object]
-"""Called once, with an `Outcome`."""
+"""Called once with an `Outcome`."""
 
 
 class Asked(NamedTuple):
@@ -35,6 +35,8 @@ class Asked(NamedTuple):
 
 
 class Queue:
+    """The waiting operations of one session."""
+
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.start_anew()
@@ -45,11 +47,11 @@ class Queue:
 
     @property
     def closes(self) -> bool:
-        """Whether the episode is to be closed: then no step may come in behind. The lock is held."""
+        """Whether a close waits; then no further step may be appended. The lock must be held."""
         return any(asked.operation is Operation.CLOSE for asked in self._waiting)
 
     def ask(self, operation: Operation, arguments: tuple[Any, ...], callback: Callback | None) -> None:
-        """Raises only what is plain at once. The callback is told what comes of it."""
+        """Run or queue an operation. Raises only for a refusal at once; the callback gets every later outcome."""
         machine = self._machine
         asked = Asked(operation, arguments, callback)
         with machine.changed:
@@ -66,7 +68,7 @@ class Queue:
         self.report([(callback, self._carried_out(asked, do))])
 
     def drain(self) -> None:
-        """What waits is done, where nothing is in its way."""
+        """Start the waiting operations, unless the session is busy."""
         machine = self._machine
         with machine.changed:
             if self._is_draining or not self._waiting or machine.is_busy or machine.is_leaving:
@@ -75,19 +77,19 @@ class Queue:
         machine.at.crew.errands.submit(self._drain)
 
     def fail(self, reason: str) -> None:
-        """None of what waits is done. The lock is held, so the callbacks are told elsewhere."""
+        """Fail all waiting operations. The lock must be held, so a pool thread calls the callbacks."""
         told = [(callback, SessionError(reason)) for callback in self.clear()]
         if told:
             self._machine.at.crew.errands.submit(partial(self.report, told))
 
     def clear(self) -> list[Callback | None]:
-        """Whom what waits would have been told to. The lock is held."""
+        """Remove all waiting operations and return their callbacks. The lock must be held."""
         callbacks = [asked.callback for asked in self._waiting]
         self._waiting.clear()
         return callbacks
 
     def report(self, told: Sequence[tuple[Callback | None, Outcome]]) -> None:
-        """What a callback raises is logged, and does no other harm. No lock is held."""
+        """Call the callbacks. Their exceptions are logged and stop nothing else. The lock must be free."""
         for callback, outcome in told:
             try:
                 if callback is not None:
@@ -96,7 +98,7 @@ class Queue:
                 log.warning("a callback of %s failed", self._machine.id, exc_info=True)
 
     def _add(self, asked: Asked) -> None:
-        """The lock is held."""
+        """Queue an operation, or raise if the queue is full or the operation could never run. The lock must be held."""
         machine, projected = self._machine, self._projected()
         if len(self._waiting) >= QUEUE_LIMIT:
             raise SessionError("pending_queue_full", hint=f"At most {QUEUE_LIMIT} may wait.")
@@ -113,7 +115,7 @@ class Queue:
         telemetry.point("session.op_enqueue", {"system_time": time.time_ns()}, metadata)
 
     def _projected(self) -> SessionState:
-        """The state that all that is under way and waits leads to. The lock is held."""
+        """Return the state after all running and waiting operations. The lock must be held."""
         machine = self._machine
         auto, state = machine.kept.auto_commit, machine.state
         if state is SessionState.EXTRACTING:
@@ -148,7 +150,7 @@ class Queue:
         self.drain()
 
     def _next(self) -> tuple[Asked, Do | PieriaError] | None:
-        """Whose turn it is, and what it comes to by now, or why it is refused. None where nobody's turn has come."""
+        """Return the next operation with what it does now, or with the error that refuses it. None if none can run."""
         machine = self._machine
         with machine.changed:
             if not self._waiting or machine.is_busy or machine.is_leaving:
@@ -162,7 +164,7 @@ class Queue:
             return asked, do
 
     def _allowed(self, operation: Operation) -> Do:
-        """In a session that is not busy. The lock is held."""
+        """Return what the operation does in a session that is not busy, or raise. The lock must be held."""
         machine = self._machine
         machine.check()
         if machine.is_stopping:
@@ -177,6 +179,6 @@ class Queue:
             self._machine.carry_out(do, *asked.arguments)
         except PieriaError as problem:
             return problem
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - told to the callback
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - passed to the callback
             return UnknownError(problem, asked.operation.value)
         return DONE[asked.operation]

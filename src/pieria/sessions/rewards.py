@@ -1,4 +1,4 @@
-"""Rewards that come after their step's node: set on the node that is about to be written, or that is there."""
+"""Rewards that arrive after extraction began: set on a node before it is written, or on a node in the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rewarded(changeset: Changeset, episode: Episode | None, indices: Collection[int]) -> Changeset:
-    """With the rewards that the steps have by now."""
+    """Return the changeset with the current rewards of these steps."""
     if episode is None:
         return changeset
     known = {episodic_id(episode.id, step.index): step.reward for step in episode.steps if step.index in indices}
@@ -29,6 +29,6 @@ def rewarded(changeset: Changeset, episode: Episode | None, indices: Collection[
 
 
 def step_of(backend: GraphBackend, episode_id: str, step: Step) -> Episodic | None:
-    """Its node with its reward; None where it is not in the graph any more."""
+    """Return the step's node with its reward, or None if the graph has no such node."""
     node = backend.get_node(episodic_id(episode_id, step.index))
     return replace(node, reward=step.reward) if isinstance(node, Episodic) else None

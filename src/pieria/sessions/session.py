@@ -1,4 +1,4 @@
-"""A session as its users hold it. What is allowed when, and how it is done, is told beside this."""
+"""The public session object. States and transitions are in `machine`."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from pieria.sessions.surroundings import PATIENCE, Surroundings
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], object]
-"""Called with what is done and the whole."""
+"""Called with the number of extracted steps and of all steps."""
 EVERY = 0.5
-"""Seconds between two words on how far it is."""
+"""Seconds between two progress reports."""
 _LONGEST = 10**9
 
 
 class Session:
-    """An agent's run towards a goal, step by step, from which knowledge is drawn. Threads may share it.
+    """The steps of an agent towards a goal, with knowledge extracted from them. Threads may share a session.
 
-    What its state does not allow raises `SessionError`. The forms that end in `_async` do not wait: they call
-    `callback`, once, with the word for what was done, or with the error.
+    An operation that the state does not allow raises `SessionError`. Methods that end in `_async` do not wait: they
+    call `callback` once, with the word for the result or with the error.
 
-    As a context manager it closes and commits at the end; after an exception its steps are kept, uncommitted.
+    As a context manager a session closes and commits at the end. After an exception its steps stay, uncommitted.
     """
 
     def __init__(self, machine: Machine) -> None:
-        """`begin` and `resume` make one."""
+        """Use `begin` or `resume` to make a session."""
         self._machine = machine
 
     @classmethod
     def begin(cls, goal: str, at: Surroundings) -> Self:
-        """A new one, which collects."""
+        """Begin a new session; its state is `collecting`."""
         told = check.text(goal, "goal")
         new = f"session_{secrets.token_urlsafe(8)}"
         kept = Kept(new, at.repo, told, auto_commit=at.setting("auto_commit"), profile=at.profile)
@@ -53,7 +53,7 @@ class Session:
 
     @classmethod
     def resume(cls, id: str, at: Surroundings) -> Self:
-        """One that was begun before, where it stood. `NotFoundError` where there is none, or it is over."""
+        """Continue a session in its saved state. Raises `NotFoundError` if it does not exist or has ended."""
         check.identifier(id, "id")
         at.log.hold(id)
         try:
@@ -73,100 +73,103 @@ class Session:
 
     @property
     def state(self) -> SessionState:
-        """`NotFoundError` where it expired: then it is over."""
+        """The current state. Raises `NotFoundError` after the session expired."""
         if self._machine.is_over:
             raise unknown(self.id)
         return self._machine.state
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Those of the episode under way that it still needs: the last five, and all that are not in the graph yet.
+        """The steps of the current episode that it still needs: the last five, and all that are not in the graph yet.
 
-        One that a process left before it was judged stands last, without a subgoal, until it can be judged.
+        An unjudged step of an earlier process comes last, without a subgoal.
         """
         left = self._machine.unjudged
         return self._machine.steps if left is None else (*self._machine.steps, left)
 
     @property
     def goal(self) -> str:
-        """As it is kept: what was private is cut."""
+        """The goal as saved, without private parts."""
         return self._machine.kept.goal
 
     @property
     def node_ids(self) -> tuple[str, ...]:
-        """What the last episode brought to the graph, in this process."""
+        """The nodes that the current or last episode added to the graph, in this process."""
         return tuple(self._machine.node_ids)
 
     @property
     def fault(self) -> PieriaError | None:
-        """Why knowledge could not be drawn, where it failed."""
+        """Why extraction failed, or None."""
         return self._machine.fault
 
     @property
     def is_over(self) -> bool:
-        """Whether it expired, with all that it held committed."""
+        """Whether the session expired. All its knowledge is committed then."""
         return self._machine.is_over
 
     def get_context(self) -> dict[str, Any] | None:
-        """The `goal` and the `recent_steps`, each in a line; None where no episode is under way."""
+        """Return the `goal` and the `recent_steps`, one line each; None if there is no current episode."""
         return self._machine.context()
 
     # --- steps
 
     def append(self, observation: str, action: str) -> None:
-        """What was observed, and what was done about it. Returns when the step is judged and kept.
+        """Judge and keep a step: what was observed, and what was done about it.
 
-        A step that cannot be judged raises, and nothing of it stays.
+        Raises if the step cannot be judged; then nothing of it is kept.
         """
         self.take(observation, action)
 
     def take(self, observation: str, action: str) -> EpisodeTrace:
-        """The same, for whoever wants to know how the step was judged."""
+        """Do as `append` does, and return how the step was judged."""
         return self._machine.line.append(*_step(observation, action))
 
     def append_async(self, observation: str, action: str, callback: Callback | None = None) -> None:
-        """The word is `appended`. Steps are taken in in the order in which they were appended."""
+        """Append a step without waiting; the word is `appended`. Steps keep the order of the calls."""
         self._machine.line.append_async(*_step(observation, action), _callback(callback))
 
     # --- episodes
 
     def start_episode(self, goal: str) -> None:
-        """The next one, in a session that is idle."""
+        """Start the next episode of an idle session."""
         self._machine.perform(Operation.START_EPISODE, check.text(goal, "goal"))
 
     def start_episode_async(self, goal: str, callback: Callback | None = None) -> None:
-        """The word is `started`."""
+        """Start an episode without waiting; the word is `started`."""
         self._ask(Operation.START_EPISODE, callback, check.text(goal, "goal"))
 
     def close(self) -> None:
-        """No step follows; knowledge is drawn from all that nothing was drawn from yet, while this returns."""
+        """Close the episode and return while extraction of the remaining steps goes on. No step can follow."""
         self._machine.perform(Operation.CLOSE)
 
     def close_async(self, callback: Callback | None = None) -> None:
-        """The word is `closed`."""
+        """Close without waiting; the word is `closed`."""
         self._ask(Operation.CLOSE, callback)
 
     def commit(self) -> None:
-        """What was drawn is in the graph when this returns, and can be recalled. After a failure: another try."""
+        """Commit extracted knowledge: when this returns it is in the graph and can be recalled.
+
+        After a failed extraction, start another one instead.
+        """
         self._machine.perform(Operation.COMMIT)
 
     def commit_async(self, callback: Callback | None = None) -> None:
-        """The word is `committed`."""
+        """Commit without waiting; the word is `committed`."""
         self._ask(Operation.COMMIT, callback)
 
     def discard(self) -> None:
-        """What was drawn, or could not be, goes, and the steps with it. What was committed before stays."""
+        """Delete uncommitted knowledge and the steps. Knowledge committed before stays."""
         self._machine.perform(Operation.DISCARD)
 
     def discard_async(self, callback: Callback | None = None) -> None:
-        """The word is `discarded`."""
+        """Discard without waiting; the word is `discarded`."""
         self._ask(Operation.DISCARD, callback)
 
     def close_and_commit(self, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50) -> None:
-        """Closes, waits until knowledge is drawn, and commits it. Where drawing fails it is tried again, so often.
+        """Close, wait for extraction and commit. A failed extraction is retried `max_retries` times.
 
-        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`: with
-        `extraction_failed` when no try is left, with `extraction_timeout` when that was not long enough.
+        Each try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with
+        `extraction_failed` when no retry is left, and with `extraction_timeout` when a try takes too long.
         """
         retries = check.whole(max_retries, "max_retries", 0, _LONGEST)
         seconds = _patience(max_polls, poll_interval)
@@ -174,14 +177,15 @@ class Session:
         self._finish(retries, seconds)
 
     def close_and_wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
-        """Closes, once what is under way lets it, and returns when nothing is being drawn any more: `idle` where all is
-        committed, `ready` where it waits to be, or `failed`. Raises `PipelineError` where that takes longer.
+        """Close and return the state after extraction: `idle` if all is committed, or `ready`, or `failed`.
+
+        Raises `PipelineError` if closing or extraction takes longer than `seconds`.
         """
         self._machine.close_in_time(seconds)
         return self.wait(seconds, progress)
 
     def wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
-        """Its state once nothing is being drawn any more. `progress` is told of how many steps knowledge was drawn."""
+        """Return the state once extraction is over. `progress` gets the number of extracted steps meanwhile."""
         until = time.monotonic() + seconds
         while True:
             left = until - time.monotonic()
@@ -210,7 +214,7 @@ class Session:
         self._machine.queue.ask(operation, arguments, _callback(callback))
 
     def _finish(self, retries: int, seconds: float) -> None:
-        """What was closed is committed."""
+        """Commit a closed session, and retry failed extractions."""
         machine = self._machine
         for left in range(retries, -1, -1):
             state = machine.settled(seconds)
@@ -226,16 +230,16 @@ class Session:
 
 
 def leave(sessions: Iterable[Session], patience: float = PATIENCE) -> None:
-    """For whoever closes what they work on: what is under way is waited for, all in all no longer than that.
+    """Release sessions. Waits at most `patience` seconds in all for running work.
 
-    What is left is taken up again by whoever resumes them.
+    A process that resumes a session does its remaining work.
     """
     until = time.monotonic() + patience
     for session in sessions:
         try:
             session._machine.leave(until)
         except PieriaError as problem:
-            # Nobody else is to be kept waiting for that: it is free again when its lease has run out.
+            # Do not delay the other sessions: this one is free again when its lease expires.
             log.warning("%s could not be given back: %s", session.id, problem)
 
 
@@ -253,6 +257,6 @@ def _callback(given: object) -> Callback | None:
 
 
 def _patience(max_polls: int, poll_interval: float) -> float:
-    """In seconds."""
+    """Return the polling limits as seconds."""
     polls = check.whole(max_polls, "max_polls", 0, _LONGEST)
     return polls * check.number(poll_interval, "poll_interval", 0, _LONGEST) / 1000

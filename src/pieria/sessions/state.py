@@ -1,4 +1,4 @@
-"""What a session may do in which state: the tables, and nothing that acts on them."""
+"""The states of a session, and tables of the operations allowed in each. Nothing here acts on a session."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from enum import StrEnum
 
 
 class SessionState(StrEnum):
-    """The text of a member serves in its place."""
+    """The states. A member equals its text."""
 
     IDLE = "idle"
-    """No episode is under way."""
+    """There is no current episode."""
     COLLECTING = "collecting"
     """Steps are appended."""
     EXTRACTING = "extracting"
-    """The episode is closed, and knowledge is drawn from it."""
+    """The episode is closed, and knowledge is extracted from it."""
     READY = "ready"
     """Knowledge waits to be committed or discarded."""
     FAILED = "failed"
-    """Drawing knowledge failed, and the steps are still there."""
+    """Extraction failed; the steps are still there."""
 
 
 class Operation(StrEnum):
@@ -30,7 +30,7 @@ class Operation(StrEnum):
 
 
 class Do(StrEnum):
-    """What an operation comes to where it is allowed."""
+    """The actions that allowed operations lead to."""
 
     START = "start"
     APPEND = "append"
@@ -57,7 +57,7 @@ ALLOWED: Mapping[Operation, Row] = {
     Operation.COMMIT: _row("not_ready", "not_ready", _DRAWING, Do.COMMIT, Do.RETRY),
     Operation.DISCARD: _row("not_discardable", "not_discardable", _DRAWING, Do.DISCARD, Do.DISCARD),
 }
-"""What each operation does in each state, or the reason why it is refused."""
+"""What each operation does in each state, or the reason for refusing it."""
 
 _NEVER = "invalid_operation"
 
@@ -67,20 +67,20 @@ AT_ONCE: Mapping[Operation, Row] = {
     Operation.COMMIT: _row(_NEVER, _NEVER, _NEVER, Do.COMMIT, _BROKEN),
     Operation.DISCARD: _row(_NEVER, _NEVER, _NEVER, Do.DISCARD, _BROKEN),
 }
-"""The same for what is asked without waiting, in a session that is not busy. One that is busy puts it in its queue."""
+"""As `ALLOWED`, for asynchronous operations in a session that is not busy. A busy session queues them."""
 
 QUEUE_LIMIT = 5
 RECENT = 5
-"""Steps that a context tells of."""
+"""Steps in a context."""
 
 
 def settles_as(auto_commit: bool) -> SessionState:
-    """Where a session comes to when all knowledge is drawn."""
+    """Return the state after a successful extraction."""
     return _IDLE if auto_commit else _READY
 
 
 def after(state: SessionState, operation: Operation, auto_commit: bool) -> SessionState | None:
-    """Where an operation that waits its turn would bring a session that is in this state by then; None: nowhere."""
+    """Return the state that a queued operation leads to from this one, or None if it is not allowed there."""
     return {
         (_READY, Operation.COMMIT): _IDLE,
         (_READY, Operation.DISCARD): _IDLE,
@@ -96,4 +96,4 @@ DONE: Mapping[Operation, str] = {
     Operation.COMMIT: "committed",
     Operation.DISCARD: "discarded",
 }
-"""What a callback is told of an operation that went well."""
+"""The word that a callback gets for a successful operation."""

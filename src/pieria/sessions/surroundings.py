@@ -1,4 +1,4 @@
-"""What a session is given: who judges and embeds, where knowledge and the session are kept, and who hears of it."""
+"""What a session works with: its mind, embedder, graph, log, threads, timers and event sink."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog
 from pieria.sessions.pool import Pool
-from pieria.sessions.timing import Timers
+from pieria.sessions.timers import Timers
 
 if TYPE_CHECKING:
     from pieria.config import Config
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from pieria.models.mind import Mind
 
 EXTRACTIONS = 8
-"""Trajectories that knowledge is drawn from at once."""
+"""Trajectories extracted at once."""
 ERRANDS = 8
-"""What was asked without waiting and is done at once."""
+"""Asynchronous operations run at once."""
 PATIENCE = 2.0
-"""Seconds that a workspace which closes waits for work under way."""
+"""Seconds that a closing workspace waits for running work."""
 
 
 class Crew:
-    """What the sessions of a workspace share: their threads and their timers. Nothing of it runs until it is needed."""
+    """The threads and timers shared by sessions. A thread starts only when it is needed."""
 
     def __init__(
         self, *, extractions: Pool | None = None, errands: Pool | None = None, timers: Timers | None = None
@@ -44,32 +44,32 @@ class Crew:
         _crews.add(self)
 
     def start_anew(self) -> None:
-        """After a fork, in the child: who was writing is not there."""
+        """Replace the locks in a forked child: the threads that held them do not exist there."""
         self._lock = threading.Lock()
         self._lanes: dict[str, threading.Lock] = {}
 
     def lane(self, repo: str) -> threading.Lock:
-        """What is written to a repository is fitted to what is there, and written, before anything else is fitted.
+        """Return the lock of a repository: hold it while fitting knowledge to the graph and writing it.
 
-        Otherwise two trajectories that end together would both bring the same tag.
+        Without the lock, two trajectories that end together could both add the same tag.
         """
         with self._lock:
             return self._lanes.setdefault(repo, threading.Lock())
 
     def close(self, patience: float = PATIENCE) -> None:
-        """No further work begins; what is under way is waited for, but no longer than that."""
+        """Start no further work, and wait at most `patience` seconds for running work."""
         until = time.monotonic() + patience
         self.extractions.end(until)
         self.errands.end(until)
 
 
 def unheard(event: Event) -> None:
-    """For where nobody listens."""
+    """Ignore the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """`tell` is told each event and must not keep anybody waiting, as a `Courier` does not."""
+    """The parts that one session uses. `tell` gets each event and must return at once, as a `Courier` does."""
 
     repo: str
     mind: Mind
@@ -80,11 +80,11 @@ class Surroundings:
     tell: Callable[[Event], object] = unheard
     config: Config | None = None
     profile: Mapping[str, Any] | None = None
-    """As JSON, where it is the session's own."""
+    """The session's own profile as JSON, if it has one."""
     clock: Clock = field(default=system_clock)
 
     def setting(self, name: str) -> Any:
-        """What the configuration says of sessions."""
+        """Return a session setting of the configuration."""
         return (USUAL_SESSION if self.config is None else self.config.session)[name]
 
 

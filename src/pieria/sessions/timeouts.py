@@ -1,4 +1,4 @@
-"""What happens to a session that commits by itself when no step comes: what is there is committed, then it is over."""
+"""Timeouts of a session with `auto_commit`: without steps its knowledge is committed first, then the session ends."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ log = logging.getLogger(__name__)
 
 FLUSH, SESSION = "flush", "session"
 LATER = 1_000
-"""Milliseconds until a session that is busy when its time is up is looked at again."""
+"""Milliseconds until another try, if the session is busy when its timeout expires."""
 
 
 class Timeouts:
-    """Each of the two periods begins anew with each step."""
+    """The flush and session timeouts of one session. Each step restarts both."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
 
     def restart(self) -> None:
-        """The lock is held."""
+        """Restart both timeouts. The lock must be held."""
         self.restart_flush()
         self._arm(SESSION, self._machine.at.setting("session_timeout_ms"), self.expire)
 
     def restart_flush(self) -> None:
-        """Where there is something to be committed. The lock is held."""
+        """Restart the flush timeout if there are steps to extract. The lock must be held."""
         if self._machine.drawing.left():
             self._arm(FLUSH, self._machine.at.setting("flush_timeout_ms"), self.flush)
 
@@ -51,12 +51,11 @@ class Timeouts:
                 machine.drawing.flush()
 
     def expire(self) -> None:
-        """Elsewhere, for what is logged may take its time."""
+        """End the session in a pool thread, because writing the log may be slow."""
         self._machine.at.crew.errands.submit(self._expire)
 
     def expired(self) -> None:
-        """What was there is committed, and the session is over; where that failed, its steps wait for another try. The
-        lock is held."""
+        """End the session, or keep it if extraction failed, so that its steps can be retried. The lock must be held."""
         machine = self._machine
         machine.is_stopping = False
         if machine.state is not SessionState.FAILED:

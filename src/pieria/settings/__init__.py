@@ -46,7 +46,7 @@ from pieria.settings.folders import (
 from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
 from pieria.settings.trust import Trust
-from pieria.vault.naming import checked_folder
+from pieria.vault.file_names import checked_folder
 
 Checked = TypeVar("Checked")
 
@@ -95,7 +95,7 @@ def _reranker(value: str) -> str:
 
 def _steps(value: str) -> str:
     # Who says nothing of steps need not know what they are.
-    from pieria.models.minds.llm.choosing import chosen
+    from pieria.models.minds.llm.step_models import chosen
 
     return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
 

@@ -1,1 +1,1 @@
-"""Where a bank lives. `protocol` says what every store offers; each store is a package beside it."""
+"""Stores of banks. `protocol` says what every store offers; each store is a package beside it."""

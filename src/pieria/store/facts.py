@@ -1,4 +1,4 @@
-"""What a store offers about facts: the part of the protocol for `facts`, and for what recall draws from them."""
+"""What a store offers for facts: the part of the protocol for `facts` and for the facts that recall uses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pieria.record.time import is_over, is_to_come
 
 
 class FactSpan(NamedTuple):
-    """A fact by its keys and the time it holds: what it takes to count facts and to choose among them.
+    """A fact's keys and valid time: enough to count facts and to choose among them.
 
-    Of the names only the predicate's spelling is here. Instants are microseconds.
+    Of the names it has only the predicate's spelling. Instants are microseconds.
     """
 
     id: str
@@ -32,29 +32,30 @@ class FactSpan(NamedTuple):
 
 class FactReader(Protocol):
     def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
-        """Facts at the filter's known time whose memory, if they name one, is visible, in the order of `valid_from`.
+        """Return the facts at the filter's known time, ordered by `valid_from`. A memory that a fact names must be
+        visible.
 
-        Each is held to the time its memory holds; with `valid_at` ANY_TIME it comes as it was written.
+        A fact's valid time is cut to its memory's; with `valid_at` ANY_TIME it comes as written.
         """
 
     def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
-        """The same facts in the same order, for a fraction of the cost where many are looked through."""
+        """Return the same facts in the same order as `facts`, at a fraction of the cost for many."""
 
     def sourceless(self, after: int, limit: int) -> list[tuple[int, Fact]]:
-        """Current facts that name no memory, each with its entry: those of later entries, in their order."""
+        """Return (entry, fact) of current facts that name no memory, with entries after `after`, in order of entry."""
 
     def last_fact(self) -> int:
-        """The entry of the fact that was written last; 0 where there never was one."""
+        """Return the entry of the newest fact; 0 if there never was one."""
 
     def drawn(self, keys: Sequence[str], filter: Filter, newest: int, *, ended: bool = False) -> list[FactSpan]:
-        """The facts about these names, on either side, that were drawn from a memory which the whole filter lets
-        through, and hold at its valid time: no more than so many, those that were written last.
+        """Return the `newest` facts last written that have one of these names as subject or object.
 
-        With `ended` come as many of those that do not hold then.
+        Each was drawn from a memory that passes the whole filter, and holds at the filter's valid time. With `ended`,
+        add up to `newest` facts that do not hold then.
         """
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
-        """Every name that stands in a fact the filter lets through, once, in the spelling first seen, by its key."""
+        """Return each name in the facts that pass the filter once, in the spelling first seen, ordered by key."""
 
     def spelling(self, key: str, *, predicate: bool = False) -> str | None:
-        """How the subject or object (or the predicate) of this key was written in any fact there ever was."""
+        """Return how any fact, current or past, spelt the subject or object (or the predicate) with this key."""

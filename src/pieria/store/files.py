@@ -1,6 +1,6 @@
-"""Files that appear under their name only when they are whole, and what goes wrong with them, in our words.
+"""Files that appear under their name only when they are complete, and the translation of file errors.
 
-For every store and for what is written beside one. What is in a file is not known here.
+Every store uses it, and all code that writes files beside one. It knows nothing of a file's content.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pieria.record.time import iso
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 UNFINISHED = ".part"
-"""How a file's name ends as long as it is written. One that stays was left by a process that was killed."""
+"""Suffix of a file that is still being written. A killed process may leave one behind."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 TROUBLE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EBUSY, errno.ESTALE, errno.EFBIG)
-"""What the machine cannot do now, whoever may write there."""
+"""Errors of the machine that have nothing to do with permissions."""
 
 
 def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
-    """The system's error in our words, with what it was that could not be made; the system's stays as the cause."""
+    """Return the system's error as one of ours, naming what could not be written. The caller sets the cause."""
     if problem.errno in FULL:
         return DiskFullError(operation, f"no space left for {path.name}")
     folder = path.parent
@@ -42,13 +42,13 @@ def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
 
 
 def unreadable(path: Path, problem: OSError) -> TransferError:
-    """A file that was to be brought in cannot be read; the system's error becomes the cause."""
+    """Return the error for a file to import that cannot be read. The caller sets the cause."""
     missing = isinstance(problem, FileNotFoundError)
     return TransferError(path, "there is no such file" if missing else f"it cannot be read ({problem.strerror})")
 
 
 def made_aside(path: Path) -> Path:
-    """An empty file for its owner alone, under the name by which this thread may write what is to be at the path."""
+    """Return an empty, private file beside `path`, under a name that only this thread uses."""
     written = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}{UNFINISHED}")
     path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
     os.close(os.open(written, os.O_RDWR | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE))
@@ -57,9 +57,9 @@ def made_aside(path: Path) -> Path:
 
 @contextmanager
 def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> Iterator[Path]:
-    """The file to write instead of the path. Nothing of it stays, unless it was put in its place by then.
+    """Yield the file to write instead of `path`. The caller moves it into place; otherwise it is deleted.
 
-    `beside` are the endings of what may come to lie beside it.
+    `beside` are the suffixes of files that may appear next to it.
     """
     try:
         written = made_aside(path)
@@ -74,7 +74,7 @@ def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> I
 
 @contextmanager
 def alone(path: Path, operation: str, otherwise: str) -> Iterator[None]:
-    """Holds a lock on an empty file at the path. `BusyError` where somebody else does, in this process or another."""
+    """Hold a lock on an empty file at `path`. Raise `BusyError` if this or another process holds it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
@@ -90,14 +90,14 @@ def alone(path: Path, operation: str, otherwise: str) -> Iterator[None]:
             yield
         finally:
             if process == os.getpid():
-                # To close it is not enough: what was forked off meanwhile has the file open as long as it runs.
+                # Closing is not enough: a process forked meanwhile keeps the file open as long as it runs.
                 fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
 
 
 def flush(path: Path) -> None:
-    """A file's content, or the names in a folder, on the disk as well as they are: a crash keeps them."""
+    """Sync a file's content, or a folder's names, to the disk, so that a crash keeps them."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -106,5 +106,5 @@ def flush(path: Path) -> None:
 
 
 def stamp(at: datetime) -> str:
-    """A time as part of a file's name."""
+    """Return a time as part of a file's name."""
     return iso(at).replace("-", "").replace(":", "").replace(".", "-")

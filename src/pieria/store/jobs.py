@@ -1,7 +1,7 @@
-"""What every store offers for jobs and for the ledger of model calls: both beside the record, and outside the journal.
+"""What every store offers for jobs and for the ledger of model calls. The journal records neither.
 
-A store keeps the queue's rules (one of a key, priorities, leases); when a failed job is tried again, and what it does,
-is decided above.
+A store keeps the queue's rules (one job per key, priorities, leases). The layers above decide what a job does and when
+a failed one is retried.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ from pieria.record.ledger import Spent
 
 class QueueReader(Protocol):
     def jobs(self, query: JobQuery) -> list[Job]:
-        """The newest first."""
+        """Return jobs, the newest first."""
 
     def job_counts(self) -> dict[tuple[str, str], int]:
-        """How many there are of each kind and state."""
+        """Return the number of jobs of each (kind, state)."""
 
     def jobs_due(self, kinds: Collection[str] | None = None) -> int | None:
-        """The moment from which on there is something to claim, past or to come; None where nothing is open."""
+        """Return the earliest moment, past or future, when a job can be claimed; None if no job is open."""
 
     def spent(self, day: str | None = None) -> list[Spent]:
-        """By step and model: on that day, written 2026-01-31, or in all."""
+        """Return spending by step and model: on that day (like 2026-01-31), or in total."""
 
 
 class QueueWriter(Protocol):
     def enqueue(self, jobs: Sequence[NewJob]) -> list[str]:
-        """Returns the ids under which they stand.
+        """Return the ids of the queued jobs.
 
-        Where one of the same kind and key is queued, that one stays, and takes over the content of the new one where
-        they differ, to be tried afresh. Where one is running for the very same content, that one stands for it.
+        If a job of the same kind and key is queued, its id is returned. If the content differs, it takes over the new
+        content and its tries start over. If a running job has exactly this content, its id is returned.
         """
 
     def claim(self, lease: Lease, kinds: Collection[str] | None = None) -> Job | None:
-        """Of what is due the job of the highest priority, of those the oldest; now running under the lease.
+        """Return the due job of the highest priority, of equals the oldest, now running under the lease.
 
-        A job whose lease ran out is claimed like any other, unless it has had all its tries: then it is dead. No job
-        is claimed while another of its kind and key is running.
+        A job whose lease ran out can be claimed like any other. If its tries are used up, it becomes dead instead. No
+        job is claimed while another of its kind and key runs.
         """
 
     def extend(self, token: str, until: int, progress: Progress | None = None) -> bool:
-        """False where the job is not this lease's any more: taken over, cancelled or gone."""
+        """Return False if this lease no longer holds the job: it was taken over, cancelled or deleted."""
 
     def settle(self, token: str, outcome: Outcome) -> bool:
-        """Ends the lease. False, and nothing done, where the job is not this lease's any more.
+        """End the lease. Return False, with nothing done, if this lease no longer holds the job.
 
-        A job that would be queued again while another of its kind and key is queued ends as stale.
+        A job to be queued again ends as stale if another of its kind and key is queued.
         """
 
     def replay(self, ids: Sequence[str]) -> None:
-        """Queues dead and cancelled jobs again, as if never tried. Raises `NotFoundError` or `ConflictError`."""
+        """Queue dead and cancelled jobs again with no tries used. Raise `NotFoundError` or `ConflictError`."""
 
     def cancel(self, ids: Sequence[str]) -> None:
-        """Whoever runs one has lost it. Raises `NotFoundError` or `ConflictError`."""
+        """Cancel jobs; a worker that runs one loses its lease. Raise `NotFoundError` or `ConflictError`."""
 
     def prune_jobs(self, before: int, limit: int) -> int:
-        """Deletes jobs that ended before that moment, no more than so many; never a dead one. Returns how many."""
+        """Delete up to `limit` jobs that ended before `before`, but no dead job. Return how many."""
 
     def charge(self, day: str, spent: Iterable[Spent]) -> None:
-        """Adds to what the day has."""
+        """Add to the day's spending."""

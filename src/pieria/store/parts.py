@@ -1,4 +1,4 @@
-"""Less than a whole memory: what a reader gives of many, for a fraction of the cost."""
+"""Parts of memories: what a reader returns of many memories at a fraction of the cost of whole ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.glance import Glance
 from pieria.record.memory import STATEMENT
 from pieria.record.usage import Usage
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REMOVED = "It was removed. Open it again, and it is a new, empty one."
-"""What to tell whoever has a bank open that is not there any more."""
+"""Hint for a caller whose open bank was removed."""
 
 
 Run = tuple[str, ...]
-"""Two or more terms, one right behind the other."""
+"""Two or more consecutive terms."""
 
 
 class Terms(NamedTuple):
-    """What a version holds of the asked terms: those that it holds, each so often as it does."""
+    """Counts of the asked terms that a version contains."""
 
     length: int
     distinct: int
@@ -33,7 +33,7 @@ class Terms(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A session that was told a memory, how often, and when first and last. Instants are microseconds."""
+    """A session that was shown a memory: how often, and when first and last. Instants are microseconds."""
 
     id: str
     session: str
@@ -43,8 +43,8 @@ class Told(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A link between memories from where one of its ends stands, with the version at the other. That which was written
-    later has a higher entry. Instants are microseconds.
+    """A link seen from one of its ends, with the visible version at the other end. A later link has a higher entry.
+    Instants are microseconds.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Tie(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A visible version, and since when it stands as it does. Instants are microseconds."""
+    """A visible version and since when it is current. Instants are microseconds."""
 
     row: int
     id: str
@@ -68,7 +68,7 @@ class Spot(NamedTuple):
 
 
 class Written(NamedTuple):
-    """When a version was written, in microseconds, and its tags as they are compared."""
+    """When a version was written, in microseconds, and its tags in their form for comparison."""
 
     known_from: int
     version: int
@@ -76,7 +76,7 @@ class Written(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What ranking looks at of a visible version. Instants are microseconds."""
+    """The columns of a visible version that ranking uses. Instants are microseconds."""
 
     row: int
     id: str
@@ -93,12 +93,12 @@ class Outline(NamedTuple):
     valid_from: int | None
     pinned: bool
     speaker: str | None
-    """Its author or, where none is known, whom its text begins with."""
+    """The author or, if none is known, the name that the text begins with."""
 
 
 @dataclass(slots=True)
 class Met:
-    """Visible versions by what ranking looks at: a column each, all in one order. Instants are microseconds."""
+    """The columns of visible versions that ranking uses, all in the same order. Instants are microseconds."""
 
     rows: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
@@ -121,8 +121,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Of long texts the parts that hold something of what is asked for: in which line each is, what it holds, and how
-    many terms it has."""
+    """The parts of long texts that contain asked terms: each one's line, its counts and its number of terms."""
 
     lines: NDArray[np.intp]
     counts: NDArray[np.float64]
@@ -131,7 +130,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What rows hold of the asked terms: of counts a line a term or run, and a column a row."""
+    """Counts of the asked terms in rows. Arrays of counts have a line a term or run, and a column a row."""
 
     rows: list[int]
     counts: NDArray[np.float64]
@@ -143,12 +142,12 @@ class Holdings:
 
 
 class Placed(NamedTuple):
-    """Where a memory is kept, and what else is known of it there. Instants are microseconds."""
+    """A memory's place, and what else lists of places show. Instants are microseconds."""
 
     id: str
     place: str
     type: str
-    """Its kind, where it bears none."""
+    """The memory's type, or its kind if it has none."""
     at: int
     valid_from: int | None
     valid_until: int | None
@@ -156,9 +155,7 @@ class Placed(NamedTuple):
 
 
 class Aged(NamedTuple):
-    """What the fading of a visible version follows from. Of its tags, which nothing but a half-life of theirs asks for,
-    the wear has none.
-    """
+    """The values that a visible version's decay depends on. The wear has no tags: only half-lives by tag need them."""
 
     row: int
     id: str
@@ -167,7 +164,7 @@ class Aged(NamedTuple):
 
 
 class Tallied(NamedTuple):
-    """How many memories are alike in all of this."""
+    """The number of memories that agree in all the other columns."""
 
     ended: str
     kind: str
@@ -178,9 +175,9 @@ class Tallied(NamedTuple):
 
 
 class SessionSpan(NamedTuple):
-    """A session by what may be seen of it: when that begins and ends, and how many memories stand.
+    """A session's visible memories: when they begin and end, and how many have not ended.
 
-    None is what was said outside of any. Instants are microseconds.
+    The session None holds memories outside of any. Instants are microseconds.
     """
 
     session: str | None
@@ -190,9 +187,9 @@ class SessionSpan(NamedTuple):
 
 
 def counts(tally: Iterable[Tallied], totals: Mapping[str, int]) -> dict[str, int]:
-    """What a bank is told to hold: the memories that stand and those that were removed, and all else.
+    """Return a bank's counts for `stats`: current and removed memories, and all totals.
 
-    What only states a fact counts as that fact.
+    A memory that only states a fact is left out: it counts as that fact.
     """
     by_ending = Counter[str]()
     for each in tally:

@@ -1,7 +1,7 @@
-"""What every store offers: a small set of primitives, each taking the one `Filter`.
+"""What every store offers: a small set of primitives. Most take a `Filter`.
 
-A store knows rows, transactions and search primitives. It ranks nothing for users, checks no input and reads no clock
-but the one it is given. All above is written against this file, so that a bank behaves the same wherever it lives.
+A store knows rows, transactions and search primitives. It does not rank, check input, or read any clock but the one it
+gets. The layers above use only this protocol, so that a bank behaves the same in every store.
 """
 
 from __future__ import annotations
@@ -44,31 +44,32 @@ if TYPE_CHECKING:
 
 ORDERS = ("newest", "oldest", "changed", "important")
 WHERE = ("path", "server", "database")
-"""What of a store's description says where it is."""
+"""The keys of `describe` that say where a store is."""
 Kind = Literal["passage", "window", "rule", "lead"]
-"""What a vector stands for: part of a text, a turn with its neighbours in the session, a sentence of a text that lays
-down a standing rule, or the beginning of a text of several passages. Rules and leads come with the passages of their
-text, and are never pending by themselves."""
+"""What a vector represents. Passage: a part of a text. Window: a turn with its neighbours in the session. Rule: a
+sentence that lays down a standing rule. Lead: the beginning of a text of several passages. Rules and leads are embedded
+with the passages of their text and are never pending alone.
+"""
 WINDOW_REACH = 2
-"""How many neighbours on either side a window may take in: so far a change makes windows pending again."""
+"""Neighbours on either side that a window may contain. A change makes windows within this distance pending again."""
 Progress = Callable[[int, int], object]
-"""Called with what is done and the whole, in the unit the caller knows."""
+"""Called with (done, total), in the caller's unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a bank stands. `documents` and `terms` count every indexed version, for ranking."""
+    """A bank's latest change and its counts. `documents` and `terms` count every indexed version, for ranking."""
 
     seq: int
     known: int
     documents: int
     terms: int
     analyser: int
-    """The version of the analyser that made the text index; 0 in a bank that has none yet."""
+    """The analyser version of the text index; 0 in a bank without one."""
 
 
 class Candidate(NamedTuple):
-    """A visible version that holds some of the asked terms."""
+    """A visible version that contains some of the asked terms."""
 
     row: int
     held: Terms
@@ -76,7 +77,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """What the text index holds of a question. `cut` says that terms were left out of the look-up for their number."""
+    """What the text index finds for a query. `cut` lists terms that exceeded the budget and were not looked up."""
 
     documents: int
     terms: int
@@ -85,11 +86,11 @@ class TextMatch:
     looked_up: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     exact: bool = True
-    """Every visible version that holds a looked-up term was considered."""
+    """True if every visible version with a looked-up term was considered."""
 
 
 class Space(NamedTuple):
-    """Whose vectors a bank holds. `complete` says that nothing is still to be embedded."""
+    """The embedding space of a bank's vectors. `complete` means that nothing is pending."""
 
     number: int
     name: str
@@ -98,7 +99,7 @@ class Space(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """What is still to be embedded."""
+    """A vector that is still to be embedded."""
 
     row: int
     what: Kind
@@ -108,7 +109,7 @@ Nearness = Mapping[Kind, "NDArray[np.float64]"]
 
 
 class Span(NamedTuple):
-    """How similar the best vector of a version is, and which characters of the embedded text that one stands for."""
+    """The similarity of a version's best vector, and the characters of the embedded text that it represents."""
 
     similarity: float
     start: int
@@ -116,7 +117,7 @@ class Span(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A visible version by the best of its vectors, which is the one of this entry."""
+    """A visible version by its best vector, whose entry is given."""
 
     row: int
     similarity: float
@@ -127,22 +128,22 @@ class Near(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorMatch:
-    """What is near a vector: a version once, the most similar first.
+    """The versions nearest to a vector, each once, the most similar first.
 
-    `scanned` vectors were looked at, and of `probed` versions it was asked whether they may be seen.
+    `scanned` counts the vectors compared, `probed` the versions checked for visibility.
     """
 
     candidates: Sequence[Near]
     exact: bool = True
-    """No visible version is nearer than those found."""
+    """True if no visible version is nearer than those found."""
     scanned: int = 0
     probed: int = 0
 
 
 class Embedded(NamedTuple):
-    """A vector to be put: passages and rules are numbered from 0 each, and a window has one of number 0.
+    """A vector to store. Passages and rules are numbered from 0 each; a window has number 0.
 
-    For a window, `members` are the other rows that it took in, and `known_from` is when the last of all was known.
+    For a window, `members` are its other rows, and `known_from` is when the last of its rows was known.
     """
 
     row: int
@@ -157,7 +158,7 @@ class Embedded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check of the store by itself. `remedy` says what to do where it is not well, or well but worth tidying up."""
+    """The result of one of the store's checks. `remedy` says what to do about a problem, or what to improve."""
 
     check: str
     well: bool
@@ -166,141 +167,145 @@ class Finding:
 
 
 class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
-    """One read transaction: everything read through it belongs to the same moment."""
+    """One read transaction: all its reads see the same snapshot."""
 
     def head(self) -> Head: ...
 
     def select(
         self, filter: Filter, order: str = "newest", limit: int = 50, after: tuple[float, int] | None = None
     ) -> list[Memory]:
-        """Visible memories in order; `after` is the (order value, row) of the last one seen."""
+        """Return visible memories in order; `after` is the (order value, row) of the last one seen."""
 
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
-        """How many are visible, by a column of the state; without one under the key `total`."""
+        """Return the number of visible memories by a column of the state; without one under the key `total`."""
 
     def tally(self) -> list[Tallied]:
-        """Return how many memories there are, whatever became of them, in the order of the fields."""
+        """Return counts of all memories, ended ones too, ordered by the fields of `Tallied`."""
 
     def totals(self) -> dict[str, int]:
-        """How many there are of all but memories: `versions`, `links` and `facts` that stand, `changes`, `purged`."""
+        """Return counts of `versions`, current `links` and `facts`, `changes`, `purged`, `quarantined`."""
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
-        """The sessions of the visible memories that stand, that which began last first; equal ones by their names,
-        backwards. What ended counts for when a session began and ended, where the filter lets it through.
-        `after` is the beginning and the name of the last one seen, without a name an empty text.
+        """Return the sessions with current visible memories, the latest beginning first; ties by name, descending.
+
+        Ended memories count for a session's beginning and end if the filter includes them. `after` is the (beginning,
+        name) of the last session seen, with an empty name for None.
         """
 
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
-        """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""
+        """Return versions by row with their state at the filter's known time. The rest of the filter is ignored."""
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
-        """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
+        """Return the content of existing rows, visible or not; rows that do not exist are left out."""
 
     def readable(self, rows: Sequence[int]) -> dict[int, Content]:
-        """Return `contents` without damaged rows, which are logged: for work that must not stop at one of them."""
+        """Return `contents` without damaged rows, which are logged: one damaged row must not stop the caller's work."""
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
-        """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
+        """Return outlines of the rows that pass the whole filter, for ranking."""
 
     def candidates(self, rows: Sequence[int], filter: Filter) -> Met:
-        """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
+        """Return the columns that ranking uses, of the rows that pass the whole filter."""
 
     def glances(self, rows: Sequence[int]) -> dict[int, Glance]:
-        """What their texts show at a glance; of as many as may be read at once."""
+        """Return glances of the rows' texts, for as many rows as may be read at once."""
 
     def holdings(self, rows: Sequence[int], terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
-        """What the texts of rows at hand hold of these terms and runs; of as many as may be read at once."""
+        """Return counts of terms and runs in the rows' texts, for as many rows as may be read at once."""
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
-        """Of rows at hand those that the whole filter lets through, in their order."""
+        """Return the rows that pass the whole filter, in their order."""
 
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
-        """When each of these rows was first known, whatever became of its standing since."""
+        """Return when each of these rows was first known, with its version and tags, visible or not."""
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
-        """The rows of the memories that `select` would give."""
+        """Return the rows of the memories that `select` would return."""
 
     def rows_each(
         self, filter: Filter, by: Shared, values: Sequence[str], order: str = "newest", limit: int = 50
     ) -> dict[str, list[int]]:
-        """The rows of each of these tags, entities, files or places, as if the filter asked for it alone: in one look,
-        but for what very many have in common. A place is spelt wing/room.
+        """Return the rows for each of these tags, entities, files or places, as if the filter asked for it alone.
+
+        One statement serves all values but those that very many memories share. A place is written wing/room.
         """
 
     def placed(self, filter: Filter) -> list[Placed]:
-        """Every visible memory, without its text, in the order of their rows."""
+        """Return every visible memory without its text, ordered by row."""
 
     def counts(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, Terms]:
-        """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
+        """Return counts of the terms in the rows, visible or not, including rows without any of the terms."""
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
-        """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
+        """Return the state of each id at the filter's known time, or now. Unknown ids are left out."""
 
     def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
-        """The states of visible memories behind that row, in the order of their rows: for whoever goes over all."""
+        """Return the states of visible memories with rows after `after`, ordered by row, for paging."""
 
     def aged(self, filter: Filter, after: int, limit: int) -> list[Aged]:
-        """The same memories by what their fading follows from; a text is not read for it."""
+        """Return what the decay of the same memories depends on. Reads no text."""
 
     def history(self, id: str) -> list[Memory]:
-        """Every stretch of known time of an id, oldest first."""
+        """Return every interval of known time of an id, oldest first."""
 
     def version_rows(self, id: str) -> set[int]:
         """Return the rows of all versions of an id, readable or damaged."""
 
     def newest_version(self, id: str) -> int:
-        """The highest version that an id ever had; 0 of one that is unknown."""
+        """Return the highest version that an id ever had; 0 for an unknown id."""
 
     def version(self, id: str, version: int) -> list[Memory]:
-        """The stretches during which this version was the content of the id."""
+        """Return the intervals in which this version was the content of the id."""
 
     def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch: ...
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """How many versions hold each of these terms, visible or not."""
+        """Return how many versions contain each of these terms, visible or not."""
 
     def space(self) -> Space | None:
-        """The current one; None in a bank that nothing was embedded for yet."""
+        """Return the current space; None in a bank that has no vectors yet."""
 
     def pending(self, limit: int) -> list[Pending]:
-        """Passages before windows; of either those of what was written last first."""
+        """Return pending passages, then windows; within each the last written first."""
 
     def pending_count(self) -> int: ...
 
     def unembedded(self, rows: Sequence[int], newest: int) -> list[int]:
-        """Of these rows those whose passages are pending, in their order; then so many of all, the newest first."""
+        """Return those of these rows whose passages are pending, then up to `newest` of all, the newest first."""
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
-        """The `want` nearest visible versions. A window counts only where all its members were known by then.
+        """Return the `want` nearest visible versions. A window counts only if all its members were known by then.
 
-        Raises `InputError` for a vector of another dimension than the space's; without a space nothing is near.
+        Raise `InputError` for a vector of another dimension than the space's. Without a space the result is empty.
         """
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
-        """Of rows at hand, exactly; one that has no vector is left out."""
+        """Return the exact similarity of each row. Rows without a vector are left out."""
 
     def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
-        """The same of several vectors at once: of each kind a line a row and a column a vector, NaN where none is."""
+        """Return similarities to several vectors. Each kind has a line a row and a column a vector, NaN without one."""
 
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
-        """The vectors of rows at hand, each with its number, in that order."""
+        """Return (number, vector) pairs of each row, ordered by number."""
 
     def stacked(self, rows: Sequence[int], what: Kind = "passage") -> tuple[list[int], NDArray[np.float32]]:
-        """The same vectors as lines of one array, and the row that each belongs to."""
+        """Return the same vectors as lines of one array, and the row of each line."""
 
     def around(
         self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
     ) -> dict[int, list[tuple[int, int]]]:
-        """(distance, row) of the nearest visible neighbours in the same session, channel and scope, in the order of
-        time; before the row distances are below 0. Where much of a session may not be seen it looks only so far. As
-        `company` only those count that whoever sees the row sees too, and as long: of such a window is made.
+        """Return (distance, row) of the nearest visible neighbours in session, channel and scope, ordered by time.
+
+        Distances to earlier turns are negative. If much of a session is not visible, the search stops after a limit.
+        With `company`, only neighbours count that are visible to the same readers for the same time: windows hold
+        these.
         """
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
-        """Visible memories whose text is exactly this."""
+        """Return visible memories with exactly this text."""
 
     def namesakes(self, terms: Sequence[str], most: int, filter: Filter) -> list[Memory]:
-        """Visible memories of at most so many characters that hold the rarest of these terms, of which there is one."""
+        """Return visible memories of at most `most` characters that contain the rarest of these terms, at least one."""
 
     def links(
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
@@ -308,127 +313,126 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     ) -> list[Link]: ...  # fmt: skip
 
     def ties(self) -> Iterator[tuple[str, str, str]]:
-        """Source, relation and target of every standing link between memories, in any order and however many."""
+        """Yield (source, relation, target) of every current link between memories, in no order."""
 
     def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
-        """The visible versions that links tie to each of these memories: by those that lead from it, then by those that
-        lead to it. Of either no more than so many, the links that were written last first.
+        """Return the visible versions linked to each memory: first the targets of its links, then the sources.
+
+        Of each, at most `newest`, the latest links first.
         """
 
     def ties_of(self, ids: Iterable[str], filter: Filter) -> list[Tie]:
-        """Each standing link between one of these memories and a version that the whole filter lets through, from
-        either end, in the order in which they were written.
+        """Return current links between these memories and versions that pass the whole filter. Links are seen from
+        either end and come in the order of writing.
         """
 
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:
-        """Visible versions that bear any of these labels, those that were written last first."""
+        """Return visible versions with any of these labels, the last written first."""
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
 
     def records(self, collection: str, prefix: str = "", keys: Sequence[str] | None = None) -> dict[str, Any]:
-        """Those whose keys begin so, or those of these keys."""
+        """Return the records whose keys start with the prefix, or those with the given keys."""
 
     def purged(self, ids: Sequence[str]) -> set[str]: ...
 
     def changes(self, since: int = 0, limit: int | None = None, seqs: Sequence[int] | None = None) -> list[Change]: ...
 
     def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
-        """The states, links and facts that a change opened."""
+        """Return the states, links and facts that a change opened."""
 
     def dump(self, table: str) -> Iterator[dict[str, Any]]:
-        """Every row of a table by column name, in the order in which it was written, for a lossless copy."""
+        """Yield every row of a table by column name, in the order of writing, for a lossless copy."""
 
     def tables(self) -> dict[str, int]:
-        """Every table that a bank is made of, and how many lines it has: what `Writer.fill` takes over."""
+        """Return the row count of every table of a bank: the tables that `Writer.fill` copies."""
 
     def lines(self, table: str) -> Iterator[Sequence[Any]]:
-        """Of one of these tables, in the order of their keys, alike in every store: vectors as they are packed."""
+        """Yield the rows of such a table, ordered by key and alike in every store, with vectors packed."""
 
     def counters(self) -> dict[str, int]:
-        """How far everything in the bank is counted."""
+        """Return all the bank's counters."""
 
 
 class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
-    """One write transaction; it reads its own writes and ends with the `with` block: commit, or nothing at all."""
+    """One write transaction. It sees its own writes; the end of the `with` block commits it, an error rolls it back."""
 
     def apply(self, changeset: Changeset) -> Applied:
-        """The first that is applied settles the analyser of the text index.
+        """Apply a changeset. The first one in a bank sets the analyser of the text index.
 
-        Raises `NewerVersionError` where the index is of a newer analyser than the store's, `BusyError` where it is of
-        an older one and was not built again yet; `ConflictError` where vectors come with it that are of another space
-        than the bank's.
+        Raise `NewerVersionError` if a newer analyser made the index, `BusyError` if an older one did, until the
+        index is rebuilt. Raise `ConflictError` if the changeset's vectors are of another space than the bank's.
         """
 
     def note(self, records: Iterable[Record]) -> None:
-        """Writes records of which nobody has to hear, such as who is at work: no journal entry tells of them."""
+        """Write records without a journal entry, such as which process is at work."""
 
     def mend_vectors(self) -> None:
-        """Has embedded again what has no vector, and makes anew what is made from them."""
+        """Queue everything without a vector for embedding, and rebuild what derives from vectors."""
 
     def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
-        """Takes the place of all that stands for each row and kind among them, which are then no longer pending.
-        With the passages of a row its rules go as well. Nor are those of `empty`, in which there was nothing to embed.
+        """Replace the vectors of each row and kind, which is then no longer pending. Return how many were stored.
 
-        `seen` is the number of the latest change (`Head.seq`) when their texts were read: what a later one made pending
-        stays so. Returns how many were stored: those of rows that are gone by now are not, nor windows with a member
-        that is no `company` of theirs (see `around`), which stay pending. Raises `ConflictError` where
-        the space is not the bank's any more, `InputError` for what is no vector of it.
+        New passages also replace the row's rules and leads. `empty` had nothing to embed and is no longer pending
+        either. `seen` is the latest change (`Head.seq`) when the texts were read: items that a later change made
+        pending stay pending. Vectors of rows that no longer exist are skipped. Windows with a member that is no longer
+        `company` (see `around`) are skipped and stay pending.
+
+        Raise `ConflictError` if the space is no longer the bank's, `InputError` for a vector that does not fit it.
         """
 
     def set_space(self, name: str, dimension: int) -> Space:
-        """Makes it the current one. Where it was not, everything is pending again."""
+        """Make the space current and return it. A change of space makes everything pending again."""
 
     def drop_old_vectors(self, limit: int) -> int:
-        """Takes away vectors of former spaces. Returns how many; fewer than the limit when none is left."""
+        """Delete up to `limit` vectors of former spaces. Return how many; fewer than the limit when none is left."""
 
     def fill(self, source: Reader, progress: Progress | None = None) -> dict[str, int]:
-        """Becomes what the source is, line by line, every version, number and time kept, what is derived made anew.
+        """Copy the source row by row, with all versions, numbers and times, and rebuild the projections.
 
-        Returns how many lines each table has. Raises `ConflictError` where there is anything in the bank yet.
+        Return the row count of each table. Raise `ConflictError` if the bank is not empty.
         """
 
 
 class Store(Protocol):
     analyser: int
-    """The version of the analyser whose terms are written through this store."""
+    """The analyser version whose terms this store writes."""
 
     @property
     def is_over(self) -> bool:
-        """Closed, or of a bank of which this store has found that somebody removed it: nothing goes through it."""
+        """True if the store is closed, or has found that its bank was removed."""
 
     def reading(self, seconds: float | None = None) -> AbstractContextManager[Reader]:
-        """Waits for locks of others, no longer than so many seconds where they are given. Raises `BusyError`."""
+        """Open a read transaction. Raise `BusyError` after waiting for locks, at most for `seconds` if given."""
 
     def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
-        """Waits for other writers, no longer than so many seconds where they are given. Raises `BusyError`."""
+        """Open a write transaction. Raise `BusyError` after waiting for writers, at most for `seconds` if given."""
 
     def wait(self, seq: int, seconds: float) -> bool:
-        """Until the bank has a change past `seq`, or so many seconds are over. Whether it has.
+        """Wait until the bank has a change past `seq`, at most for `seconds`. Return whether it has.
 
-        Closing the store ends the wait as well. Raises what reading raises.
+        Closing the store ends the wait. Raise the errors of reading.
         """
 
     def scrub(self) -> list[str]:
-        """After an erasure: make sure no file of the store still holds the bytes. Returns what could not be reached."""
+        """Remove erased bytes from all files of the store. Return what could not be reached."""
 
     def backup(self, path: Path, progress: Progress | None = None) -> None:
-        """A consistent copy while others read and write; appears under its name only when complete."""
+        """Write a consistent copy while others read and write. The file appears only when it is complete."""
 
     def copies(self) -> list[str]:
-        """Copies made earlier, as far as the store can tell where they are, each with what it is: no erasure reaches
-        them.
-        """
+        """Return known earlier copies of the bank, each with what it is: no erasure reaches them."""
 
     def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
-        """Integrity, every projection against what it is made from, and who else could read it or holds a copy.
+        """Check integrity and every projection against its source; of a file also permissions and unfinished copies.
 
-        All of the bank is read for it; what is told without that is all there is where it need not be `thorough`.
+        A `thorough` check reads the whole bank. Without it, only checks that need no such reading are done.
         """
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        """Mends what a check found and what can be made again from the record. Returns what was mended, by name."""
+        """Repair problems that a check found, as far as the record allows. Return the names of the repaired parts."""
 
     def reindex(
         self,
@@ -438,20 +442,20 @@ class Store(Protocol):
         *,
         if_older: bool = False,
     ) -> int:
-        """Builds the text index again from the record, in one transaction. Returns how many versions it holds.
+        """Rebuild the text index from the record in one transaction. Return how many versions it holds.
 
-        With `if_older` only where another analyser made it, so that of several who find it old one builds it. Never
-        from a newer analyser back: that is a `NewerVersionError`.
+        `if_older` rebuilds it only if another analyser made it, so that one of several processes does. Raise
+        `NewerVersionError` if a newer analyser made it.
         """
 
     def describe(self) -> dict[str, Any]:
-        """Facts about the store itself: engine, version, sizes, and `WHERE` it is."""
+        """Return facts about the store: engine, version, sizes, and `WHERE` it is."""
 
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
-        """Takes the bank away, wholly or not at all, and closes the store. Returns what could not be reached.
+        """Remove the bank completely or not at all, and close the store. Return what could not be reached.
 
-        `last` reads it once more, when nobody else can change it: what it raises keeps the bank. `BusyError` where
-        others are in the way; who still has it open then, as on a server, is answered by `NotFoundError` from now on.
+        `last` reads the bank once more while no other process can change it; an error in `last` keeps the bank. Raise
+        `BusyError` if others use it. On a server, stores that still have it open raise `NotFoundError` from then on.
         """
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What a store offers about quarantine, and about what sessions were told: the part of the protocol for `trace`."""
+"""What a store offers for quarantine and for memories shown to sessions: the part of the protocol for `trace`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Literal, Protocol
 from pieria.store.parts import Told
 
 Held = Literal["memory", "fact"]
-"""What is put in quarantine by its id."""
+"""What can be put in quarantine by its id."""
 
 
 class QuarantineReader(Protocol):
     def hides(self) -> bool:
-        """Whether the bank has any quarantine."""
+        """Return whether anything in the bank is in quarantine."""
 
     def quarantines(self, ids: Collection[str], what: Held = "memory") -> dict[str, tuple[int, ...]]:
-        """Of those in quarantine the numbers of all that hold them."""
+        """Return for each id in quarantine the numbers of the quarantines that hold it."""
 
     def told(self, ids: Sequence[str], limit: int) -> list[Told]:
-        """The sessions that were told these memories, the last first."""
+        """Return the sessions that were shown these memories, the latest first."""
 
 
 class QuarantineWriter(Protocol):
     def add_told(self, told: Iterable[Told], most: int) -> None:
-        """Counts what sessions were told, and keeps the `most` latest entries. No journal entry tells of it."""
+        """Count memories shown to sessions and keep the `most` latest entries. Writes no journal entry."""

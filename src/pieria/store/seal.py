@@ -1,4 +1,4 @@
-"""What a bank's file is sealed with: a key, and where it is looked for once a file needs it."""
+"""The key that encrypts a bank's file, and where it is read from when a file needs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEY_BYTES = 32
 
 
 class Seal:
-    """Two are the same where their keys are looked for in the same place. Nothing shows the key itself."""
+    """Equal to another seal that reads its key from the same place. Its repr never shows the key."""
 
     def __init__(self, where: str, read: Callable[[], bytes]) -> None:
         """`read` returns the key, or raises `SealedError` that says why there is none."""

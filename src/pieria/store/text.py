@@ -1,7 +1,7 @@
-"""How any store narrows a text question to candidates, so that two stores offer the same ones.
+"""Narrows a text query to candidates, in the same way in every store.
 
-Looking a frequent term up costs as much as it has rows and tells little. Terms are looked up rarest first until their
-rows reach a budget; every term counts again when the candidates are ranked.
+Looking up a frequent term costs as much as it has rows, and tells little. So terms are looked up rarest first until
+their rows reach a budget. All terms count again when the candidates are ranked.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from heapq import merge
 from itertools import pairwise
 
 REPEATED = 0.2
-"""What a word's second occurrence in a text counts, against its first."""
+"""Weight of a term's repeats in a text, relative to its first occurrence."""
 CROWDED = 8
-"""A term that its texts hold so many times on average is looked up without its repeats: listing them would take as
-long as reading the texts."""
+"""A term with more occurrences a text than this, on average, is looked up without its repeats. Listing them would take
+as long as reading the texts.
+"""
 
 
 def is_crowded(frequency: int, occurrences: int) -> bool:
@@ -23,12 +24,12 @@ def is_crowded(frequency: int, occurrences: int) -> bool:
 
 
 def weight(documents: int, frequency: int) -> float:
-    """A term's inverse document frequency, never negative."""
+    """Return a term's inverse document frequency, never negative."""
     return math.log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
 
 
 def rarest_first(frequencies: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]:
-    """(terms to look up, terms left out). The rarest is always looked up: a question is never answered with nothing."""
+    """Return (terms to look up, terms left out). The rarest known term is always looked up."""
     known = sorted((frequency, term) for term, frequency in frequencies.items() if frequency)
     chosen: list[str] = []
     spent = 0
@@ -41,10 +42,10 @@ def rarest_first(frequencies: Mapping[str, int], budget: int) -> tuple[list[str]
 
 
 def rough_order(postings: Sequence[tuple[float, Sequence[int]]]) -> Iterator[int]:
-    """Rows by the summed weight of the terms they hold, a repeat counting a little; newer first among equals.
+    """Yield rows by the summed weight of their terms, repeats counting a little; of equals, the newer first.
 
-    Each term's rows come in ascending order, a row as often as it holds the term. Only the first few of thousands are
-    ever taken, so that nothing is added up but for rows that are listed more than once.
+    Each term's rows ascend, a row repeated for each occurrence. Callers use only the first few of thousands. So weights
+    are added up only for rows that are listed more than once.
     """
     several = _listed_again(postings)
     scores = dict.fromkeys(several, 0.0)

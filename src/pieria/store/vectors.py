@@ -1,6 +1,6 @@
-"""How any store keeps vectors: as float16 of length one, little-endian; and as a code the signs of their numbers.
+"""The stored form of vectors in every store: float16 of unit length, little-endian, and codes made of their signs.
 
-NumPy is imported where it is used: most commands of a process never see a vector.
+NumPy is imported where it is used: most commands never see a vector.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
-    """A line each."""
+    """One vector a line."""
     Halves = NDArray[np.int16]
     Bytes = NDArray[np.uint8]
 
@@ -24,16 +24,16 @@ SINGLE = "<f4"
 HALF = "<f2"
 HALF_BITS = "<i2"
 SPREAD_SIGN = 0x70000000
-"""Where the sign of a half stands again, once it was widened to an integer and moved to the place of a float's."""
+"""Copies of a half's sign bit, after widening the half to an integer and shifting it to a float's place."""
 EXPONENT_SHIFT = 112
-"""How much more a float's exponent is offset than that of a half."""
+"""Difference between the exponent offsets of a float and a half."""
 ROUNDS = 4
 WORD = 64
-"""Signs are packed into words, so that their differences can be counted a word at a time."""
+"""Signs are packed into words of this many bits, so that differences are counted a word at a time."""
 
 
 def normalised(vectors: Sequence[Collection[float]], dimension: int) -> Floats:
-    """One a line, each of length one; a vector of zeros stays what it is: similar to nothing."""
+    """Return unit vectors, one a line; a vector of zeros is kept, and is similar to nothing."""
     import numpy as np
 
     for vector in vectors:
@@ -45,7 +45,7 @@ def normalised(vectors: Sequence[Collection[float]], dimension: int) -> Floats:
         raise InputError("vector", "numbers", type(vectors[0]).__name__) from problem
     if not np.isfinite(held).all():
         raise InputError("vector", "finite numbers", "one that is not")
-    # By the largest number first: the squares of huge or tiny ones leave what a float can hold.
+    # Divide by the largest number first: squares of huge or tiny numbers leave a float's range.
     largest = np.abs(held).max(axis=1, keepdims=True, initial=0.0)
     scaled = held / np.where(largest > 0, largest, 1)
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -53,19 +53,19 @@ def normalised(vectors: Sequence[Collection[float]], dimension: int) -> Floats:
 
 
 def packed(vectors: Sequence[Collection[float]], dimension: int) -> list[bytes]:
-    """What is stored of each."""
+    """Return the stored form of each vector."""
     return [line.tobytes() for line in normalised(vectors, dimension).astype(HALF)] if vectors else []
 
 
 def halves(stored: Sequence[bytes], dimension: int) -> Halves:
-    """The bits of the numbers as they are stored, a line each."""
+    """Return the bits of the stored numbers, one vector a line."""
     import numpy as np
 
     return np.frombuffer(b"".join(stored), dtype=HALF_BITS).reshape(len(stored), dimension)
 
 
 def singles(halves: Halves) -> Floats:
-    """Bit by bit what NumPy's own conversion gives, in a fifth of its time, which was half of a look for neighbours."""
+    """Return floats, bit for bit as NumPy converts them. NumPy takes five times as long: half of a search's time."""
     import numpy as np
 
     bits = halves.astype("<i4")
@@ -81,10 +81,10 @@ def unpacked(stored: Sequence[bytes], dimension: int) -> Floats:
 
 
 def alike(vectors: Floats, question: Floats) -> Floats:
-    """How similar each is to the question, all of length one.
+    """Return each vector's similarity to the query, all of unit length.
 
-    Line by line, since a product of the whole wakes a thread for every processor, and waiting for these takes longer
-    than multiplying where there is other work on the machine.
+    Computed line by line: a matrix product wakes a thread for every processor. On a busy machine, waiting for the
+    threads takes longer than multiplying.
     """
     import numpy as np
 
@@ -92,10 +92,10 @@ def alike(vectors: Floats, question: Floats) -> Floats:
 
 
 def turned(vectors: Floats) -> Floats:
-    """The same vectors after a rotation that is the same everywhere and mixes every number into all others.
+    """Return the vectors after a fixed rotation that mixes every number into all others.
 
-    Embedders put most of what they tell into few of their numbers. Turned, all numbers tell about as much, and so do
-    their signs: the ten nearest are found among a tenth of the candidates.
+    Embedders put most of the information into few numbers. After the rotation all numbers, and so their signs, tell
+    about equally much. The ten nearest are found among a tenth of the candidates.
     """
     import numpy as np
 
@@ -104,7 +104,7 @@ def turned(vectors: Floats) -> Floats:
     size = 1 << (dimension.bit_length() - 1)
     left, right = (_hadamard(1 << bits) for bits in (size.bit_length() // 2, (size.bit_length() - 1) // 2))
     for turn in range(ROUNDS):
-        # The largest power of two that fits, from the front and from the back by turns.
+        # The largest power of two that fits, alternating between the front and the back.
         part = held[:, :size] if turn % 2 == 0 else held[:, dimension - size :]
         square = (part * _flips(turn, size)).reshape(-1, len(left), len(right))
         part[:] = (left @ square @ right).reshape(-1, size)
@@ -123,7 +123,7 @@ def _hadamard(size: int) -> Floats:
 
 @cache
 def _flips(turn: int, size: int) -> Floats:
-    """Signs that look random and never change: codes are kept in files."""
+    """Return signs that look random but never change: codes are stored in files."""
     import numpy as np
 
     mixed = np.arange(turn * size + 1, (turn + 1) * size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -133,7 +133,7 @@ def _flips(turn: int, size: int) -> Floats:
 
 
 def signs(vectors: Floats) -> Bytes:
-    """Of turned vectors: a line of bytes each, filled up to whole words."""
+    """Return the sign bits of rotated vectors, one a line of bytes, padded to whole words."""
     import numpy as np
 
     bits = np.packbits(vectors > 0, axis=1)
@@ -143,5 +143,5 @@ def signs(vectors: Floats) -> Bytes:
 
 
 def code_width(dimension: int) -> int:
-    """Bytes of a code."""
+    """Return the number of bytes of a code."""
     return -(-dimension // WORD) * WORD // 8

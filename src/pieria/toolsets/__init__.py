@@ -5,7 +5,7 @@ for each tool, and a module `envelope` with the shape of its replies. Nothing el
 has to be told of it: every door finds it through `registry`.
 """
 
-from pieria.toolsets.calling import Reply, called
+from pieria.toolsets.call import Reply, called
 from pieria.toolsets.host import Banks, Call, Host
 from pieria.toolsets.paths import Paths
 from pieria.toolsets.registry import Registry, registry

@@ -19,7 +19,7 @@ from pieria.toolsets.tool import Access, Tool
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.worker import Worker
     from pieria.record.job import Job
     from pieria.record.job import Progress as JobProgress
     from pieria.workspace import Workspace
@@ -122,8 +122,8 @@ class Banks:
 
         `told` hears how far a job is, and in which bank.
         """
-        from pieria.bank.handlers import HANDLERS
-        from pieria.bank.working import Worker
+        from pieria.bank.jobs.handlers import HANDLERS
+        from pieria.bank.jobs.worker import Worker
 
         return Worker(self._worked_on, HANDLERS, told=lambda job, progress: told(self._at_work, job, progress))
 

@@ -1,4 +1,4 @@
-"""A bank as a file: exports that any program can read, their import, and bringing back backups.
+"""A bank as a file: exports that any program can read, their import, and the restore of backups.
 
-Files are read and written here; a bank is only read. What an import wants written is handed up as changesets.
+Files are read and written here; a bank is only read. Imports return changesets for the caller to apply.
 """

@@ -1,7 +1,7 @@
-"""The fields of every kind of line: how each is written from a row and checked on its way back.
+"""The fields of every kind of line: how each is written from a row, and checked when read.
 
-`docs/export-format.md` describes the same tables for people. Order is that of the rows, which are made from them by
-position. No line is read or written here, and nothing is decided about what a line means beside others.
+`docs/export-format.md` documents the same tables. The order is that of the rows, which are built by position. Reading
+lines, and checks across lines, do not belong here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RECORD_LIMIT = 4 * check.TEXT_LIMIT
 
 
 class Field(NamedTuple):
-    """`read` gives a value its kept form or raises `InputError`; `write` turns a column into a JSON value."""
+    """`read` returns the stored form of a value or raises `InputError`; `write` turns a column into a JSON value."""
 
     name: str
     read: Callable[[object, str], Any]
@@ -32,7 +32,7 @@ class Field(NamedTuple):
 
 
 def _text(value: object, parameter: str) -> str:
-    """Any text a store can hold, also a blank one."""
+    """Return any text that a store can hold, also a blank one."""
     if value == "":
         return ""
     if isinstance(value, str) and value.isspace():
@@ -41,7 +41,7 @@ def _text(value: object, parameter: str) -> str:
 
 
 def _within_body(value: object, parameter: str) -> str:
-    """A text that may stand in a body, where JSON holds what a text by itself may not."""
+    """Return a text inside a body, which may hold characters that a plain text may not."""
     if not isinstance(value, str):
         raise InputError(parameter, "a text", value)
     check.text(f"{value.replace(chr(0), ' ')}.", parameter)
@@ -113,7 +113,7 @@ def _ended(value: object, parameter: str) -> str:
 
 
 def written_json(value: Any) -> str:
-    """JSON text as the rows of the record hold it."""
+    """Return JSON text in the form that rows hold."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -222,7 +222,7 @@ _ALLOWED = {what: frozenset(("line", *(field.name for field in fields))) for wha
 
 
 def line_of(what: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the store as the JSON object of a line; what is missing is left out."""
+    """Return a row of the store as the JSON object of a line, without missing values."""
     line: dict[str, Any] = {"line": what}
     for name, _, write, _ in FIELDS[what]:
         value = row[name]
@@ -234,7 +234,7 @@ def line_of(what: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def values_of(what: str, line: Mapping[str, Any], problems: list[InputError]) -> list[Any]:
-    """The values of a line in the order of its fields. What is wrong is added to `problems`; None stands for it."""
+    """Return the values of a line in the order of its fields. Add each error to `problems`, with None as the value."""
     values: list[Any] = []
     for name, read, _, needed in FIELDS[what]:
         value = line.get(name)

@@ -1,6 +1,6 @@
-"""Files on their way in and out: written aside and renamed when whole, read line by line, with their digest.
+"""Files of imports and exports: written aside and renamed when complete, read line by line, with their digest.
 
-What the lines say is not known here, except as far as it takes to tell a person what a file is that is no export.
+The content of lines does not belong here, except to tell what a file is that is no export.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _OTHERS = (
     (b'"mnemosyne_export"', "It is an export of Mnemosyne: `pieria call mnemosyne_import` reads it."),
     (b'"observations"', "It may be an export of open-mem: the tool mem-import reads it."),
 )
-"""What exports of other systems have near their beginning, and what reads those."""
+"""Marks near the beginning of other systems' exports, and the command that reads those."""
 ELSEWHERE = "docs/moving.md tells how the notes of other programs come in."
 
 
 def given_path(value: object, parameter: str = "path") -> Path:
-    """A path as a caller may give it."""
+    """Return the path that a caller gave. Raise `InputError` if it is no usable path."""
     if not isinstance(value, str | os.PathLike) or not os.fspath(value).strip():
         raise InputError(parameter, "the path of a file", value)
     named = os.fspath(value)
@@ -54,7 +54,7 @@ def given_path(value: object, parameter: str = "path") -> Path:
 
 
 def may_be_replaced(path: Path) -> bool:
-    """Whether an export may take this name: whoever chose it may not be whose file it is."""
+    """Return whether an export may replace this file: the caller may not own it."""
     try:
         if not path.is_file() or not path.stat().st_size:
             return True
@@ -65,7 +65,7 @@ def may_be_replaced(path: Path) -> bool:
 
 
 class Aside:
-    """A file that appears under its name only when it is whole, for its owner alone. `keep` makes it appear."""
+    """A private file that gets its name only when it is complete. `keep` renames it."""
 
     def __init__(self, path: Path, operation: str) -> None:
         self._path = path
@@ -109,7 +109,7 @@ class Aside:
         try:
             self._file.close()
         except OSError as problem:
-            # What could not be written while closing was given up already, unless nothing had gone wrong before.
+            # A failed write was reported already, so report a failed close only if nothing failed before.
             if error is None:
                 raise storage_error(self._operation, self._path, problem) from problem
         finally:
@@ -123,7 +123,7 @@ class RawLine(NamedTuple):
 
 
 class Source:
-    """A file to import. It is read several times, so it must be one that can be. One that is open stays open."""
+    """A file to import. It must be seekable, because it is read several times. A file given open is not closed."""
 
     def __init__(self, path: Path, file: BufferedIOBase | None = None) -> None:
         self.path = path
@@ -135,7 +135,7 @@ class Source:
         if path.is_dir():
             raise TransferError(path, "it is a folder; name the file in it")
         try:
-            # Even to open a pipe is to wait for whoever writes into it.
+            # Opening a pipe would wait for its writer.
             if not stat.S_ISREG(path.stat().st_mode):
                 raise TransferError(path, "it can be read only once; copy it to a file first")
             self._file = path.open("rb")
@@ -144,7 +144,7 @@ class Source:
             raise unreadable(path, problem) from problem
 
     def lines(self) -> Iterator[RawLine]:
-        """Every line from the first on, without its line feed only where the file ends without one."""
+        """Yield every line with its line feed; the last line may have none."""
         self._file.seek(0)
         number = offset = 0
         while line := self._file.readline(LONGEST_LINE + 1):
@@ -155,7 +155,7 @@ class Source:
             offset += len(line)
 
     def line_at(self, offset: int) -> bytes:
-        """One line again. The reading of `lines` goes on where it was."""
+        """Return the line at this offset. An iteration of `lines` can continue."""
         here = self._file.tell()
         self._file.seek(offset)
         line = self._file.readline(LONGEST_LINE + 1)
@@ -163,7 +163,7 @@ class Source:
         return line
 
     def looks_like(self) -> str:
-        """What a file is that is no export, for the person who named it."""
+        """Return what kind of file it is, for the error about a file that is no export."""
         start = self._start()
         for magic, what in _BINARIES:
             if start.startswith(magic):
@@ -171,7 +171,7 @@ class Source:
         return _kind_of_text(start)
 
     def advice(self) -> str:
-        """What may read a file that is no export."""
+        """Return what may read a file that is no export."""
         start = self._start()
         return next((advice for mark, advice in _OTHERS if mark in start), ELSEWHERE)
 

@@ -1,4 +1,4 @@
-"""The second reading of an export: change by change, without what the first reading found to be broken."""
+"""The second pass over an export: one change at a time, without what the first pass rejected."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pieria.errors import TransferError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Record, State
 from pieria.record.usage import Use
-from pieria.transfer.checking import REPORT_EVERY, Checked
+from pieria.transfer.check import REPORT_EVERY, Checked
 from pieria.transfer.file import Source
-from pieria.transfer.reading import BadLineError, Line, line_of, object_of
+from pieria.transfer.lines import BadLineError, Line, line_of, object_of
 from pieria.transfer.tally import NAMELESS, Tally
 
 
 @dataclass(slots=True)
 class Group:
-    """A change of the file and what it wrote, or a part of that. Lines keep their known intervals."""
+    """A change of the file with its rows, or a part of them. Lines keep their known intervals."""
 
     change: Change
     states: list[tuple[Line, Line | None]] = field(default_factory=list)
-    """Each with the content that came with it."""
+    """Each state with the content that came with it."""
     links: list[Line] = field(default_factory=list)
     facts: list[Line] = field(default_factory=list)
     purged: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Group:
         )  # fmt: skip
 
     def ids(self) -> set[str]:
-        """Of what has versions here: no two states of one id fit into one change."""
+        """Return the ids of versioned rows: one change cannot hold two states of an id."""
         found = {line.row.id for line, _ in self.states}
         found.update(line.row.id for line in self.links)
         found.update(line.row.id for line in self.facts)
@@ -56,8 +56,8 @@ def content_of(line: Line) -> Content:
 def groups(
     source: Source, checked: Checked, tally: Tally, progress: Callable[[int], None], largest: int | None = None
 ) -> Iterator[Group]:
-    """The changes in order; one with more rows than `largest` comes in parts. Usage and records at the end of the file
-    belong to its last change."""
+    """Yield the changes in order; one with more rows than `largest` comes in parts. Usage and records at the end of the
+    file belong to the last change."""
     reading = _Reading(checked, tally)
     for line in _sound_lines(source, checked, progress):
         if line.what == "change":
@@ -134,7 +134,7 @@ class _Reading:
 
 
 def memories_named(line: Line) -> list[str]:
-    """The memories that a link or fact cannot be without."""
+    """Return the memories that a link or fact needs."""
     row = line.row
     if line.what == "fact":
         return [] if row.memory is None else [row.memory]

@@ -1,7 +1,7 @@
-"""The store of Mnemex, two files of JSON lines, read into lines of an export of ours. Knows no bank and writes nothing.
+"""Reads the store of Mnemex, two files of JSON lines, into lines of an export. It knows no bank and writes nothing.
 
-Of the lines under one id the last counts. What a line says that cannot be is told, and only where nothing is left of it
-is it left out. Vectors are not taken over: the bank embeds by itself.
+The last line of an id counts. Invalid values are reported and left out; a row is left out only if nothing remains.
+Vectors are not imported: the bank computes its own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from pieria.errors import InputError, TransferError
 from pieria.record import check
 from pieria.record.ids import derived_id
+from pieria.record.json_text import parsed
 from pieria.record.memory import GIVEN_STATUSES
-from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.store.files import unreadable
@@ -25,7 +25,7 @@ from pieria.transfer.problem import Problem
 SYSTEM = "mnemex"
 MEMORIES, RELATIONS = "memories.jsonl", "relations.jsonl"
 WORTH_COMPACTING = 100
-"""Lines that count no more, from which on the original advises to compact."""
+"""Superseded lines above which the original advises to compact."""
 LONGEST_LINE = 64 << 20
 
 Row = Mapping[str, Any]
@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 
 
 class Line(NamedTuple):
-    """One line of an export of ours, and which line of the store it is from."""
+    """One line of an export, with its file and line number in the store."""
 
     file: str
     number: int
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class File:
-    """What one file of the store holds: the last row of every id, with the number of its line."""
+    """One file of the store: the last row of every id, with its line number."""
 
     name: str
     rows: dict[str, tuple[int, Row]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class File:
 
 @dataclass(slots=True)
 class Store:
-    """What was read. A memory is a content, its state and its usage."""
+    """The result of reading. A memory is its content, state and usage."""
 
     memories: list[tuple[Line, Line, Line]] = field(default_factory=list)
     links: list[Line] = field(default_factory=list)
@@ -69,13 +69,13 @@ class Store:
 
 
 def folder_of(path: Path) -> Path | None:
-    """The folder of the store that is at the path; None where there is none."""
+    """Return the folder of the store at this path; None if there is none."""
     folder = path.parent if path.name in (MEMORIES, RELATIONS) else path
     return folder if (folder / MEMORIES).is_file() else None
 
 
 def stats(path: Path) -> dict[str, Any]:
-    """How many rows and lines there are, and whether the original would advise to compact them."""
+    """Return the numbers of rows and lines, and whether the original would advise to compact."""
     memories, relations = _files(path)
     savings = [file.lines - len(file.rows) for file in (memories, relations)]
     return {
@@ -87,7 +87,8 @@ def stats(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path, place: str, now: datetime) -> Store:
-    """The whole store. `place` is the name of the bank; `now` dates what has no time. Raises `TransferError`."""
+    """Read the whole store. `place` is the name of the bank; `now` is used for missing times. Raise `TransferError` if
+    there is no store."""
     memories, relations = _files(path)
     found = Store(problems=[*memories.problems, *relations.problems])
     for id, (number, row) in memories.rows.items():
@@ -141,7 +142,7 @@ def _take(file: File, line: bytes, needed: str) -> None:
 
 
 class _Row:
-    """One row, whose values are taken as far as they can be."""
+    """One row, read as far as its values are valid."""
 
     def __init__(self, store: Store, file: str, number: int, row: Row) -> None:
         self._store, self._file, self._number, self._row = store, file, number, row
@@ -150,7 +151,7 @@ class _Row:
         return Line(self._file, self._number, {name: it for name, it in values.items() if it is not None})
 
     def value(self, name: str, checker: Callable[..., Value], *more: Any, of: Row | None = None) -> Value | None:
-        """None where it says nothing, and where what it says cannot be, which is told."""
+        """Return the checked value; None if it is missing or invalid. Report an invalid one."""
         given = (self._row if of is None else of).get(name)
         if given is None or given in ("", [], {}):
             return None
@@ -161,7 +162,7 @@ class _Row:
             return None
 
     def within(self, name: str, low: float, high: float, usual: float) -> float:
-        """Bounded where it is out of bounds, which is told."""
+        """Return the number within bounds. Report one out of bounds."""
         given = self._row.get(name, usual)
         if isinstance(given, int | float) and not isinstance(given, bool) and given == given:
             if low <= given <= high:
@@ -248,7 +249,7 @@ class _Memory(_Row):
 
 
 def _object(value: object, parameter: str) -> Row:
-    """One that a bank can keep as it is."""
+    """Return an object that a bank can store unchanged."""
     kept = _mapping(value, parameter)
     check.mapping(kept, parameter)
     return kept

@@ -1,4 +1,4 @@
-"""What is wrong with one line of a file: like an input error, but it knows where it stands."""
+"""A problem with one line of a file: an input error with a line number."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pieria.errors import InputError, Invalid, PrivacyError
 
 
 class Problem(Invalid):
-    """`line` counts from 1. Reports and `TransferError` list problems; none is raised by itself."""
+    """`line` counts from 1. Reports and `TransferError` list problems; they are never raised alone."""
 
     code = "problem"
     fields = ("line", "parameter", "expected", "received")
 
     def __init__(self, line: int, parameter: str, expected: str, received: str, hint: str | None = None) -> None:
-        """`received` is said in words already, and never gives away what is remembered."""
+        """`received` is a description, and never reveals what is remembered."""
         self.line = line
         self.parameter = parameter
         self.expected = expected
@@ -25,5 +25,5 @@ class Problem(Invalid):
 
     @classmethod
     def of(cls, line: int, error: InputError | PrivacyError) -> Problem:
-        """The same as the error of a check."""
+        """Return the problem for an error of a check."""
         return cls(line, error.parameter, error.expected, error.received, error.hint)

@@ -1,6 +1,6 @@
-"""What a bank hands down to an import: how it screens text, finds facts by name, and keeps its own records in order.
+"""The rules that a bank passes to an import: how it screens text, builds fact keys, and protects its own records.
 
-Plain values, so that an import decides none of this and knows no setting.
+Plain values, so that an import reads no settings.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from pieria.store.protocol import Reader
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Each of the first five returns a row as it may be kept, or raises `InputError` or `PrivacyError`."""
+    """The first five each return a row in its stored form, or raise `InputError` or `PrivacyError`."""
 
     content: Callable[[Content], Content]
     state: Callable[[State], State]
     link: Callable[[LinkRow], LinkRow]
     fact: Callable[[FactRow], FactRow]
-    """Also fills in the keys by which the fact is found."""
+    """It also fills in the keys of the fact."""
     record: Callable[[Record], Record]
     joined: Mapping[str, Callable[[Reader, Any], list[Record]]] = field(default_factory=dict)
-    """By collection: what to write when a value joins a bank with records of its own. `ConflictError` leaves it out.
+    """By collection: returns the records to write when a value joins a bank's own records. `ConflictError` leaves it
+    out.
 
-    For records that only hold together, where each by itself would be a broken one.
+    For records that are valid only together.
     """
     narrowed: Mapping[str, Callable[[Record, Callable[[str], bool]], Record | None]] = field(default_factory=dict)
-    """By collection: what of a record an untrusted file may say, given which ids it brings as new. `None` leaves the
-    record out.
+    """By collection: returns the part of a record that an untrusted file may set, given which ids it adds. `None`
+    leaves the record out.
     """

@@ -1,4 +1,4 @@
-"""What an import did with what it found, counted for the report."""
+"""Counts what an import did, for the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DECIDES = "decides on a memory that the file does not bring"
 
 @dataclass(slots=True)
 class Tally:
-    """Each counter goes by what it counts: memories, links, facts, usage, records, purged."""
+    """Each counter is keyed by kind: memories, links, facts, usage, records, purged."""
 
     added: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
@@ -24,7 +24,7 @@ class Tally:
     """What was left out or left alone, and why."""
     versions: int = 0
     not_carried: Counter[str] = field(default_factory=Counter)
-    """What the file holds and this way of importing cannot keep."""
+    """What the file holds and this kind of import cannot keep."""
 
     def leave(self, what: str, why: str, number: int = 1) -> None:
         self.left.setdefault(what, Counter())[why] += number

@@ -1,1 +1,1 @@
-"""Keeping: sleep, decay, collection, promotion and validation. Plans changes, and writes none."""
+"""Upkeep: sleep, decay, collection, promotion and validation. It plans changesets and writes none."""

@@ -1,6 +1,7 @@
-"""The summary of a session: one for each, made anew when something was said, changed or taken back since.
+"""The summary of a session: one each, rewritten after a source was added, changed or removed.
 
-Only what everybody may see goes into it. A mind words it; what it is drawn from is worked out here.
+It draws on one scope, so that it shows a reader nothing that the sources do not. A mind words it; the sources are
+chosen here.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ from pieria.record.ids import derived_id, new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader
-from pieria.upkeep.selecting import SAID
-from pieria.upkeep.sleeping import SUMMARY, said
+from pieria.upkeep.selection import SAID
+from pieria.upkeep.sleep import SUMMARY, said
 
 TYPE = "session"
 WORDS = 120
 MOST = 500
-"""Of a longer session the newest memories: no summary has room for more."""
+"""The newest memories of a longer session: a summary has no room for more."""
 LABELS = 8
 NOTHING_LEFT = "nothing of the session is left"
 
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A session as it stands: what its summary is drawn from, oldest first, out of how many; and the summary it has."""
+    """The current state of a session: the summary's sources, oldest first, their total number, and the summary
+    so far."""
 
     session: str
     scope: str
@@ -41,7 +43,7 @@ class Lived:
 
     @property
     def digest(self) -> str:
-        """Another one where anything that goes into the summary is another."""
+        """Return a key that changes whenever an input of the summary changes."""
         told = "\n".join([str(self.of), *(memory.reference for memory in self.sources)])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -51,7 +53,7 @@ class Lived:
 
     @property
     def is_current(self) -> bool:
-        """The same of a summary that came from elsewhere, which can be told only by its time."""
+        """Return whether the summary is up to date. An imported one has no digest and is judged by its time."""
         if self.summary is None or "digest" in self.summary.body:
             return self.is_summed_up
         return not self.sources or self.sources[-1].at <= self.summary.at
@@ -60,7 +62,7 @@ class Lived:
         return mind.summarize([_said(memory) for memory in self.sources], WORDS).strip()
 
     def content(self, text: str) -> dict[str, Any]:
-        """The content of the summary, by the names of the record."""
+        """Return the content of the summary, by field name."""
         files = Counter(file for memory in self.sources for file in memory.files)
         entities = Counter(entity for memory in self.sources for entity in memory.entities)
         tags = Counter(tag for memory in self.sources for tag in memory.tags)
@@ -75,7 +77,7 @@ class Lived:
 
 
 def _said(memory: Memory) -> Said:
-    """Of an observation that quotes what was said, which is told of besides, the title is what it adds."""
+    """Return the source's text. An observation that quotes other sources adds only its title."""
     entry = said(memory)
     if memory.kind != "observation" or not memory.title or "“" not in memory.text:
         return entry
@@ -85,17 +87,16 @@ def _said(memory: Memory) -> Said:
 def lived(reader: Reader, session: str, scope: str, now: int) -> Lived:
     asked = Filter(now=now, viewer=Viewer(everything=True), session=session, scopes=(scope,), kinds=SAID)
     newest = reader.select(asked, "newest", MOST)
-    # It ends with the first of its sources that does, until it is made anew.
+    # A summary ends with the first of its sources that ends, until it is rewritten.
     summaries = asked.having(kinds=(SUMMARY,), types=(TYPE,), valid_at=ANY_TIME, status=None)
     held = next(iter(reader.select(summaries, "changed", 1)), None)
     return Lived(session, scope, tuple(newest[::-1]), sum(reader.count(asked).values()), held)
 
 
 def free_id(reader: Reader, session: str) -> str | None:
-    """The id of a first summary; None where somebody took one away, which is not to come back.
+    """Return the id of a first summary; None if a user removed one, which must not come back.
 
-    One that was purged went with something it was drawn from, and leaves its id behind; so does one of a session of
-    which nothing was left for a while.
+    A purged summary leaves its id in use. So does one that ended because its session was empty for a while.
     """
     for number in count():
         id = derived_id("session-", session, *([str(number)] if number else []))
@@ -108,7 +109,7 @@ def free_id(reader: Reader, session: str) -> str | None:
 
 
 def ties(reader: Reader, id: str, sources: Sequence[Memory], ending: str) -> list[LinkRow]:
-    """To what it is drawn from now, and the end of those to what it was drawn from before."""
+    """Return links to the new sources, and the ends of links to former sources."""
     wanted = {memory.id for memory in sources}
     tied = {
         link.target.name: link

@@ -1,1 +1,1 @@
-"""Notes in a folder of Markdown files: how they are read, written and compared. Nothing here writes to a bank."""
+"""Notes in a folder of Markdown files: reading, writing and comparing. Nothing here writes to a bank."""

@@ -1,6 +1,6 @@
-"""The folder of a vault: which notes are in it, and the only way to write one.
+"""The folder of a vault: which notes it has, and the only way to write one.
 
-Nothing outside the folder is read or written, wherever links lead, and no file that was changed meanwhile is replaced.
+Nothing outside the folder is read or written, wherever links lead. A file that was changed meanwhile is not replaced.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import NamedTuple
 
 from pieria.errors import ConflictError, NotFoundError, StorageError
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
-from pieria.vault.naming import ENDING, same_name
+from pieria.vault.file_names import ENDING, same_name
 
 LARGEST = 64 << 20
-"""Bytes of a note that is read."""
+"""Largest note to read, in bytes."""
 LINKS, TOO_LARGE = "links", "too large"
 _LAX = 0o066
 
 
 class Seen(NamedTuple):
-    """A note's size, and when it was changed, in nanoseconds: enough to tell whether to look again."""
+    """A note's size and time of change in nanoseconds: enough to tell whether it needs to be read again."""
 
     size: int
     changed: int
@@ -35,7 +35,7 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Scan:
-    """`notes` by their paths from the vault; `unseen` are paths that could not be looked at, each with the reason."""
+    """`notes` are keyed by path in the vault; `unseen` are unreadable paths, each with the reason."""
 
     notes: dict[str, Seen] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
@@ -50,20 +50,20 @@ def digest_of(written: bytes) -> str:
 
 
 class Folder:
-    """`root` is the vault, `own` the folder in it where notes of memories are kept."""
+    """`root` is the vault, `own` the folder in it for the notes of memories."""
 
     def __init__(self, root: Path, own: str) -> None:
         self.root = root
         self.own = own
 
     def check(self) -> None:
-        """Raises `NotFoundError` where the vault is not there: nobody is to think that all its notes were deleted."""
+        """Raise `NotFoundError` if the vault is missing: it must not look as if all notes were deleted."""
         if not self.root.is_dir():
             hint = f"Make the folder {self.root}, or name another with the setting vault. Is its disk there?"
             raise NotFoundError("vault", str(self.root), hint=hint)
 
     def scan(self) -> Scan:
-        """Every Markdown file, but nothing hidden: that is the editor's, or was thrown away."""
+        """Return every Markdown file that is not hidden: hidden ones belong to the editor or are trash."""
         self.check()
         found = Scan()
         self._look(self.root, "", found)
@@ -103,7 +103,7 @@ class Folder:
             found.notes[path] = _seen(about)
 
     def read(self, path: str) -> bytes:
-        """Raises `OSError`, also where something that is no file has taken the note's place."""
+        """Return the bytes. Raise `OSError` if it cannot be read, or is no regular file."""
         handle = os.open(self.root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -111,7 +111,7 @@ class Folder:
             return file.read(LARGEST + 1)
 
     def taken(self) -> set[str]:
-        """The names in the folder for notes of memories, as `same_name` spells them."""
+        """Return the names in the folder for notes of memories, spelt by `same_name`."""
         try:
             return {same_name(other) for other in os.listdir(self.root / self.own)}
         except FileNotFoundError:
@@ -120,13 +120,14 @@ class Folder:
             raise StorageError("read", f"{self.root / self.own} cannot be read ({problem.strerror})") from problem
 
     def create(self, path: str, written: bytes) -> Seen:
-        """A new file, whole or not at all, and on the disk after `settle`. `ConflictError` where the name is taken."""
+        """Write a new file, whole or not at all; `settle` makes it durable. Raise `ConflictError` if the name
+        is taken."""
         target = self._inside(path)
         mode = self._mode
         with written_aside(target, "vault") as aside:
             seen = self._fill(aside, written, mode)
             try:
-                # The name is taken first, so that of two who want it one gets it, on every file system.
+                # Reserve the name first, so that only one of two writers gets it, on every file system.
                 os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE))
             except FileExistsError:
                 raise ConflictError("there is a note of that name", ids=(path,), hint="Sync again.") from None
@@ -134,8 +135,8 @@ class Folder:
         return seen
 
     def settle(self) -> None:
-        """Puts the names of new notes on the disk, before anybody is told of them. Nothing is left to put there where
-        somebody took their folder away meanwhile."""
+        """Flush the names of new notes to the disk, before a caller reports them. If the folder was removed meanwhile,
+        there is nothing to flush."""
         folder = self.root / self.own
         try:
             flush(folder)
@@ -145,7 +146,7 @@ class Folder:
             raise storage_error("vault", folder, problem) from problem
 
     def replace(self, path: str, written: bytes, before: str) -> Seen:
-        """Raises `ConflictError` where the file is no longer the one of this digest: somebody is at it."""
+        """Replace a note. Raise `ConflictError` if the file no longer has the digest `before`: a user is editing it."""
         target = self._inside(path)
         with written_aside(target, "vault") as aside:
             try:
@@ -159,7 +160,7 @@ class Folder:
         return seen
 
     def delete(self, path: str, before: str) -> None:
-        """The same for taking it away."""
+        """Delete a note. Raise `ConflictError` if the file no longer has the digest `before`."""
         target = self._inside(path)
         self._same(path, before)
         try:
@@ -176,14 +177,14 @@ class Folder:
             raise _changed(path)
 
     def _fill(self, aside: Path, written: bytes, mode: int) -> Seen:
-        """As it will be seen under its name: by the time it has that, somebody else may have taken it."""
+        """Return the file's state before it gets its name: afterwards another program may have replaced it."""
         aside.write_bytes(written)
         os.chmod(aside, mode)
         flush(aside)
         return _seen(os.stat(aside))
 
     def _inside(self, path: str) -> Path:
-        """In full. Raises `StorageError` where a link on the way would lead elsewhere."""
+        """Return the full path. Raise `StorageError` if a link on the way leads out of the vault."""
         target = self.root / path
         root = os.path.realpath(self.root)
         folder = Path(os.path.normpath(os.path.join(root, path))).parent
@@ -196,18 +197,18 @@ class Folder:
 
     @cached_property
     def _mode(self) -> int:
-        """For the owner alone, unless all notes at the top of the vault are for others as well."""
+        """Return the mode of new notes: private, unless all notes at the top of the vault are shared."""
         modes = []
         with os.scandir(self.root) as entries:
             for one in entries:
                 if one.name.lower().endswith(ENDING) and one.is_file(follow_symlinks=False):
-                    # What has gone by now is for nobody.
+                    # A file removed by now does not count.
                     with suppress(FileNotFoundError):
                         modes.append(stat.S_IMODE(one.stat(follow_symlinks=False).st_mode))
         return PRIVATE_FILE | (reduce(and_, modes) & _LAX if modes else 0)
 
     def _searchable(self) -> int:
-        """Whoever may read a note must be let through its folder."""
+        """Return the search bits of a folder: readers of a note must be able to enter its folder."""
         lax = self._mode & 0o044
         return lax | lax >> 2
 

@@ -1,7 +1,7 @@
 """Front matter: the YAML between two fences at the top of a note, read without guessing and rewritten without loss.
 
-Every value is read as it is spelt, so that a date stays a date and the tag `no` a tag. What others wrote there stays
-to the letter: only the entries that are ours are cut out and set anew.
+Values are read as strings: a date stays a date, and the tag `no` stays a tag. Foreign entries are kept verbatim: only
+our entries are replaced.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 LIMIT = 64 * 1024
-"""Characters between the fences; what is longer is no front matter."""
+"""Largest front matter in characters; a longer block is no front matter."""
 MOST_READ = 4 * LIMIT
-"""Characters of all values together, which aliases can make more than what is written."""
+"""Largest total of all values in characters: aliases can expand far beyond the text."""
 DEEPEST, WIDEST = 50, 100
-"""Brackets within one another, and columns that a line is indented by or has marks of lists in. Depth is measured
-before the reader of YAML starts: it calls itself for each level, and takes long to find that it is too deep."""
+"""Deepest nesting of brackets, and widest indent or run of list marks. Checked before YAML parsing, because the parser
+recurses once per level and is slow to fail."""
 _FENCE = "---"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
@@ -24,20 +24,20 @@ _ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
 _BRACKETS = re.compile(r"[\[\]{}]")
 _INDENTED = re.compile(rf"^(?: |[-?:](?=[ \t])|\t){{{WIDEST}}}", re.MULTILINE)
 _BREAKS = re.compile("[\x85\u2028\u2029]")
-"""Line breaks to YAML alone, which turn to spaces unless they are escaped."""
+"""Line breaks to YAML alone, which become spaces unless they are escaped."""
 _TAGS = ("tags", "tag")
 
 Value = str | list[str] | None
-"""A text, a list of texts, or something else that is not read."""
+"""A text, a list of texts, or None for any other value."""
 Values = Mapping[str, str | Sequence[str] | int | float | bool | None]
 
 
 class BadFrontError(Exception):
-    """Why front matter cannot be read, or not be rewritten. It never leaves this package."""
+    """Front matter cannot be read or rewritten. It never leaves this package."""
 
 
 class Split(NamedTuple):
-    """A note's front matter, without its fences, and what comes after; `problem` where one was begun in vain."""
+    """A note's front matter without fences, and the rest; `problem` if front matter began but did not end."""
 
     front: str | None
     body: str
@@ -52,13 +52,13 @@ def split(text: str) -> Split:
     if closing is not None:
         return Split(rest[: closing.start()], rest[closing.end() + 1 :])
     if not _ENTRY.match(rest):
-        # A line across the page, which is Markdown as well.
+        # A thematic break: valid Markdown as well.
         return Split(None, text)
     return Split(None, text, f"its front matter does not end within {LIMIT:,} characters")
 
 
 def read(front: str) -> dict[str, Value]:
-    """The entries by name. Raises `BadFrontError` for what is no YAML, and for a name that stands there twice."""
+    """Return the entries by name. Raise `BadFrontError` if it is not YAML or has a duplicate name."""
     import yaml  # type: ignore[import-untyped]
 
     found: dict[str, Value] = {}
@@ -82,13 +82,13 @@ def read(front: str) -> dict[str, Value]:
 
 
 def names(value: Value) -> list[str]:
-    """A list of names, or those of one text, with commas between."""
+    """Return the names of a list, or of one text with commas."""
     listed = value.split(",") if isinstance(value, str) else value or ()
     return [name.strip() for name in listed if name.strip()]
 
 
 def tags(values: Mapping[str, Value]) -> list[str]:
-    """The tags, which may stand there with or without their #, and in one text with spaces between."""
+    """Return the tags, with or without #. One text without commas is split at spaces."""
     found: list[str] = []
     for name in _TAGS:
         value = values.get(name)
@@ -97,9 +97,9 @@ def tags(values: Mapping[str, Value]) -> list[str]:
 
 
 def written(values: Values, before: str = "") -> str:
-    """The entries as front matter; those that `before` has of the same names are replaced there, and None takes away.
+    """Return the entries as front matter. They replace entries of the same names in `before`; None removes one.
 
-    Raises `BadFrontError` where `before` cannot be read, or does not say the same of everything else afterwards.
+    Raise `BadFrontError` if `before` cannot be read, or if any other entry would change.
     """
     foreign = {name: value for name, value in read(before).items() if name not in values} if before else {}
     pieces: list[str] = []
@@ -127,7 +127,7 @@ def fenced(front: str) -> str:
 
 
 def _spelt(values: Values) -> str:
-    """Entries as YAML, without the last line feed, and without those that are None."""
+    """Return entries as YAML, without the last line feed and without those that are None."""
     import yaml
 
     plain = {name: list(it) if isinstance(it, tuple) else it for name, it in values.items() if it is not None}
@@ -143,7 +143,7 @@ def _spelt(values: Values) -> str:
 
 
 def _places(front: str) -> Iterator[tuple[int, int, str]]:
-    """Where each entry begins and ends, in the order in which they stand."""
+    """Yield start, end and name of each entry, in order."""
     import yaml
 
     for key, value in _entries(front):
@@ -152,7 +152,7 @@ def _places(front: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _end(node: Any, front: str) -> int:
-    """Where a value's last character is: a block goes on, to YAML, up to whatever comes next."""
+    """Return where a value's text ends: to YAML, a block extends to the next entry."""
     import yaml
 
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
@@ -163,7 +163,7 @@ def _end(node: Any, front: str) -> int:
 
 
 def _line_end(front: str, position: int) -> int:
-    """Behind the line feed of the line."""
+    """Return the position after the line feed of the line."""
     found = front.find("\n", position)
     return len(front) if found < 0 else found + 1
 
@@ -174,7 +174,7 @@ def _entries(front: str) -> list[tuple[Any, Any]]:
     if _depth(front) > DEEPEST or _INDENTED.search(front):
         raise BadFrontError("its front matter is nested too deeply")
     try:
-        # The loader in C crashes the whole process on brackets that are nested deeply enough.
+        # The C loader crashes the process on deeply nested brackets.
         node = yaml.compose(front, Loader=yaml.BaseLoader)
     except RecursionError:
         raise BadFrontError("its front matter is nested too deeply") from None
@@ -189,7 +189,7 @@ def _entries(front: str) -> list[tuple[Any, Any]]:
 
 
 def _plain(value: str) -> str:
-    """YAML can spell a character that no bank keeps."""
+    """Return the text without NUL: YAML can spell it, but a bank cannot store it."""
     return value.replace("\0", "\ufffd")
 
 

@@ -1,6 +1,6 @@
-"""What a note's Markdown says beside its text: hashtags, and which other notes it leads to.
+"""The hashtags and the links in a note's Markdown.
 
-Code is no prose: nothing within it is a tag or a link.
+Code does not count: it holds neither tags nor links.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote, unquote
 
 LOOKED_AT = 1 << 20
-"""Characters of a note that are looked through."""
+"""Characters of a note to search."""
 MOST_TAGS, MOST_LINKS = 200, 500
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"`+[^`\n]*`+")
@@ -25,7 +25,7 @@ _NOT_IN_TAGS = re.compile(r"[^\w/\-]+")
 
 
 def prose(text: str) -> str:
-    """The text without code and comments."""
+    """Return the text without code and comments."""
     fence = ""
     kept: list[str] = []
     for line in text[:LOOKED_AT].split("\n"):
@@ -41,7 +41,7 @@ def prose(text: str) -> str:
 
 
 def hashtags(text: str) -> tuple[str, ...]:
-    """Each once, in order. A colour is none, nor is what holds no letter."""
+    """Return each hashtag once, in order, except colours and numbers."""
     return tuple(_tags(_TARGET.sub(" ", prose(text))))
 
 
@@ -58,13 +58,13 @@ def _tags(text: str) -> Iterator[str]:
 
 
 def as_hashtag(tag: str) -> str | None:
-    """A tag in the spelling in which a text can bear it; None where nothing of it can stand there."""
+    """Return the tag as a hashtag; None if it has no characters for one."""
     spelt = _NOT_IN_TAGS.sub("-", tag).strip("-/")
     return f"#{spelt}" if spelt and not spelt.isdigit() else None
 
 
 def links(text: str) -> tuple[str, ...]:
-    """What the text leads to, as it is written there: `[[names]]`, and paths of other notes."""
+    """Return link targets as written: `[[names]]`, and paths of other notes."""
     plain = prose(text)
     found = dict.fromkeys(match[1].strip() for match in _WIKI.finditer(plain))
     found |= dict.fromkeys(f"./{unquote(match[1])}" for match in _INLINE.finditer(plain) if "://" not in match[1])
@@ -72,19 +72,19 @@ def links(text: str) -> tuple[str, ...]:
 
 
 def as_name(entity: str) -> str:
-    """What a link to a note of that name may hold; nothing where that would be another name."""
+    """Return the entity as a link target; empty if it has characters that a link cannot hold."""
     return "" if re.search(r"[\[\]|#^\n:\\/%]", entity) else entity.strip()
 
 
 def wiki_link(path: str, title: str) -> str:
-    """A link to a note as Obsidian writes it."""
+    """Return a link to a note, in Obsidian's syntax."""
     name = path.removesuffix(".md")
     shown = re.sub(r"[\[\]|\n]+", " ", title).strip()
     return f"[[{name}]]" if shown in ("", name) else f"[[{name}|{shown}]]"
 
 
 def plain_link(path: str, title: str, origin: str) -> str:
-    """The same as Markdown knows it, from the note that it stands in."""
+    """Return a Markdown link to a note, relative to the note `origin`."""
     up = len(PurePosixPath(origin).parent.parts)
     shown = re.sub(r"[\[\]\n]+", " ", title).strip() or PurePosixPath(path).stem
     return f"[{shown}]({quote('../' * up + path)})"

@@ -1,6 +1,6 @@
-"""The note of a memory: how it is written, and what of it is read back when somebody has edited it.
+"""The note of a memory: how it is written, and what is read back after a user edited it.
 
-Front matter, the text as it is, and below a mark what is written anew each time: links and hashtags.
+It has front matter and the memory's text. Below a mark it has links and hashtags, which each sync rewrites.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST_CONTEXT = 10_000
 
 
 class Tie(NamedTuple):
-    """A note that this one is tied to."""
+    """A note that this one links to."""
 
     relation: str
     title: str
@@ -33,7 +33,7 @@ class Tie(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the note of a memory says: entries of its front matter, its text, and what comes below."""
+    """The content of a memory's note: front matter, text, and the part below the mark."""
 
     front: dict[str, Any]
     text: str
@@ -44,7 +44,7 @@ class Page:
         return _digest(json.dumps([self.front, self.text, self.tail], ensure_ascii=False, sort_keys=True))
 
     def written(self, before: str | None = None) -> str:
-        """The whole note; `before` is the front matter that it has by now, whose other entries stay as they are."""
+        """Return the whole note. `before` is its current front matter, whose other entries stay unchanged."""
         head = front.fenced(front.written(self.front, before or ""))
         tail = f"\n{self.tail}\n" if self.tail else ""
         return f"{head}\n{self.text}\n\n{MARK}\n{tail}"
@@ -52,7 +52,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a note says of its memory. The texts are digests in what is kept of an earlier reading."""
+    """What a note says of its memory. In a saved earlier reading the texts are digests."""
 
     title: str
     tags: tuple[str, ...]
@@ -64,12 +64,12 @@ class Said:
     marked: bool = field(default=False, compare=False)
 
     def over(self, page: Page, names: Collection[str]) -> Page:
-        """The page with what this note says, in place of what its memory says, for the texts of these names."""
+        """Return the page with this note's version of the named texts, in place of the memory's."""
         head = {name: getattr(self, name) or None for name in ("title", "context") if name in names}
         return replace(page, front={**page.front, **head}, text=self.text if "text" in names else page.text)
 
     def kept(self) -> dict[str, Any]:
-        """As it is noted down, to compare with what the note says another time."""
+        """Return the reading in the form that is saved for the next comparison."""
         return {
             "title": self.title,
             "tags": sorted(self.tags),
@@ -80,7 +80,7 @@ class Said:
 
 
 def heading(memory: Memory) -> str:
-    """Its title; of one without the beginning of its first line."""
+    """Return the memory's title, or the start of its first line if it has none."""
     line = memory.title or next((line for line in memory.text.split("\n") if line.strip()), "")
     spelt = " ".join(line.strip().lstrip("#>-* ").split()) or " ".join(line.split())
     if len(spelt) <= LONGEST_TITLE:
@@ -111,7 +111,8 @@ def page_of(memory: Memory, usage: Usage, ties: Sequence[Tie], *, bank: str, pat
 
 
 def _tail(memory: Memory, ties: Sequence[Tie], path: str, target: str) -> str:
-    """Links to other notes with what ties them, names as links, tags as hashtags: as the target knows them."""
+    """Return the part below the mark: links with their relations, entities as links and tags as hashtags, in the
+    target's syntax."""
     wiki = target == "obsidian"
     lines = []
     for tie in ties:
@@ -126,13 +127,13 @@ def _tail(memory: Memory, ties: Sequence[Tie], path: str, target: str) -> str:
 
 
 def may_be_of_memory(written: str) -> bool:
-    """Whether it is worth reading its front matter to know whose note it is."""
+    """Return whether its front matter may name a memory and is worth parsing."""
     head = written[: front.LIMIT]
     return "bank:" in head and "id:" in head
 
 
 def said_in(written: str, tail: str = "") -> Said:
-    """What the note says, `tail` being what was written below its mark. Raises `BadFrontError`."""
+    """Return what the note says. `tail` is the text last written below its mark. Raise `BadFrontError`."""
     parts = front.split(written)
     if parts.front is None:
         raise front.BadFrontError(parts.problem or "it has no front matter any more")
@@ -155,7 +156,7 @@ def said_in(written: str, tail: str = "") -> Said:
 
 
 def changes(held: Memory, base: Mapping[str, Any], said: Said) -> dict[str, Any]:
-    """What `update` is to be told so that the memory says what the note says, as far as somebody changed the note."""
+    """Return the fields for `update` that apply the user's edits of the note to the memory."""
     found: dict[str, Any] = {}
     now = said.kept()
     for name in ("title", "context", "text"):
@@ -170,7 +171,7 @@ def changes(held: Memory, base: Mapping[str, Any], said: Said) -> dict[str, Any]
 
 
 def _cut(body: str, tail: str) -> tuple[str, str, bool]:
-    """The text, what was added below the mark, and whether that is there."""
+    """Return the text, the additions below the mark, and whether the mark is present."""
     body = body.removeprefix("\n")
     lines = body.split("\n")
     place = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].startswith(_MARKED)), None)

@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
-from pieria.bank.metering import Budgets
-from pieria.bank.older_facts import state_old_facts
-from pieria.bank.vault_at import VaultAt
+from pieria.bank.facts.older_facts import state_old_facts
+from pieria.bank.jobs.budget import Budgets
+from pieria.bank.vault.location import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
-from pieria.models.metering import UNMETERED, Tally
+from pieria.models.meter import UNMETERED, Tally
 from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
@@ -28,18 +28,18 @@ from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.record.trust import AGENT, GIVEN
 from pieria.record.zones import settled_zone
-from pieria.workspace.configuring import config_for_session, config_of, names_in, refuse_backend
+from pieria.workspace.config import config_for_session, config_of, names_in, refuse_backend
 from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
 from pieria.workspace.doubt import is_data_doubted as is_data_doubted
 from pieria.workspace.doubt import refuse_doubted as refuse_doubted
+from pieria.workspace.found_data import offers
+from pieria.workspace.graph_recall import Recalling
+from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
-from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Spot, Way, place_of
 from pieria.workspace.places import not_there as not_there
-from pieria.workspace.recalling import Recalling
-from pieria.workspace.recalling import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.seal_keys import seal_of
 from pieria.workspace.sessions import nobody_told
@@ -47,10 +47,10 @@ from pieria.workspace.stores import Held, Key, stores
 from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import CopyReport, RemovalReport, RestoreReport
+    from pieria.bank.results.transfer import CopyReport, RemovalReport, RestoreReport
     from pieria.config import Config
-    from pieria.learning.minding import Thinker
-    from pieria.models.metering import Meter
+    from pieria.learning.models import Thinker
+    from pieria.models.meter import Meter
     from pieria.models.minds.llm import Override, OwnPrompt
     from pieria.sessions.opened import Judges, Judging
     from pieria.settings import Resolved
@@ -127,7 +127,7 @@ def copy(
     `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
     be in use. Raises `ConflictError` where there is a bank of that name already.
     """
-    from pieria.workspace.copying import copy_bank
+    from pieria.workspace.bank_copy import copy_bank
 
     given = dict(_mapping(settings))
     named = {} if bank is None else {"bank": check_bank_name(bank)}
@@ -278,7 +278,7 @@ class Workspace(Recalling):
         what may still hold its words. Whoever opens the name again opens a new, empty bank.
         Raises `NotFoundError` where there is no such bank, `BusyError` where another process is in the way.
         """
-        from pieria.workspace.removing import remove_bank
+        from pieria.workspace.removal import remove_bank
 
         check.flag(dry_run, "dry_run")
         if self._closed:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.errors import InputError
-from pieria.learning.minding import Thinker, names_for, thinker_of, told_to, with_options
+from pieria.learning.models import Thinker, names_for, thinker_of, told_to, with_options
 from pieria.models import (
     NONE,
     PROVIDERS,
@@ -24,7 +24,7 @@ from pieria.models import (
 )
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
-from pieria.workspace.configuring import config_of, further_of, names_in, say_who_embeds
+from pieria.workspace.config import config_of, further_of, names_in, say_who_embeds
 from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def settled_thinker(given: Handed, settings: Settings) -> Thinker:
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
     if given.llm is None and llm is not None and given.config is None:
         # The setting names models of the server that the settings name, and of no other.
-        from pieria.models.minds.llm.choosing import overrides_of
+        from pieria.models.minds.llm.step_models import overrides_of
 
         own = {**overrides_of(settings.llm_steps or ""), **own}
     thinker = thinker_of(llm, given.config, overrides=own, prompts=given.prompts, is_named=given.is_named)

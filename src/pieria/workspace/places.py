@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
-from pieria.errors.describing import counted
+from pieria.errors.description import counted
 from pieria.record.banks import USER_BANK, check_bank_name, no_such_bank, same_bank
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.bank.results.transfer import RestoreReport
     from pieria.settings import Settings
     from pieria.store.protocol import Progress, Store
     from pieria.store.seal import Seal
@@ -198,7 +198,7 @@ class FileSpot:
 
     @property
     def is_sealed(self) -> bool:
-        from pieria.store.sqlite.sealing import is_sealed
+        from pieria.store.sqlite.seal_driver import is_sealed
 
         return is_sealed(self.path)
 
@@ -279,7 +279,7 @@ class FileSpot:
     def restore(
         self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
     ) -> RestoreReport:
-        from pieria.bank.transfer import restore_file
+        from pieria.bank.transfer.files import restore_file
 
         report = restore_file(backup, self.path, replace=replace, progress=progress, seal=seal)
         self._noting(self.path)

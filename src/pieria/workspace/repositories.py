@@ -20,11 +20,11 @@ from pieria.record.banks import check_bank_name
 from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
-    from pieria.bank.replies import IngestReceipt
+    from pieria.bank.results.general import IngestReceipt
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
     from pieria.models import Embedder
-    from pieria.models.metering import Tally
+    from pieria.models.meter import Tally
     from pieria.models.mind import Mind
     from pieria.models.minds.llm import OwnPrompt
     from pieria.notifier import Event
@@ -124,7 +124,7 @@ class Repositories(GraphCare):
 
     def get_graph(self, repo_id: str) -> Graph:
         """All of it, as a value."""
-        from pieria.graph.reading import whole
+        from pieria.graph.callback_reads import whole
 
         return whole(self._backend(repo_id))
 
@@ -143,7 +143,7 @@ class Repositories(GraphCare):
 
     def latest(self, repo_id: str, top_k: int, types: Sequence[str] = KNOWLEDGE) -> list[tuple[Node, NodeMetadata]]:
         """The nodes that came in last, with their metadata; what has none is left out."""
-        from pieria.graph.reading import newest
+        from pieria.graph.callback_reads import newest
 
         return newest(self._backend(repo_id), check.whole(top_k, "top_k"), types)
 
@@ -225,7 +225,7 @@ class Repositories(GraphCare):
 
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
         """With sessions that end with the process, for nobody else knows of them."""
-        from pieria.bank.graph import applying
+        from pieria.bank.graph.verbs import applying
         from pieria.sessions.log import MemoryLog
         from pieria.sessions.opened import OpenSessions
 

@@ -15,7 +15,7 @@ from pieria.record.banks import USER_BANK, user_bank_of
 from pieria.workspace.places import Making, Way, in_the_way, no_user, spelt_in
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.bank.results.transfer import RestoreReport
     from pieria.store.protocol import Progress, Store
     from pieria.store.seal import Seal
 
@@ -110,8 +110,8 @@ class ServerSpot:
     def restore(
         self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
     ) -> RestoreReport:
-        from pieria.bank.replies_transfer import RestoreReport
-        from pieria.store.copying import copy_from_file
+        from pieria.bank.results.transfer import RestoreReport
+        from pieria.store.copy import copy_from_file
         from pieria.store.parts import counts
 
         if replace:

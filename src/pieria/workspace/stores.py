@@ -11,9 +11,9 @@ from functools import partial
 from typing import NamedTuple
 
 from pieria.bank.background import background
-from pieria.bank.embedding import Embedding
-from pieria.bank.metering import BankMeter, Budgets
-from pieria.bank.using import Uses
+from pieria.bank.embedding.queue import Embedding
+from pieria.bank.jobs.budget import BankMeter, Budgets
+from pieria.bank.read.usage import Uses
 from pieria.errors import BusyError
 from pieria.models import Embedder
 from pieria.workspace.places import Spot, Way

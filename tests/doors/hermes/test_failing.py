@@ -16,9 +16,9 @@ from pieria import Bank
 from pieria.errors import BusyError, StorageError
 from pieria.hermes import behind as behind_module
 from pieria.hermes.behind import Behind
-from pieria.hermes.keeping import PART
 from pieria.hermes.options import FILE, save
 from pieria.hermes.provider import provider
+from pieria.hermes.turns import PART
 
 
 def failing(error: Exception) -> Callable[..., Any]:

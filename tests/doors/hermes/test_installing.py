@@ -17,7 +17,7 @@ from tests.cli.conftest import ask
 from tests.doors.hermes.conftest import Begin
 from tests.doors.hermes.host import MemoryProvider, provider_in, provider_of, within_hermes
 
-from pieria.hermes.installing import install, plugin
+from pieria.hermes.install import install, plugin
 from pieria.hermes.options import options_in
 
 __all__ = ["ask"]

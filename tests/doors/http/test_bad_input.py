@@ -14,7 +14,7 @@ import pytest
 from tests.doors.http.conftest import PATIENCE, READS, WRITES, Served, listening, serving
 
 from pieria.doors.http import bodies
-from pieria.doors.http.failing import Refused
+from pieria.doors.http.failures import Refused
 from pieria.doors.http.hosts import Hosts, hosts
 from pieria.doors.http.patience import PatientProtocol
 from pieria.doors.web.site import SIGN_IN

@@ -10,9 +10,9 @@ from tests.doors.http.conftest import READS, Served, serving
 
 import pieria
 from pieria import errors
-from pieria.bank.reading import COUNTED
+from pieria.bank.read.get import COUNTED
 from pieria.doors.http.bodies import BODY_LIMIT
-from pieria.doors.http.failing import STATUS, status_of
+from pieria.doors.http.failures import STATUS, status_of
 from pieria.doors.http.limits import A_SECOND, KNOWN, Rate
 from pieria.doors.http.metrics import GAUGES, Metrics
 from pieria.doors.http.openapi import ERRORS, OPENAPI

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 import anyio
 import pytest
 
-from pieria.doors.web import following
+from pieria.doors.web import live as following
 from pieria.doors.web.assets import STATIC, Assets
-from pieria.doors.web.rendering import Templates
+from pieria.doors.web.html import Templates
 from pieria.doors.web.tasks import AT_ONCE, FILES, KEPT, Made, Task, Tasks
 from pieria.errors import ConflictError, InputError, NotFoundError
 

@@ -11,7 +11,7 @@ from tests.toolsets.requirements import requirement
 
 from pieria.errors import InputError
 from pieria.toolsets.mempalace.aaak import Entry, Header, Legend, Line, Relation, Sentence, decode, encode
-from pieria.toolsets.mempalace.briefing import brief
+from pieria.toolsets.mempalace.aaak_rules import brief
 
 ROOT = Path(__file__).parents[3]
 

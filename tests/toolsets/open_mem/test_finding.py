@@ -13,7 +13,7 @@ from tests.toolsets.open_mem.conftest import Made
 from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Host
-from pieria.toolsets.open_mem.finding import marked
+from pieria.toolsets.open_mem.find import marked
 
 TEXTS = {
     "path": "The connection lives in src/db/store.ts and nowhere else.",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import ApartGroup
+from pieria.doors.cli.parser import ApartGroup
 
 if TYPE_CHECKING:
     from pieria.doors.bench.datasets import Conversation
@@ -73,7 +73,7 @@ def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, seale
 @click.pass_context
 def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
     """Time mining conversations, and mining them again when nothing, or one thing, has changed."""
-    from pieria.doors.bench.mining import measure_mining
+    from pieria.doors.bench.mine import measure_mining
 
     _told(ctx, measure_mining(turns), as_json=as_json)
 
@@ -86,7 +86,7 @@ def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
 @click.pass_context
 def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> None:
     """Time what hooks cost an agent and what handing over takes, and weigh what events leave behind."""
-    from pieria.doors.bench.capturing import measure
+    from pieria.doors.bench.capture_cost import measure
 
     _told(ctx, measure(size, events, _say), as_json=as_json)
 
@@ -97,7 +97,7 @@ def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> Non
 @click.pass_context
 def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
     """Time what keeps a graph in order: validation, consolidation, decay and repair, and the memory it takes."""
-    from pieria.doors.bench.caring import measure
+    from pieria.doors.bench.graph_care import measure
 
     _told(ctx, measure(size, _say), as_json=as_json)
 
@@ -109,7 +109,7 @@ def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
 @click.pass_context
 def graph(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> None:
     """Time recall from a graph, node by node, without what models take."""
-    from pieria.doors.bench.asking import measure_graph, measure_graph_on_server
+    from pieria.doors.bench.graph_recall import measure_graph, measure_graph_on_server
 
     result = measure_graph(size, _say) if data is None else measure_graph_on_server(data, size, _say)
     _told(ctx, result, as_json=as_json)

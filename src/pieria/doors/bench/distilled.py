@@ -10,8 +10,8 @@ from time import process_time
 from typing import Any
 
 from pieria.doors.bench.filled import Say
-from pieria.doors.bench.meaning import Meaning
 from pieria.doors.bench.rows import Row
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.workload import Workload
 from pieria.workspace import Workspace
 

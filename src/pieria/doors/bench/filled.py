@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
-from pieria.doors.bench.meaning import Meaning
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.workload import Workload, place, session
 from pieria.workspace import Workspace
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import Any
 
+from pieria.doors.bench.intervals import FIGURES, Estimate, mean, told_apart, told_apart_better
 from pieria.doors.bench.retrieval import FITTED, FRESH, SLEPT, WHOLE, Answer
-from pieria.doors.bench.sampling import FIGURES, Estimate, mean, told_apart, told_apart_better
 
 ALL = "all"
 COMPARED = ("R@10", "session R@5")

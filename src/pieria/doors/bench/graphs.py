@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
 from pieria.doors.bench.filled import Say
-from pieria.doors.bench.meaning import Meaning
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.workload import Workload
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import Any
 from pieria import telemetry
 from pieria.bank import Bank
 from pieria.doors.bench.filled import STEP, Say
-from pieria.doors.bench.meaning import Meaning
 from pieria.doors.bench.rows import Row
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.workload import Workload, place
 from pieria.workspace import Workspace
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.doors.bench.filled import Say
-from pieria.doors.bench.meaning import Meaning
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import machine
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.workload import Workload
 from pieria.toolsets import Banks, Host, called, registry
 from pieria.toolsets.paths import paths_of_user

@@ -14,12 +14,12 @@ import click
 
 from pieria.bank import Bank
 from pieria.doors.bench.datasets import Asked, Conversation
-from pieria.doors.bench.fitting import Lesson, fitted, lesson
+from pieria.doors.bench.fit import Lesson, fitted, lesson
 from pieria.record.memory import Memory
 from pieria.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pieria.bank.replies import Neighborhood
+    from pieria.bank.results.general import Neighborhood
 
 FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)

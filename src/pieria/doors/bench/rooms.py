@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pieria.doors.bench.datasets import Asked, Conversation
+from pieria.doors.bench.intervals import FIGURES, mean, mean_of_groups
 from pieria.doors.bench.retrieval import Say
-from pieria.doors.bench.sampling import FIGURES, mean, mean_of_groups
 from pieria.toolsets import Banks, Host, called, registry
 from pieria.toolsets.paths import paths_of_user
 from pieria.workspace import Workspace

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import click
 
+from pieria.doors.bench.context import telling
 from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import SINGLE_WRITES, filling, machine, recalling
-from pieria.doors.bench.telling import telling
 from pieria.record.address import is_server
 
 RECALL_TARGETS = ((100_000, 25.0),)

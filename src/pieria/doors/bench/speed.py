@@ -20,13 +20,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.doors.bench import modelled, serving
+from pieria.doors.bench import mcp_server as serving
+from pieria.doors.bench import modelled
 from pieria.doors.bench.bare import Rows
+from pieria.doors.bench.context import telling
 from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
-from pieria.doors.bench.meaning import DIMENSION, Meaning
 from pieria.doors.bench.rows import Row, below, quantile
-from pieria.doors.bench.telling import telling
+from pieria.doors.bench.vectors import DIMENSION, Meaning
 from pieria.doors.bench.workload import FILTERS, Workload, place
 from pieria.workspace import Workspace
 

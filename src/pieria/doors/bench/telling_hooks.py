@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pieria.capture.installing.commands import CONTEXT, Commands
+from pieria.capture.install.commands import CONTEXT, Commands
 from pieria.doors.bench.filled import Say
 from pieria.doors.bench.processes import ran
 from pieria.doors.bench.rows import Row, quantile

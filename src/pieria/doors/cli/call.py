@@ -41,7 +41,7 @@ class Call:
     """Those of the command that runs, to speak of them as they are spelt on the line."""
 
     def workspace(self) -> Workspace:
-        from pieria.doors.cli.listening import listen
+        from pieria.doors.cli.log import listen
         from pieria.workspace import Workspace
 
         listen(self.note, everything=self.debug)
@@ -67,7 +67,7 @@ class Call:
 
         if not spool_of(workspace).is_waiting:
             return
-        from pieria.capture.draining import Drain
+        from pieria.capture.drain import Drain
         from pieria.errors import PieriaError
 
         try:
@@ -77,7 +77,7 @@ class Call:
 
     def distil(self, bank: Bank) -> None:
         """What is due of that: where no server and no worker runs, nobody else would."""
-        from pieria.bank.working import catch_up
+        from pieria.bank.jobs.worker import catch_up
         from pieria.errors import PieriaError
 
         try:

@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 from pieria.doors.cli.when import read_time
 from pieria.errors import InputError
 from pieria.record.check import TEXT_LIMIT
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 from pieria.record.time import system_clock
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Apart
+from pieria.doors.cli.parser import Apart
 
 
 @click.command(cls=Apart)

@@ -16,7 +16,7 @@ from pieria.bank import Bank
 from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import size
 from pieria.doors.demo.stage import Stage, day
-from pieria.doors.demo.telling import BANK, Story, tell
+from pieria.doors.demo.story import BANK, Story, tell
 from pieria.record.fact import Fact
 from pieria.record.memory import Memory
 

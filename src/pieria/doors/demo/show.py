@@ -12,7 +12,7 @@ from typing import Any
 import pieria
 from pieria.doors.demo.scenes import SCENES
 from pieria.doors.demo.stage import Stage
-from pieria.doors.demo.telling import BANK, Story, lines
+from pieria.doors.demo.story import BANK, Story, lines
 from pieria.errors import InputError
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pieria.record.time import micros, moment
 
 if TYPE_CHECKING:
-    from pieria.bank.reviewing import Curve
+    from pieria.bank.upkeep.review import Curve
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from pieria import telemetry
 from pieria.doors.http.bodies import Bodies
 from pieria.doors.http.callers import Door
-from pieria.doors.http.failing import JSON, failure
+from pieria.doors.http.failures import JSON, failure
 from pieria.doors.http.guard import Guard, Interface
 from pieria.doors.http.hosts import Hosts
 from pieria.doors.http.limits import A_SECOND, Rate

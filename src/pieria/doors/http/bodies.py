@@ -13,7 +13,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
-from pieria.doors.http.failing import Refused
+from pieria.doors.http.failures import Refused
 from pieria.errors import InputError, LimitError
 
 BODY_LIMIT = 8 << 20

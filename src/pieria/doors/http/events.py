@@ -20,7 +20,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup
 
 from pieria.bank import Bank
-from pieria.doors.http.failing import for_callers
+from pieria.doors.http.failures import for_callers
 from pieria.errors import LimitError, PieriaError
 from pieria.record.banks import same_bank
 

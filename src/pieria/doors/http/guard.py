@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pieria.doors.http.bodies import BODY_LIMIT, SMALL, Bodies, Replayed
 from pieria.doors.http.callers import Caller, Door
-from pieria.doors.http.failing import Refused, failure
+from pieria.doors.http.failures import Refused, failure
 from pieria.doors.http.hosts import Hosts, check_led
 from pieria.doors.http.limits import Rate
 from pieria.errors import AccessError, ConfigError, InputError, PieriaError

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from pieria.doors.http.bodies import BODY_LIMIT, Replayed
 from pieria.doors.http.callers import Caller
-from pieria.doors.mcp.numbering import is_misnumbered, refusal
+from pieria.doors.mcp.request_ids import is_misnumbered, refusal
 from pieria.doors.mcp.server import server_for
 from pieria.doors.mcp.sessions import session_of
 from pieria.toolsets import Access, Host, Tool

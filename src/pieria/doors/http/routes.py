@@ -11,17 +11,17 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from pieria.capture import removing
+from pieria.capture import bank_removal as removing
 from pieria.doors.http import metrics
+from pieria.doors.http.arguments import json_of, query_of, segment
 from pieria.doors.http.callers import Caller, Door
-from pieria.doors.http.failing import JSON, Refused, failure, headers_of, status_of
-from pieria.doors.http.reading import json_of, query_of, segment
+from pieria.doors.http.failures import JSON, Refused, failure, headers_of, status_of
 from pieria.doors.http.resources import BANK, Resource, check_scope
 from pieria.doors.http.schemas import flag, taking, text, whole
 from pieria.doors.http.service import Service
 from pieria.errors import InputError, PieriaError, UnknownError
 from pieria.toolsets import Access, Host, Reply, Tool, called
-from pieria.toolsets.validating import validated
+from pieria.toolsets.validation import validated
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pieria.bank.asking import INCLUDE
+from pieria.bank.filters import INCLUDE
 from pieria.record.lesson import STATES as LESSON_STATES
 from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, KINDS, SCOPES, STATUSES, TIERS

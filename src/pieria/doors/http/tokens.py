@@ -22,7 +22,7 @@ from pieria.errors import ConfigError, ConflictError, InputError, NotFoundError,
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name, same_bank
 from pieria.record.ids import new_id
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 from pieria.record.time import Clock, instant, iso, system_clock
 from pieria.toolsets.tool import Access
 

@@ -15,7 +15,7 @@ from pieria.toolsets import Access, Banks, Host, Tool
 from pieria.toolsets.paths import Paths, paths_of_user
 
 if TYPE_CHECKING:
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.worker import Worker
     from pieria.capture.behind import DrainBehind
 
 log = logging.getLogger(__name__)

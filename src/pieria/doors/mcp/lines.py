@@ -8,7 +8,7 @@ from typing import cast
 
 import anyio
 
-from pieria.doors.mcp.numbering import is_misnumbered
+from pieria.doors.mcp.request_ids import is_misnumbered
 
 NO_MESSAGE = "[]\n"
 """What stands in the place of a request whose id is wrong: the reader refuses it as it refuses all that is none."""

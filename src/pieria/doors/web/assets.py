@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pieria.doors.web import vendor
-from pieria.doors.web.packing import packed, sent
+from pieria.doors.web.compression import packed, sent
 
 HERE = Path(__file__).parent
 STATIC, PAGES = HERE / "static", HERE / "pages"

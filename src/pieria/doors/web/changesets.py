@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pieria.bank.session_drafts import SessionDraft
+    from pieria.bank.sessions.drafts import SessionDraft
 
 TYPES = ("semantic", "procedural", "intent", "tag", "subgoal", "episodic", "source")
 """In the order in which they are shown: what was learnt, what leads there, what it was drawn from."""

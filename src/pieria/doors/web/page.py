@@ -21,7 +21,7 @@ from pieria.toolsets import Access, Host, Registry, Tool
 if TYPE_CHECKING:
     from pieria import Memory
     from pieria.bank import Bank
-    from pieria.bank.replies import Diagnosis, Stats
+    from pieria.bank.results.general import Diagnosis, Stats
     from pieria.doors.web.tasks import Task, Tasks
     from pieria.doors.web.witness import Witness
 

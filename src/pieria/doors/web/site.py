@@ -19,17 +19,19 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Scope
 
+from pieria.doors.http.arguments import segment
 from pieria.doors.http.callers import Caller, Door
-from pieria.doors.http.failing import Refused, for_callers, headers_of, status_of
+from pieria.doors.http.failures import Refused, for_callers, headers_of, status_of
 from pieria.doors.http.limits import Rate
-from pieria.doors.http.reading import segment
 from pieria.doors.http.resources import check_scope
 from pieria.doors.http.routes import caller_of
 from pieria.doors.http.service import Service
-from pieria.doors.web import following, policy, preferences, rendering, zones
+from pieria.doors.web import html as rendering
+from pieria.doors.web import live as following
+from pieria.doors.web import policy, preferences, zones
+from pieria.doors.web.compression import sent
 from pieria.doors.web.entries import LASTS, Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
-from pieria.doors.web.packing import sent
 from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.tasks import Tasks
@@ -38,7 +40,7 @@ from pieria.doors.web.zones import ZONE, Zone
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, StorageError, UnknownError
 from pieria.record.banks import check_bank_name, same_bank
 from pieria.toolsets import Access
-from pieria.toolsets.validating import validated
+from pieria.toolsets.validation import validated
 
 log = logging.getLogger(__name__)
 

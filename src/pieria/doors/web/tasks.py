@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pieria.doors.http.failing import for_callers
+from pieria.doors.http.failures import for_callers
 from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
 from pieria.record.banks import same_bank
 from pieria.record.ids import new_id

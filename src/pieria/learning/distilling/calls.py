@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from pieria.record.clipping import plain
+from pieria.record.clip import plain
 from pieria.record.event import Event
 
 COMMAND = ("command", "cmd", "script")

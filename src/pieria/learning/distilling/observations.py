@@ -15,7 +15,7 @@ from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
 from pieria.record.analyser import terms
-from pieria.record.clipping import clipped
+from pieria.record.clip import clipped
 from pieria.record.draft import NewMemory
 from pieria.record.event import Event
 from pieria.record.ids import derived_id

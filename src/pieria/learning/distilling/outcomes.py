@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pieria.record.clipping import clipped
+from pieria.record.clip import clipped
 
 SHORT = 200
 """Characters of the line that says what is wrong."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pieria.learning.distilling import commands
 from pieria.learning.distilling.tools import deeds_of, is_outside
 from pieria.models.mind import Deed, Task
-from pieria.record.clipping import plain
+from pieria.record.clip import plain
 from pieria.record.event import Event
 
 MOST_OPEN = 10

@@ -11,7 +11,7 @@ from pieria.learning.distilling import commands
 from pieria.learning.distilling.calls import COMMAND, command_line
 from pieria.learning.distilling.outcomes import outcome_of, tests_that_failed
 from pieria.models.mind import Deed
-from pieria.record.clipping import clipped, plain
+from pieria.record.clip import clipped, plain
 from pieria.record.event import OUTPUT_LIMIT, Event, capped, digest_of
 
 _KINDS = {

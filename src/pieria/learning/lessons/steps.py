@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pieria.learning.distilling import commands
 from pieria.learning.distilling.commands import Command
-from pieria.record.clipping import clipped, plain
+from pieria.record.clip import clipped, plain
 from pieria.record.risk import is_risky_command
 
 SHOWN = 140

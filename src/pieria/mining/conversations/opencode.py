@@ -34,7 +34,7 @@ from pieria.mining.said import (
     unheard,
     wrong,
 )
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 NAME = "opencode"
 DATABASE = b"SQLite format 3\0"

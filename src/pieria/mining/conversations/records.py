@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from pieria.mining.said import Heard, Left, Said, Wrong, excerpt, wrong
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 LONGEST = 64 << 20
 """Bytes of one record. An image that was pasted may have some tens of millions."""

@@ -1,1 +1,1 @@
-"""What makes vectors, one way a file; `registry` chooses."""
+"""The embeddings, one kind per file. `registry` chooses among them."""

@@ -1,6 +1,6 @@
-"""The models that the package `fastembed` runs, under the names it gives them.
+"""The models of the package `fastembed`, under its names for them.
 
-What it needs it has fetched before or is allowed to fetch; unless `download` says so, it stays off the network.
+Uses files that were fetched before. Only with `download` does it use the network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _BATCH = 32
 
 
 class FastEmbedding:
-    """Safe in threads. `folder` is where the model's files lie, or are put; without it, where fastembed keeps them."""
+    """An embedding run by fastembed. Safe in threads.
+
+    `folder` is where the model's files are or will be; without it, fastembed uses its cache.
+    """
 
     def __init__(
         self,
@@ -48,9 +51,9 @@ class FastEmbedding:
         self.identity = Identity(f"fastembed:{model}")
 
     def _start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here, and so are those of the runtime gone.
+        """Drop the runtime and the lock in a forked child, where the runtime's threads do not exist.
 
-        The runtime is never let go of: its end would wait for those threads.
+        The runtime is leaked on purpose: its destructor would wait for those threads.
         """
         if self._loaded is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
@@ -75,7 +78,7 @@ class FastEmbedding:
             model = self._loaded = self._loaded or self._load()
             try:
                 vectors = [vector.tolist() for vector in model.embed(texts, batch_size=_BATCH)]
-            # Fastembed raises what its runtime raises, which is of the class Exception.
+            # Fastembed passes on its runtime's errors, whose only common base is Exception.
             except Exception as problem:
                 raise AdapterError(self.identity.model, "embed", f"fastembed failed: {problem}") from problem
         return EmbeddingResponse(vectors, self.identity.model)
@@ -98,7 +101,7 @@ class FastEmbedding:
                 threads=self._threads,
                 local_files_only=not self._download,
             )
-        # As above; where the files are not there it is a ValueError, or an error of what fetches them.
+        # As above. Missing files raise a ValueError, or an error of the downloader.
         except Exception as problem:
             hint = "Let it fetch the model once with the option download, or name the folder that holds it."
             raise AdapterError(self.identity.model, "load", f"fastembed failed: {problem}", hint=hint) from problem

@@ -1,4 +1,4 @@
-"""Any callable as an embedding: it takes a list of texts and returns a vector for each."""
+"""A function as an embedding: it takes a list of texts and returns a vector for each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Function = Callable[[list[str]], Sequence[Sequence[float]]]
 
 
 class FunctionEmbedding:
-    """`name` and `version` are what tells its vectors from others in a store, so they change when the function does.
+    """Wraps a function. `name` and `version` identify its vectors in a store: change one when the function changes.
 
-    Without a name it is called after the function, which a lambda or a partial does not have one of its own for.
+    The default name is that of the function. A lambda or a partial has none, so it needs a `name`.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class FunctionEmbedding:
             vectors = [[float(number) for number in vector] for vector in self._function(texts)]
         except PieriaError:
             raise
-        # What a user's function raises is not known here; as the cause it is kept.
+        # A user's function may raise any exception; it is kept as the cause.
         except Exception as problem:
             raise AdapterError(model, "embed", f"the function failed with {type(problem).__name__}") from problem
         if len(vectors) != len(texts):

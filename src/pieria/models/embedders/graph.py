@@ -1,7 +1,7 @@
-"""A BERT-shaped encoder as an ONNX graph: word pieces in, one normalised vector a text out.
+"""A BERT encoder as an ONNX graph: it reads word pieces and returns one normalised vector per text.
 
-Exists because a model that is published as weights alone needs nothing else to run on ONNX Runtime: the graph is a few
-kilobytes, and the weights stay in their file. What is in that file is told by `weights`.
+With it, a model published only as weights runs on ONNX Runtime. The graph has a few kilobytes; the weights stay in
+their file, which `weights` reads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLOCKS = (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The encoder's sizes. `places` is how many pieces a text may have at all."""
+    """The encoder's sizes. `places` is the largest number of pieces in a text."""
 
     layers: int
     heads: int
@@ -46,7 +46,7 @@ class Shape:
 
 
 def tensors(shape: Shape) -> dict[str, tuple[int, ...]]:
-    """The weights the graph reads, by the names BERT gives them, with their shapes."""
+    """Return the weights that the graph reads: BERT's names, with their shapes."""
     wide, inner = (shape.hidden, shape.hidden), (shape.inner, shape.hidden)
     weights = {"intermediate.dense": inner, "output.dense": inner[::-1]}
     rows = {_WORDS: shape.vocabulary, _PLACES: shape.places, _TYPES: 2}
@@ -64,9 +64,9 @@ def _at(layer: int) -> str:
 
 
 def encoder(shape: Shape, weights: Mapping[str, External]) -> bytes:
-    """The model. `kept` is 1 for a piece and 0 for padding, `bias` is 0 and far below zero for the same.
+    """Return the serialised model. For padding `kept` is 0 and `bias` is far below zero; for pieces they are 1 and 0.
 
-    The mean over a text's pieces needs no division, since the vector is normalised.
+    The sum over a text's pieces serves as their mean, because the vector is normalised.
     """
     steps = _Steps(shape)
     steps.add("Concat", [steps.add("Shape", [IDS]), "width"], out="whole", axis=0)
@@ -83,7 +83,7 @@ def encoder(shape: Shape, weights: Mapping[str, External]) -> bytes:
 
 
 def _constants(shape: Shape, weights: Mapping[str, External]) -> list[bytes]:
-    # A text is all of one type, the first: of the table of types, its first row is enough.
+    # All pieces have the first token type, so the first row of that table is enough.
     types = weights[_TYPES]
     read = {**weights, _TYPES: External(types.file, types.offset, (1, shape.hidden))}
     head = shape.hidden // shape.heads
@@ -98,7 +98,7 @@ def _constants(shape: Shape, weights: Mapping[str, External]) -> list[bytes]:
 
 
 class _Steps:
-    """The nodes in the order in which they are computed, each known by its output."""
+    """The nodes in the order of computation. A node is named by its output."""
 
     def __init__(self, shape: Shape) -> None:
         self.nodes: list[bytes] = []

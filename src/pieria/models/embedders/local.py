@@ -1,8 +1,7 @@
-"""A model of the catalogue, run on this machine by ONNX Runtime from the files that were installed.
+"""A model of the catalogue, run by ONNX Runtime on this machine from its installed files.
 
-The runtime, the tokenizer and the weights are loaded when the first text is embedded. Where the files come from
-belongs to `shelf`; what they hold is checked each time they are loaded, so that a vector always comes from the very
-weights that its space names.
+The runtime, the tokenizer and the weights are loaded with the first text. Each load checks the files' hashes, so that a
+vector always comes from the weights that its space names. `shelf` finds the files.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ if TYPE_CHECKING:
 
 TOKENIZER = "tokenizer.json"
 _VERSION = 1
-"""Rises when the graph or the reading of texts changes so that some text gets another vector."""
+"""Increase it when a change of the graph or of tokenizing changes any vector."""
 _FAR_BELOW = -1e30
 _ROOM = 512
-"""Pieces in one run, padding included: more is slower, for it leaves the processor's cache, and takes more memory."""
+"""Pieces per run, with padding. Larger runs are slower, as they leave the processor's cache, and take more memory."""
 _THREADS_HELP_UP_TO = 8
 ROOM = 2_000
-"""Characters in one call: a fraction of a second, even where others use the processor."""
+"""Characters per call: a call takes a fraction of a second even on a busy processor."""
 
 
 class LocalEmbedding:
-    """Safe in threads, and in a process that was forked off. `threads` is how many the runtime uses for one call."""
+    """Safe in threads and after a fork. `threads` is the number that the runtime uses for one call."""
 
     is_at_hand = True
 
@@ -57,7 +56,7 @@ class LocalEmbedding:
 
     @property
     def pieces(self) -> WordPieces:
-        """Counts as the model does. Loads it."""
+        """The model's tokenizer. Loads the model."""
         return self._runner().pieces
 
     @property
@@ -69,7 +68,7 @@ class LocalEmbedding:
         return ROOM
 
     def check(self) -> None:
-        """By the names and sizes of its files. Raises `ModelMissingError` or `ModelDamagedError`."""
+        """Check the names and sizes of the files. Raises `ModelMissingError` or `ModelDamagedError`."""
         if self._loaded is None:
             seemingly_sound(self._model, self._models)
 
@@ -100,9 +99,9 @@ class LocalEmbedding:
         return self._loaded
 
     def _start_anew(self) -> None:
-        """In a process just forked off, where the runtime's threads and whoever held the lock are gone.
+        """Drop the runtime and the lock in a forked child, where the parent's threads do not exist.
 
-        The runtime is never let go of: its end would wait for those threads.
+        The runtime is leaked on purpose: its destructor would wait for those threads.
         """
         if self._loaded is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
@@ -122,7 +121,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Runner:
-    """The runtime with the model in it."""
+    """A runtime session with the model loaded."""
 
     def __init__(self, model: Model, folder: Path, threads: int) -> None:
         onnxruntime = runtime.onnxruntime(model.name)
@@ -172,7 +171,7 @@ class _Runner:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The places of texts that are run together: alike in length, so that little is padding."""
+    """Yield the indices of texts to run together: texts of similar length, so that there is little padding."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[place] > _ROOM:
@@ -184,6 +183,6 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _processors() -> int:
-    """Those this process may use, where the system tells."""
+    """Return the number of processors that this process may use, if the system tells."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1

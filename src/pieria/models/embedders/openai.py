@@ -1,4 +1,4 @@
-"""Embeddings of any server that speaks the protocol of OpenAI: hosted ones, vLLM, Ollama, LM Studio and others."""
+"""Embeddings from any server with OpenAI's protocol: hosted ones, vLLM, Ollama, LM Studio and others."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pieria.models.endpoint import Endpoint
 
 _BATCH = 64
 _CHARACTERS = 200_000
-"""In one request: servers bound its tokens."""
+"""Characters per request, because servers limit its tokens."""
 
 
 class OpenAIEmbedding:
-    """Safe in threads. `dimensions` asks for shorter vectors, where the model can; the reply must then have as many.
+    """An embedding of a server. Safe in threads. `dimensions` asks for shorter vectors; the reply must have as many.
 
-    `batch` is how many texts go into one request at most, `seconds` bounds one request with all its tries.
+    `batch` is the maximum of texts per request. `seconds` bounds one request with all its retries.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Counting a text in the pieces a model reads, so that passages can be cut to what it takes in.
+"""The pieces (tokens) that a model reads, counted so that passages can be cut to fit.
 
-A model with a tokenizer of its own counts with that; for one that cannot be asked there is an estimate.
+A model with a tokenizer counts with that; other models get an estimate.
 """
 
 from __future__ import annotations
@@ -15,28 +15,30 @@ _PART = re.compile(r"[^\W\d_]{1,4}|\d{1,2}|[^\s\w]|_")
 _WIDE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-"""Scripts of which a letter is a piece."""
+"""Scripts whose letters each count as a piece."""
 
 
 class Pieces(Protocol):
+    """How a model splits texts."""
+
     @property
     def limit(self) -> int:
-        """How many pieces of a text the model reads; the rest is cut off."""
+        """The number of pieces that the model reads; it ignores the rest of a text."""
 
     def count(self, text: str) -> int: ...
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where in the text each piece stands, in order: `text[start:end]`."""
+        """Return the position of each piece, in order: `text[start:end]`."""
 
 
 class WordPieces:
-    """The pieces of a WordPiece tokenizer, and their ids with the marks around them that the model was trained on."""
+    """A WordPiece tokenizer. `ids` adds the marker tokens that the model was trained with."""
 
-    # Reading starts with this many characters of a long text: more than fill the model in most scripts.
+    # Characters of a long text to tokenize first: enough to fill the model in most scripts.
     _PREFIX = 4_096
 
     def __init__(self, tokenizer: Tokenizer, longest: int) -> None:
-        # The file of a published model may cut and pad as it likes; here it does neither.
+        # A published tokenizer may be set to truncate and pad; both would break counting.
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
@@ -57,9 +59,9 @@ class WordPieces:
         return found
 
     def ids(self, text: str) -> tuple[list[int], bool]:
-        """What the model is given, and whether that is less than the text.
+        """Return the model's input, and whether the text was truncated.
 
-        No more of the text is read than is needed. It is cut between words alone, where no piece spans the cut.
+        Tokenizes no more of the text than needed. Cuts only between words, because no piece spans such a cut.
         """
         end = self._PREFIX
         while end < len(text):
@@ -80,12 +82,12 @@ class WordPieces:
 
 
 def _space_before(text: str, end: int) -> int:
-    """The last place before the end at which a word is over, or 0. Not all that looks like space is read as such."""
+    """Return the last space or newline before the end, or 0. Other whitespace may not separate pieces."""
     return max(text.rfind(" ", 0, end), text.rfind("\n", 0, end), 0)
 
 
 class EstimatedPieces:
-    """Pieces for a model whose tokenizer is not at hand: about as many as common ones make of the text, or more."""
+    """An estimate for a model without a known tokenizer: about as many pieces as usual, or more."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -1,7 +1,7 @@
-"""The few ONNX messages that an encoder needs, as protobuf bytes.
+"""The ONNX messages that an encoder needs, as protobuf bytes.
 
-Exists so that a graph can be handed to ONNX Runtime without the `onnx` package. What the graph computes belongs to
-`graph`; numbers in here are field numbers of the format.
+With it, ONNX Runtime gets a graph without the `onnx` package. `graph` decides what the graph computes; numbers here are
+field numbers of the format.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _EXTERNAL = 1
 _VARINT, _BYTES, _FIXED32 = 0, 2, 5
 
 Dimension = int | str
-"""A size, or the name of one that differs from call to call."""
+"""A size, or the name of a size that varies between calls."""
 Attribute = int | float | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """A tensor of floats that lies in a file beside the graph."""
+    """A tensor of floats, stored in a file beside the graph."""
 
     file: str
     offset: int
@@ -66,14 +66,14 @@ def node(
 
 
 def value(name: str, kind: int, shape: Sequence[Dimension]) -> bytes:
-    """An input or an output."""
+    """Return an input or an output."""
     sizes = [_text(2, size) if isinstance(size, str) else _integer(1, size) for size in shape]
     tensor = _integer(1, kind) + _block(2, b"".join(_block(1, size) for size in sizes))
     return _text(1, name) + _block(2, _block(1, tensor))
 
 
 def integers(name: str, values: Sequence[int]) -> bytes:
-    """A list of whole numbers as a constant."""
+    """Return a constant list of integers."""
     raw = struct.pack(f"<{len(values)}q", *values)
     return _integer(1, len(values)) + _integer(2, INT64) + _text(8, name) + _block(9, raw)
 
@@ -83,7 +83,7 @@ def scalar(name: str, value: float) -> bytes:
 
 
 def external(name: str, tensor: External) -> bytes:
-    """A tensor of floats that is read from a file when the graph is loaded."""
+    """Return a tensor of floats that the runtime reads from its file."""
     places = {"location": tensor.file, "offset": str(tensor.offset), "length": str(tensor.length)}
     parts = [_integer(1, size) for size in tensor.shape]
     parts += [_integer(2, FLOAT), _text(8, name)]
@@ -117,7 +117,7 @@ def _text(field: int, content: str) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, lowest first; a negative number is taken as 64 bits."""
+    """Return the number in 7-bit groups, lowest first. A negative number is encoded as 64 bits."""
     value &= 0xFFFF_FFFF_FFFF_FFFF
     written = bytearray()
     while value > 0x7F:

@@ -1,7 +1,7 @@
-"""ONNX Runtime, kept from reporting home.
+"""ONNX Runtime without telemetry.
 
-From 1.29 on its packages for Linux and macOS send usage events unless told otherwise before they are first imported;
-nothing of Pieria may import it but through here.
+From 1.29 on, its packages for Linux and macOS send usage events, unless that is disabled before the first import.
+Import ONNX Runtime only through this module.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _SILENT = "ORT_DISABLE_TELEMETRY"
 
 
 def silence() -> None:
-    """For what imports the runtime by itself."""
+    """Disable the telemetry, before another package imports the runtime."""
     os.environ[_SILENT] = "1"
 
 
 def onnxruntime(model: str) -> ModuleType:
-    """The runtime. Where something else imported it before, its further events are stopped."""
+    """Return the runtime with telemetry disabled, even if it was imported before."""
     silence()
     try:
         import onnxruntime as runtime  # type: ignore[import-untyped]

@@ -1,4 +1,4 @@
-"""An embedding that is told more with each call: the model, and whatever else it takes, as a configuration has it."""
+"""An embedding with fixed options for every call, such as a model chosen in the configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pieria.models.embedding import Embedding, EmbeddingResponse, Identity, iden
 
 
 class ToldEmbedding:
-    """What it is told goes before what a call says. The model it is told is part of whose vectors these are."""
+    """Wraps an embedding. The fixed options override those of a call.
+
+    A fixed model is part of the vectors' identity.
+    """
 
     def __init__(self, embedding: Embedding, opts: Mapping[str, Any]) -> None:
         self._embedding = embedding

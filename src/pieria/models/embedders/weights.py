@@ -1,7 +1,6 @@
-"""What a model's folder says of its weights: their sizes from `config.json`, their places from the safetensors file.
+"""The sizes and file offsets of a model's weights, from `config.json` and the header of the safetensors file.
 
-Reads headers alone; the weights themselves are read by the runtime. A file that is not what it should be is a
-`ModelDamagedError`.
+Reads headers only; the runtime reads the weights. A malformed file raises `ModelDamagedError`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 from pieria.errors import ModelDamagedError
 from pieria.models.embedders.graph import Shape, tensors
 from pieria.models.embedders.protobuf import External
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -30,7 +29,7 @@ _SIZES = {
 
 
 def shape_of(folder: Path) -> Shape:
-    """The encoder's sizes. One of another build than the graph computes is refused."""
+    """Return the encoder's sizes. Raises `ModelDamagedError` if the graph cannot compute this encoder."""
     config = _mapping(folder / CONFIG, (folder / CONFIG).read_bytes())
     sizes: dict[str, int] = {}
     for ours, theirs in _SIZES.items():
@@ -48,7 +47,7 @@ def shape_of(folder: Path) -> Shape:
 
 
 def places_of(folder: Path, shape: Shape) -> dict[str, External]:
-    """Where in the weights' file each tensor lies that the graph reads."""
+    """Return the position in the file of each tensor that the graph reads."""
     path = folder / WEIGHTS
     with path.open("rb") as file:
         start = file.read(8)

@@ -1,1 +1,1 @@
-"""The language models: one file for what all servers share, one a protocol, and one for a function of the user's."""
+"""The language models: `server` has the code that all servers share, `function` wraps a user's function."""

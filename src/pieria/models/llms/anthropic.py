@@ -1,4 +1,4 @@
-"""Language models of any server that speaks the protocol of Anthropic."""
+"""Language models from any server with Anthropic's protocol."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pieria.models.llm import LLMResponse, tokens
 from pieria.models.llms.server import Asked, ServerLLM
 
 _MOST_TOKENS = 8_192
-"""Of an answer, where the call does not say: this protocol wants a number in every request."""
+"""The default limit of an answer: this protocol requires a limit in every request."""
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicLLM(ServerLLM):
-    """What the system says goes apart from the messages, all of it together."""
+    """Sends all system messages as one, apart from the other messages."""
 
     path = "/messages"
     shape_words = ("output_config", "output_format", "json_schema", "structured output")

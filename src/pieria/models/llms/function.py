@@ -1,4 +1,4 @@
-"""Any callable as a language model: it is given messages, and a schema or None, and returns the answer."""
+"""A function as a language model: it takes messages, and a schema or None, and returns the answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Function = Callable[[list[dict[str, str]], dict[str, Any] | None], Answer]
 
 
 class FunctionLLM:
-    """The messages and the schema are copies, so that the function may do with them as it likes.
+    """Wraps a function. It gets copies of the messages and the schema, so it may change them.
 
-    A text is what was said or, where there is a schema, JSON, in a code fence or without; a mapping answers a schema;
-    an `LLMResponse` is either with its usage. There are no options: nothing would heed them.
+    A returned text is the answer; with a schema it is JSON, in a code fence or not. A mapping answers a schema. An
+    `LLMResponse` can be either, with its usage. There are no options, because a function would ignore them.
     """
 
     takes_options = False
@@ -52,7 +52,7 @@ class FunctionLLM:
             answer = self._function(messages, schema)
         except PieriaError:
             raise
-        # What a user's function raises is not known here; as the cause it is kept.
+        # A user's function may raise any exception; it is kept as the cause.
         except Exception as problem:
             reason = f"the function failed with {type(problem).__name__}"
             raise AdapterError(self.model, operation, reason) from problem
@@ -68,6 +68,6 @@ class FunctionLLM:
 
 
 def _name_of(function: Function) -> str:
-    """Nothing is kept under this name, so a type's will do where the function has none of its own."""
+    """Return the function's name, or its type's: nothing is stored under this name."""
     named = getattr(function, "__qualname__", None) or type(function).__qualname__
     return f"{getattr(function, '__module__', '')}.{named}"

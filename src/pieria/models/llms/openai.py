@@ -1,4 +1,4 @@
-"""Language models of any server that speaks the protocol of OpenAI: hosted ones, vLLM, Ollama, LM Studio and others."""
+"""Language models from any server with OpenAI's protocol: hosted ones, vLLM, Ollama, LM Studio and others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_NAME = 64
 
 
 class OpenAILLM(ServerLLM):
-    """`limit_field` is the request's name for the most tokens of an answer, which OpenAI itself has changed."""
+    """`limit_field` is the request's field for the maximum of tokens. OpenAI itself has renamed that field."""
 
     path = "/chat/completions"
     shape_words = ("response_format", "response format", "json_schema", "structured output")

@@ -1,6 +1,6 @@
-"""What the adapters for servers share: options, JSON of a schema with or without the server's help, and deadlines.
+"""The code that all LLM servers share: options, deadlines, and JSON with or without the server's support for schemas.
 
-How a protocol spells a request and a reply is its own file's.
+The request and reply formats are in one file per protocol.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pieria.models.llm import LLMResponse, Message, checked_messages, checked_sc
 from pieria.record import check
 
 _ABOUT_SCHEMA = re.compile(r"invalid[\s_]+(?:json[\s_]+)?schema|format\.schema\b", re.IGNORECASE)
-"""A server that knows schemas finds fault with this one: the next may do."""
+"""Errors about this one schema: the server supports schemas, so the next one may work."""
 _IN_WORDS = (
     "Answer with one JSON value that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n\n"
 )
@@ -28,7 +28,7 @@ _OPTIONS = ("model", "max_tokens", "temperature", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call: the messages, the model, and what was said about how it is to answer."""
+    """One call: the messages, the model and the options."""
 
     operation: str
     messages: list[dict[str, str]]
@@ -39,15 +39,15 @@ class Asked:
 
 
 class ServerLLM(ABC):
-    """Safe in threads. `seconds` bounds a call with all its tries; an answer that has come is never asked for again.
+    """A language model on a server. Safe in threads. `seconds` bounds a call with all its retries.
 
-    Options of a call: `model`, another of the same server; `max_tokens`; `temperature`; and `extra`, further fields
-    of the request as the server has them. `provider` is what the model is named after.
+    Options of a call: `model`, another one of the same server; `max_tokens`; `temperature`; and `extra`, further fields
+    of the request. `provider` is the first part of the model's name. A received answer is never requested again.
     """
 
     path: ClassVar[str]
     shape_words: ClassVar[tuple[str, ...]]
-    """In which words, in lower case, a server complains that it does not know how to be held to a schema."""
+    """Words, in lower case, in errors of servers that do not support schemas."""
     key_header: ClassVar[tuple[str, str]] = ("Authorization", "Bearer ")
     headers: ClassVar[Mapping[str, str]] = {}
 
@@ -109,15 +109,15 @@ class ServerLLM(ABC):
 
     @abstractmethod
     def body(self, asked: Asked) -> dict[str, Any]:
-        """The request, but for what holds the answer to a schema."""
+        """Return the request without the fields for a schema."""
 
     @abstractmethod
     def shape(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a request that hold the answer to a schema."""
+        """Return the fields of a request that hold the answer to a schema."""
 
     @abstractmethod
     def answer(self, reply: Mapping[str, Any], asked: Asked) -> LLMResponse:
-        """The text in a reply. Raises `ReplyError` where there is none, or not all of it."""
+        """Return the text of a reply. Raises `ReplyError` if it is missing or incomplete."""
 
     def named(self, asked: Asked) -> str:
         return f"{self._provider}:{asked.model}"
@@ -170,7 +170,7 @@ def _model(model: object, parameter: str) -> str:
 
 
 def _in_words(asked: Asked, schema: dict[str, Any]) -> Asked:
-    """The schema goes behind the user's last words: some models know no system message, and none a late one."""
+    """Append the schema to the last user message: some models take no system message, and none takes a late one."""
     messages = [dict(message) for message in asked.messages]
     last = next(message for message in reversed(messages) if message["role"] == "user")
     last["content"] += f"\n\n{_IN_WORDS}{json.dumps(schema, ensure_ascii=False)}"

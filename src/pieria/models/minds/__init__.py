@@ -1,1 +1,1 @@
-"""The minds that come with Pieria, each in a package of its own. What every mind offers is in `models.mind`."""
+"""The minds that come with Pieria, one package each. The protocol of minds is in `models.mind`."""

@@ -1,1 +1,1 @@
-"""Rerankers that Pieria can ask. The registry imports each where a name asks for it."""
+"""Rerankers that Pieria can call. The registry imports them on demand."""

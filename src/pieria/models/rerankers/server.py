@@ -1,4 +1,4 @@
-"""Rerankers behind `POST /rerank`: Cohere, Jina, vLLM and others of this form, and text-embeddings-inference."""
+"""Rerankers behind `POST /rerank`: Cohere, Jina, vLLM and similar servers, and text-embeddings-inference."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pieria.models.reranker import SECONDS, STEP, RerankResponse
 
 
 class ServerReranking:
-    """Safe in threads. `seconds` bounds a call with all its tries.
+    """A reranker on a server. Safe in threads. `seconds` bounds a call with all its retries.
 
-    With `texts` the documents are sent as text-embeddings-inference takes them. Both forms of a reply are read.
+    With `texts`, documents are sent in the form of text-embeddings-inference. Both forms of a reply are read.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ServerReranking:
 
 
 def _usage(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tokens that were read, from wherever a server of this form says so."""
+    """Return the tokens read, from any of the fields that servers use."""
     meta = _within(reply, "meta")
     told = [
         _within(reply, "usage").get("prompt_tokens"),

@@ -1,5 +1,5 @@
-"""What is told before anything is asked: the block for the start of a session, or for a prompt.
+"""The context block: what an agent reads at the start of a session or with a prompt, before it asks.
 
-`looking` reads what may be told of, `threads` finds what is still open in it, `lines` says how a memory is told, and
-`block` puts together what the budget has room for. Nothing here writes, and nothing here reads a clock.
+`candidates` reads the memories, `threads` finds open points, `lines` formats a memory, and `block` fits everything into
+the budget. Nothing here writes or reads a clock.
 """

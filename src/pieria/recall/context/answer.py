@@ -1,4 +1,4 @@
-"""What a context is: the text, what it takes, of what it tells, and what it had no room for."""
+"""The result of a context: the text, its size, its memories, and what was left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pieria.record.time import iso
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A memory that a context tells of, and in which parts of it; whole is what stands in `full`."""
+    """A memory in a context, with the parts that show it; `full` shows the whole memory."""
 
     id: str
     kind: str
@@ -25,10 +25,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`text` is empty where there is nothing to tell, or no room for it.
+    """`text` is empty if there is nothing to show, or no room for it.
 
-    `left_out` says of each part how much there was no room for. `known_at` is the moment that it speaks of. Where
-    something was asked, `confidence` says how sure it is that the answer is among what was found.
+    `left_out` counts by part what did not fit. `known_at` is the moment of the context. With a question, `confidence`
+    is the chance that the answer was found.
     """
 
     text: str

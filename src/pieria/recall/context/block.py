@@ -1,6 +1,6 @@
-"""The block itself: what there is room for within a budget of tokens, every character of it counted, behind a fence.
+"""Assembles the block: what fits into a budget of tokens, with every character counted, inside a fence.
 
-What counts for most comes first and has a share of the room to itself; what is left over goes to whoever has more.
+The most important parts come first and have reserved shares. Unused room goes to the parts that need more.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property, partial
 
 from pieria.recall.context.answer import Item
+from pieria.recall.context.candidates import Found
 from pieria.recall.context.lines import (
     PINNED,
     SENTENCE,
@@ -20,8 +21,7 @@ from pieria.recall.context.lines import (
     title_of,
     whole,
 )
-from pieria.recall.context.looking import Found
-from pieria.record.fencing import fenced, mark_for
+from pieria.record.fence import fenced, mark_for
 from pieria.record.memory import Memory
 from pieria.record.tokens import Length, estimated_tokens
 
@@ -42,7 +42,7 @@ HEADINGS = {
 }
 SHARES = {RULES: 0.25, PINNED_ONES: 0.15, OPEN: 0.2, INDEX: 0.35, FULL: 1.0}
 ASKED_SHARES = {**SHARES, OPEN: 0.1, INDEX: 0.25}
-"""Of the room, what each part may take before the next ones had theirs."""
+"""The share of the room that each part may take before the parts after it."""
 NAMES = {
     RULES: ("standing rule", "standing rules"),
     PINNED_ONES: ("pinned memory", "pinned memories"),
@@ -52,11 +52,11 @@ NAMES = {
 MARK = "0" * 12
 NEWLINE = Length(1)
 LEAST = 6
-"""Tokens that any line takes."""
+"""The least number of tokens in a line."""
 
 
 class Entry:
-    """Something to be told, of which memory, and what room it takes with the end of its line: told when it is tried."""
+    """A possible line of the block, with its memory and its length. The text is made on first use."""
 
     def __init__(self, memory: Memory | None, tell: Callable[[], str]) -> None:
         self.memory = memory
@@ -73,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the block: whose it is, of which moment, and how sure its answer is."""
+    """The frame of the block: its bank, its moment, and the confidence of its answer."""
 
     bank: str
     now: datetime
@@ -94,7 +94,8 @@ class Block:
 
 
 def block(found: Found, frame: Frame, budget: int, closing: Sequence[str] = ()) -> Block:
-    """`closing` are lines that end the open threads. Empty where there is nothing to tell, or no room for any of it."""
+    """Return the block; empty if there is nothing to show, or no room for it. `closing` are lines after the open
+    threads."""
     parts = entries(found, frame.now, closing)
     if not any(parts.values()):
         return Block()
@@ -108,7 +109,7 @@ def block(found: Found, frame: Frame, budget: int, closing: Sequence[str] = ()) 
 
 
 def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, list[Entry]]:
-    """All that might be told, part by part, best first."""
+    """Return all possible entries by part, best first."""
     clipped = [memory for memory in found.pinned if len(memory.text) > PINNED]
     last = [Entry(None, partial(str, told)) for told in closing]
     titled = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == (one.memory.title or "")}
@@ -165,7 +166,7 @@ class _Choice:
             self._take(part, self._budget)
 
     def _take(self, part: str, most: int) -> None:
-        """Each in turn, where there is room for it; a long one gives way to those after it."""
+        """Take each entry that fits. A long one gives way to those after it."""
         for place, entry in enumerate(self._parts[part]):
             if self._used.tokens + LEAST > min(most, self._budget):
                 break
@@ -182,12 +183,12 @@ class _Choice:
                     self._indexed.add(id(entry.memory))
 
     def _is_told(self, entry: Entry) -> bool:
-        """Its line of the index says everything."""
+        """Return whether its index line already says everything."""
         assert entry.memory is not None
         return id(entry.memory) in self._indexed and says_no_more(entry.memory)
 
     def left_out(self) -> dict[str, int]:
-        """What is told of nowhere; what stands in full needs no line besides."""
+        """Return counts of entries that are not shown. A memory shown in full needs no index line."""
         full = {id(entry.memory) for entry in self._taken[FULL].values()}
         counted = {
             part: sum(
@@ -234,5 +235,5 @@ def _left_out_line(left_out: dict[str, int], budget: int) -> str:
 
 
 def told_in(items: Sequence[Item]) -> list[str]:
-    """The ids of what needs not be told again in the same session."""
+    """Return the ids that need not be shown again in the same session."""
     return [item.id for item in items if set(item.parts) - {INDEX}]

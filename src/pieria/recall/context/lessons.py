@@ -1,4 +1,4 @@
-"""What sessions taught, as far as a context minds it: how much waits, and which sentences of turns are spoken for."""
+"""Lessons of sessions, for a context: how many wait, and which sentences of turns they already cover."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
 
 MOST = 500
-"""Proposals that are looked at, the newest."""
+"""The newest proposals to read."""
 
 
 def waiting(source: Source) -> int:
-    """Proposals that nobody has decided on and that are worth a look."""
+    """Return the number of undecided proposals that are worth a look."""
     asked = source.filter.having(
         kinds=tuple(lesson.KINDS.values()), types=lesson.TYPES, tags=(lesson.TAG,), status=("proposed",)
     )
@@ -26,7 +26,7 @@ def waiting(source: Source) -> int:
 
 
 def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]]:
-    """By the ids of turns, their sentences of which a lesson was made that was accepted, declined or superseded."""
+    """Return by turn id the sentences of lessons that were accepted, declined or superseded."""
     turns = {memory.id for memory in memories if memory.kind == "turn"}
     if not turns:
         return {}

@@ -1,7 +1,7 @@
-"""How a memory is told in a context: on a line, or whole; each time with its age, its origin and its id.
+"""How a context shows a memory: on one line or whole, each time with its age, its origin and its id.
 
-Only our own words begin a line: whatever is a memory's stands behind a label or is indented, so that no text can pass
-for a heading, another memory, or the end of the block.
+Only our own text begins a line. A memory's text follows a label or is indented. So it cannot pass for a heading,
+another memory, or the end of the block.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from datetime import datetime
 
 from pieria.recall.answer import Overturned
 from pieria.recall.snippet import snippet
-from pieria.record.fencing import inert
+from pieria.record.fence import inert
 from pieria.record.memory import Memory
 from pieria.record.procedure import purpose
 from pieria.record.trust import RULING
 
 TITLE, SENTENCE, PINNED, NAME = 90, 300, 400, 60
-"""Characters of what stands on one line."""
+"""Most characters of each text on a line."""
 CONDITION = 45
-"""Of a title: what says when a procedure is for, so that there is room for what to do."""
+"""Characters of a title for the condition of a procedure, which leaves room for the action."""
 WHOLE, EXCERPT = 1_600, 600
-"""Characters of a text that is told whole; of a longer one there are so many."""
+"""Longest text shown whole, and length of the excerpt from a longer one, in characters."""
 DOUBTED = 0.5
-"""Of what is trusted less every line says so, and whose it is."""
+"""Below this trust every line names the author and the trust."""
 FILES = 4
 SEARCHED = 20_000
 _HOUR, _DAY, _MONTH, _YEAR = 60, 60 * 24, 60 * 24 * 30, 60 * 24 * 365
@@ -40,7 +40,7 @@ def title_of(memory: Memory) -> str:
 
 
 def said_by(memory: Memory, length: int = WHOLE) -> str:
-    """Its text; of a procedure before it what it is for, where the text does not say so itself."""
+    """Return its text, for a procedure preceded by its purpose unless the text states it."""
     condition = purpose(memory)
     return memory.text if condition is None else f"{on_one_line(condition, length)} → {memory.text}"
 
@@ -57,7 +57,7 @@ def age(at: datetime, now: datetime) -> str:
 
 
 def what(memory: Memory) -> str:
-    """Its type where it has one, or else its kind."""
+    """Return its type, or its kind if it has none."""
     type = memory.body.get("type")
     return _part(type) if isinstance(type, str) and type.strip() and type not in _NO_TYPE else memory.kind
 
@@ -68,7 +68,7 @@ def is_from_the_web(memory: Memory) -> bool:
 
 
 def index_line(memory: Memory, now: datetime, fails: Overturned | None = None) -> str:
-    """Its line of the index; `fails` is what says that it holds no longer."""
+    """Return its line in the index; `fails` is what overturns it."""
     doubts = list(_origin(memory)) if memory.trust < DOUBTED or is_from_the_web(memory) else []
     return _line([age(memory.at, now), what(memory), *doubts, *_that(fails), _id(memory)], title_of(memory))
 
@@ -76,7 +76,7 @@ def index_line(memory: Memory, now: datetime, fails: Overturned | None = None) -
 def attributed_line(
     memory: Memory, now: datetime, text: str, length: int, said: str | None = None, fails: Overturned | None = None
 ) -> str:
-    """A line with who says so, for what counts for more than its neighbours."""
+    """Return a line with the author, for memories that weigh more than their neighbours."""
     parts = [age(memory.at, now), said or what(memory), *_origin(memory), *_that(fails), _id(memory)]
     return _line(parts, on_one_line(text, length))
 
@@ -97,7 +97,7 @@ def rules_waiting_line(count: int) -> str:
 
 
 def whole(memory: Memory, now: datetime, passage: str | None = None, fails: Overturned | None = None) -> str:
-    """Everything it says or, where that is too much, the passage that bears on the question, or its beginning."""
+    """Return the whole memory. Of a long one show the passage that answers, or the beginning."""
     files = [_part(file) for file in memory.files[:FILES]]
     if more := len(memory.files) - len(files):
         files.append(f"{more} more files")
@@ -108,7 +108,7 @@ def whole(memory: Memory, now: datetime, passage: str | None = None, fails: Over
 
 
 def says_no_more(memory: Memory) -> bool:
-    """Whether its line of the index holds all that it says."""
+    """Return whether its index line holds everything it says."""
     return memory.title is None and " ".join(inert(said_by(memory)).split()) == title_of(memory)
 
 
@@ -140,7 +140,7 @@ def _that(fails: Overturned | None) -> list[str]:
 
 
 def _id(memory: Memory) -> str:
-    """As it is where it looks like one; otherwise as JSON writes it, with nothing in it that would end a label."""
+    """Return the id verbatim if it is plain. Otherwise encode it as JSON, without characters that could end a label."""
     return f"id {_spelt(memory.id)}"
 
 
@@ -150,7 +150,7 @@ def _spelt(id: str) -> str:
 
 
 def _part(text: str) -> str:
-    """A part of a label, which only we may end."""
+    """Return text for a label, without characters that could end the label."""
     return on_one_line(text, NAME).translate(_BRACKETS)
 
 

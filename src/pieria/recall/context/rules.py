@@ -1,6 +1,6 @@
-"""Standing rules: which memories lay them down, in which words, and which wait for a person.
+"""Standing rules: the memories that state them, their sentences, and the rules that wait for a person.
 
-What makes a sentence a rule is decided in `record.standing`; whose rules count, in `record.trust`.
+`record.standing` decides which sentences are rules, and `record.trust` whose rules count.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 
 from pieria.recall.context.lines import SEARCHED
 from pieria.record.filter import Filter
-from pieria.record.indexing import UNSURE
+from pieria.record.index_terms import UNSURE
 from pieria.record.lesson import PROCEDURE
 from pieria.record.memory import Memory
 from pieria.record.pasted import is_surely_own, overlaps, repeats_of
 from pieria.record.risk import lowers_security
-from pieria.record.standing import said_as, standing
+from pieria.record.standing_rules import said_as, standing
 from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
 from pieria.store.protocol import Reader
 
 KINDS = ("rule", "preference", "profile")
 MOST = 60
 CLAIMING = (AGENT,)
-"""The ways in whose rules a person is asked about."""
+"""Channels whose rules a person has to confirm."""
 
 
 class Words(NamedTuple):
-    """What a memory lays down: what is told of it, and what waits for a person's hand."""
+    """The rules of a memory: sentences in force, and sentences that wait for a person."""
 
     told: str
     held_back: str
@@ -64,18 +64,18 @@ def declined_of(reader: Reader) -> Mapping[str, Any]:
 
 
 def is_declined(memory: Memory, declined: Mapping[str, Any]) -> bool:
-    """Return whether a person declined it in these words: new wording is asked about anew."""
+    """Return whether a person declined this wording. A new wording is asked about again."""
     return memory.id in declined and declined[memory.id].get("wording") == wording_digest(memory)
 
 
 def wording_digest(memory: Memory) -> str:
-    """Return the digest of all that can say something to an agent; tags and the like are none of it."""
+    """Return a digest of all wording that can reach an agent, without tags and other labels."""
     wording = json.dumps([memory.title, memory.text, memory.body, memory.context], default=dict, sort_keys=True)
     return blake2b(wording.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def words_of(memory: Memory, without: Collection[str] = ()) -> Words:
-    """Return the sentences of a memory that lay something down. `without` are those that stand elsewhere."""
+    """Return the rules in a memory's text. `without` are sentences covered elsewhere."""
     text = memory.text[:SEARCHED]
     repeats = repeats_of(memory.meta)
     found = standing(text, said_as(memory.kind) if memory.via in RULING else None)
@@ -92,9 +92,9 @@ def words_of(memory: Memory, without: Collection[str] = ()) -> Words:
 
 
 def _waits(memory: Memory, sentence: str) -> bool:
-    """Return whether a rule of a person waits for their hand, since somebody else may have written it.
+    """Return whether a rule in a person's memory waits for confirmation: another author may have written it.
 
-    Where pasted material begins and ends is a guess. A prompt is typed in passing, so there what may do harm waits too.
+    The bounds of pasted text are a guess. Prompts are typed in passing, so harmful rules in them wait as well.
     """
     if memory.via != PERSON:
         return False

@@ -1,4 +1,4 @@
-"""What was left open: sentences that say so, and failures that nothing has mended since. Pure."""
+"""Open threads: sentences that say so, and failures without a later fix. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pieria.record.memory import Memory
 from pieria.record.sentences import sentences
 
 OPEN = "open"
-"""The tag of an observation of what still fails."""
+"""The tag of an observation about an open failure."""
 POINTS = 3
-"""Sentences of one memory."""
+"""Most sentences from one memory."""
 SEARCHED = 20_000
-"""Characters of a text that are looked through."""
+"""Characters of a text to search."""
 ALIKE = 0.5
-"""Of the terms of a failure: the share that what mends it speaks of as well."""
+"""Share of a failure's terms that its fix must mention."""
 NEXT = ("next_steps", "nextSteps")
-"""In bodies of summaries, as other systems write them."""
+"""Keys of next steps in the bodies of summaries from other systems."""
 _CUE = re.compile(
     r"""\b(?: to-?dos? | fixme | tbd | next \s steps? | next [:,]
         | open \s (?: points? | questions? | issues? | items? | ends? ) | (?: is|are|was|were|left|remains?) \s open
@@ -31,12 +31,12 @@ _CUE = re.compile(
 
 
 def open_points(memory: Memory) -> list[str]:
-    """The sentences of a memory that leave something to be done, and the next steps that it names."""
+    """Return the sentences of a memory that leave work open, and the next steps it names."""
     return list(dict.fromkeys([*_named(memory), *_said(memory.text[:SEARCHED])]))[:POINTS]
 
 
 def unmended(failures: Sequence[Memory], fixes: Sequence[Memory]) -> list[Memory]:
-    """The failures that no later fix was about: none changed a file of theirs, and none speaks of them."""
+    """Return the failures that no later fix covers: none shares a changed file, and none mentions them."""
     return [failure for failure in failures if not any(_mends(fix, failure) for fix in fixes)]
 
 
@@ -63,7 +63,7 @@ def _mends(fix: Memory, failure: Memory) -> bool:
 
 
 def _changed(memory: Memory) -> set[str]:
-    """Its files without those that were only read, where it says so: everybody reads the same few."""
+    """Return its files, without those only read: every session reads the same few."""
     read, both = (memory.body.get(key) for key in ("files_read", "files_modified"))
     only_read = set(read if isinstance(read, list) else ()) - set(both if isinstance(both, list) else ())
     return set(memory.files) - only_read

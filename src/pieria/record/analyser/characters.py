@@ -1,6 +1,6 @@
-"""What Unicode says of single characters, as far as the analyser asks: blocks of scripts, and tables over them.
+"""Unicode blocks the analyser needs, and lookup tables over characters.
 
-Exists so that the ranges stand in one place. What becomes of a character is decided in `folding` and `shapes`.
+`fold` and `shapes` decide what happens to a character; only the ranges belong here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DECORATED_ALPHABETS: Blocks = (
     (0xA720, 0xA7FF),
     (0xAB30, 0xAB6F),
 )
-"""Latin, Greek and Cyrillic: a mark there decorates the letter."""
+"""Latin, Greek and Cyrillic: combining marks on these letters are decoration."""
 
 DECORATION: Blocks = (
     (0x0300, 0x036F),
@@ -64,8 +64,9 @@ SYLLABLES: Blocks = (
     (0xAC00, 0xD7FF),
     (0x1AFF0, 0x1B16F),
 )
-"""Thai, Lao, Myanmar, Khmer and their kin, kana and bopomofo: no space between words. Hangul: particles hang on
-words."""
+"""Scripts without spaces between words: Thai, Lao, Myanmar, Khmer and related scripts, kana and bopomofo. Also
+Hangul, where particles attach to words.
+"""
 
 HANGUL_VOWELS_AND_FINALS: Blocks = ((0x1160, 0x11FF),)
 SKIN_TONES: Blocks = ((0x1F3FB, 0x1F3FF),)
@@ -83,7 +84,7 @@ EMOJI: Blocks = (
 )
 
 REMEMBERED = 20_000
-"""Characters a table keeps: more than any text of people uses, few enough that no text can fill the memory."""
+"""Most characters a table caches: more than real texts use, and few enough to bound the memory."""
 
 
 def within(code: int, blocks: Blocks) -> bool:
@@ -91,7 +92,7 @@ def within(code: int, blocks: Blocks) -> bool:
 
 
 class CharacterTable(dict[int, str]):
-    """A table for `str.translate` whose entries are worked out when a character is first met."""
+    """A table for `str.translate` that computes an entry on first use."""
 
     def __init__(self, of: Callable[[str], str]) -> None:
         super().__init__()

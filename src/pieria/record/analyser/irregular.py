@@ -1,7 +1,7 @@
-"""English forms no rule reaches, and words a rule would spoil. Data of the stemmer, and its only tables.
+"""Irregular English forms, and words that a stemming rule would spoil: the data of the stemmer.
 
-A form is listed where leaving it out loses something people ask for; homographs whose other sense is as common (rose,
-bit, wound, saw as a noun is rare) are left out.
+List a form only if searches would miss something without it. Leave out homographs whose other sense is common (rose,
+bit, wound).
 """
 
 from __future__ import annotations
@@ -207,4 +207,4 @@ paste suite
 """
 
 KEPT = frozenset(_KEPT.split())
-"""Words that end like a form of another word and are none."""
+"""Words that look like a form of another word but are not."""

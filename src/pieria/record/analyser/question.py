@@ -1,7 +1,6 @@
-"""What a question looks up: its terms without the idle ones, and the phrases it puts in quotes.
+"""The terms a query looks up: stop words are marked, and quoted phrases are returned apart.
 
-Exists because a question is read with more care than a document: documents index everything, a question chooses.
-Weights and ranking do not belong here.
+The index holds every term of a document; a query selects. Weights and ranking do not belong here.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pieria.record.analyser.reading import placed, terms
 from pieria.record.analyser.stopwords import STOP_WORDS
+from pieria.record.analyser.tokenizer import placed, terms
 
 _PHRASE = re.compile(
     r"""
@@ -25,14 +24,14 @@ _PHRASE = re.compile(
 
 
 class QueryTerm(NamedTuple):
-    """A term of a question; `stop` says it tells little and can be left out where others are."""
+    """A term of a query. `stop` marks a stop word, which a query with other terms can drop."""
 
     term: str
     stop: bool
 
 
 def query_terms(text: str) -> list[QueryTerm]:
-    """Each term of a question once, in its order. Where all are stop words, they are all there is to look for."""
+    """Return each term of a query once, in order. If all are stop words, the caller must search for them."""
     shouted = text.isupper()
     stops: dict[str, bool] = {}
     for term, start, end in placed(text, asked=True):
@@ -42,7 +41,9 @@ def query_terms(text: str) -> list[QueryTerm]:
 
 
 def phrases(text: str) -> list[list[str]]:
-    """The terms of each quoted passage, which stand in the same order, with none between, in the terms of a text that
-    holds the passage."""
+    """Return the terms of each quoted passage.
+
+    A text that contains the passage has these terms in the same order, next to each other.
+    """
     found = [terms(match[match.lastindex or 0]) for match in _PHRASE.finditer(text)]
     return [phrase for phrase in found if phrase]

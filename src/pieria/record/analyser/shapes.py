@@ -1,7 +1,7 @@
-"""Shapes: what kind of character stands at each place of a folded text.
+"""Character classes: map each character of a folded text to one character that shows its kind.
 
-Exists because regular expressions of the standard library know no scripts. A text and its shape have the same length:
-patterns run over the shape, slices are taken from the text. What a word is made of does not belong here.
+The standard library's regular expressions do not know scripts. A text and its shape have the same length: match
+patterns on the shape, take slices from the text. Word rules do not belong here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pieria.record.analyser.characters import (
     within,
 )
 
-# Codes for what ASCII has no example of. They are private characters, which texts themselves never show in a shape.
+# Codes for kinds that ASCII has no example of. They are private-use characters; no text produces them itself.
 IDEOGRAPH = "\ue000"
 SYLLABLE = "\ue001"
 SIGN = "\ue002"
@@ -53,5 +53,9 @@ _SHAPES = CharacterTable(_shape)
 
 
 def shape_of(folded: str) -> str:
-    """ASCII as it is, other letters as `a` or `A`, currencies as `$`, the codes above, and spaces for the rest."""
+    """Return the shape of a folded text.
+
+    ASCII stays unchanged. Other letters become `a` or `A`, currencies `$`, and the kinds above their codes. All other
+    characters become spaces.
+    """
     return folded if folded.isascii() else folded.translate(_SHAPES)

@@ -1,9 +1,8 @@
-"""The stem of an English word: what its forms have in common, so that `studies` finds `study`.
+"""A light stemmer for English: the common part of a word's forms, so that `studies` finds `study`.
 
-Exists as our own light stemmer: it takes off what inflection puts on, plus the few endings of derivation that keep the
-meaning. Where both cannot be had it rather leaves two forms apart than throws two words together: `university` stays
-away from `universe`. A stem need not be a word (`arrive` is `arriv`); it is compared, not shown. Words of other
-languages come here too, if their letters are plain; so no rule may cut deeply.
+It removes inflection and the few derivational endings that keep the meaning. When in doubt it keeps two forms apart:
+`university` never becomes `universe`. A stem need not be a word (`arrive` becomes `arriv`); compare stems, do not
+show them. Words of other languages pass through here too, so no rule may cut deeply.
 """
 
 from __future__ import annotations
@@ -16,11 +15,13 @@ _SHORTEST, _LONGEST = 3, 24
 
 _VOWELS = re.compile(r"[aeiouy]+")
 _ONE_BEAT = re.compile(r"(?:qu|[^aeiou])?[^aeiouy]*[aeiouy][^aeiouwxy]")
-"""Consonants, one vowel, one consonant: `hop`. Such a word doubles its end (`hopping`) or has lost an e (`hoping`)."""
+"""Consonants, one vowel, one consonant: `hop`. Such a word doubles its last letter (`hopping`) or has lost an e
+(`hoping`).
+"""
 
 _DOUBLED = frozenset(("bb", "dd", "gg", "mm", "nn", "pp", "rr", "tt"))
 
-# By last letter: ending, what replaces it, letters that must stay before it.
+# By last letter: the ending, its replacement, and how many letters must come before it.
 _DERIVED = {
     "s": (("iness", "y", 2), ("ness", "", 3)),
     "y": (
@@ -44,7 +45,7 @@ _DERIVED = {
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word of ASCII letters."""
+    """Return the stem of a lower-case word of ASCII letters."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     return _regular(word) if _SHORTEST <= len(word) <= _LONGEST else word
@@ -72,7 +73,7 @@ def _singular(word: str) -> str:
 
 
 def _base(word: str) -> str:
-    """Without -ed or -ing, and as it was before they came."""
+    """Return the word without -ed or -ing, in its base form."""
     rest = word[:-3] if word.endswith("ing") else word[:-2] if word.endswith("ed") else ""
     if len(rest) < 2 or not _VOWELS.search(rest):
         return word
@@ -95,7 +96,7 @@ def _derived(word: str) -> str:
 
 
 def _ended(word: str) -> str:
-    """One end for all forms: no silent e, -y for -ie, American spelling."""
+    """Give all forms one ending: no silent e, -y for -ie, American spelling."""
     rest = word[:-1]
     if word[-1] == "e" and len(rest) > 2:
         if rest[-1] == "i":
@@ -110,12 +111,12 @@ def _ended(word: str) -> str:
 
 
 def _with_z(rest: str) -> str:
-    """`organis` as `organiz`: British spelling where an e, -ed or -ing has come off."""
+    """Return `organiz` for `organis`: American spelling after an e, -ed or -ing was removed."""
     return rest[:-1] + "z" if rest.endswith(("is", "ys")) and _beats(rest) > 1 else rest
 
 
 def _beats(word: str) -> int:
-    """Syllables, about."""
+    """Return the approximate number of syllables."""
     return len(_VOWELS.findall(word))
 
 

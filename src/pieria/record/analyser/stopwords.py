@@ -1,6 +1,6 @@
-"""The English words a question may leave out when it has others. Documents index every word.
+"""English stop words. A query may drop them if it has other terms; the index holds every word.
 
-The only list of its kind: ranking, snippets and highlighting take it from here.
+Ranking, snippets and highlighting use this list. Do not add another.
 """
 
 from __future__ import annotations
@@ -26,4 +26,4 @@ get got let lets tell please hey hi
 """
 
 STOP_WORDS = frozenset(stem(word) for word in _WORDS.split())
-"""As terms, the way the analyser gives them."""
+"""Stemmed, so that they compare with terms."""

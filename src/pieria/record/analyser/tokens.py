@@ -1,7 +1,7 @@
-"""Tokens: where in a folded text its words, numbers, pictures and unspaced runs stand.
+"""Find the words, numbers, pictures and unspaced runs of a folded text.
 
-Exists as the one pass over a text. Every pattern is linear: what repeats is bounded or consumes what it has looked at.
-How a word falls into parts belongs to `words`.
+This is the only pass over a text. Every pattern must be linear: bound each repetition, or consume what it has
+scanned. How a word splits into parts belongs in `words`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLUSTER = re.compile(rf"[{IDEOGRAPH}{SYLLABLE}]{SIGN}*|{SIGN}+")
 
 
 def tokens(folded: str, *, asked: bool = False) -> list[Placed]:
-    """Every term of a folded text with its place; `asked` gives what a question looks up instead of what is indexed."""
+    """Return every term of a folded text with its position: terms to index, or with `asked` terms to look up."""
     shape = shape_of(folded)
     words = Words(folded, shape)
     read = {"moment": words.moment, "grouped": words.grouped, "compound": words.compound, "picture": words.picture}
@@ -42,7 +42,7 @@ def tokens(folded: str, *, asked: bool = False) -> list[Placed]:
 
 
 def _unspaced(words: Words, folded: str, shape: str, start: int, end: int, *, asked: bool) -> None:
-    """Characters and overlapping pairs. A question looks up the pairs, and single ideographs that stand alone."""
+    """Add characters and overlapping pairs. A query looks up the pairs, and ideographs without a neighbour."""
     clusters = [found.span() for found in _CLUSTER.finditer(shape, start, end)]
     before = start
     for first, after in clusters:
@@ -54,6 +54,6 @@ def _unspaced(words: Words, folded: str, shape: str, start: int, end: int, *, as
 
 
 def _stands_alone(shape: str, first: int, after: int) -> bool:
-    """Whether an ideograph has none beside it: in Japanese that is a word, with its particles around it."""
+    """Return whether an ideograph has no ideograph beside it. In Japanese it is then a word, followed by particles."""
     beside = shape[max(first - 1, 0) : first] + shape[after : after + 1]
     return shape[first] == IDEOGRAPH and IDEOGRAPH not in beside

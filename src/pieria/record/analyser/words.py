@@ -1,8 +1,8 @@
-"""Words: how one written word, address, path or identifier becomes the whole and its parts.
+"""Split one written word, address, path or identifier into terms: the whole and its parts.
 
-Exists because people search for `store.ts` and mean `src/db/store.ts`. The whole comes first, then its parts from left
-to right, so that the terms of a phrase stand next to each other. Finding where a word begins and ends in a text
-belongs to `tokens`; what an English word is reduced to, to `stem`.
+People search for `store.ts` and mean `src/db/store.ts`. The whole comes first, then its parts from left to right, so
+that the terms of a phrase are adjacent. Finding words in a text belongs in `tokens`; reducing an English word belongs
+in `stem`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from pieria.record.analyser.stem import stem
 
 LONGEST = 64
-"""Characters of a term. A longer one keeps its beginning and a digest of all of it, so that equals stay equal."""
+"""Most characters of a term. A longer term is cut and ends in a digest of the whole, so that equal terms stay equal."""
 _DIGEST = 16
 
-# Letters with a body of their own, which no decomposition takes apart. As it depends on the case whether one letter
-# becomes two, this waits until case no longer tells parts.
+# Letters that Unicode does not decompose. One letter may become two, depending on case, so map them only after the
+# word is split by case.
 _SPELT = str.maketrans({
     "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "ı": "i", "ŋ": "n",
     "æ": "ae", "œ": "oe", "þ": "th",
@@ -28,7 +28,7 @@ _NEGATION = re.compile(r"[a-z]+n't", re.IGNORECASE)
 _PREFIX = re.compile(r"[.#@$]|::")
 _SUFFIX = re.compile(r"(?:\+\+?|[#%$])\Z")
 
-# Hyphens, underscores and apostrophes join a word and mean nothing else, but in a row of numbers: 2026-01-10.
+# Hyphens, underscores and apostrophes only join a word, except between numbers: 2026-01-10.
 _LINKS = re.compile(r"[-_']+")
 _NUMBERS = re.compile(r"[0-9]+(?:-[0-9]+)+")
 _PATH = re.compile(r"[/\\@]+")
@@ -55,24 +55,24 @@ _IS_OPAQUE = re.compile(r"(?:[0-9]+[A-Za-z]+){3}")
 
 
 Placed = tuple[str, int, int]
-"""A term, and where in the folded text it starts and ends."""
+"""A term with its start and end in the folded text."""
 
 
 def shortened(term: str) -> str:
-    """The beginning and a digest of the whole."""
-    from hashlib import blake2b  # rare, and slow to import
+    """Return the beginning of a long term with a digest of the whole."""
+    from hashlib import blake2b  # Imported here because it is rarely needed and slow.
 
     digest = blake2b(term.encode(), digest_size=_DIGEST // 2).hexdigest()
     return f"{term[: LONGEST - _DIGEST - 1]}~{digest}"
 
 
 def lowered(text: str) -> str:
-    """Without case, every Latin letter with a body of its own spelt in plain ones."""
+    """Return the text in lower case, with letters that Unicode does not decompose spelt in plain Latin ones."""
     return text.lower() if text.isascii() else text.casefold().translate(_SPELT)
 
 
 class Words:
-    """The words of one folded text, taken apart; what comes of it gathers in `found`."""
+    """Splits the words of one folded text and collects their terms in `found`."""
 
     def __init__(self, folded: str, shape: str) -> None:
         self._text = folded
@@ -83,7 +83,7 @@ class Words:
         self.found.append((term if len(term) <= LONGEST else shortened(term), start, end))
 
     def compound(self, start: int, end: int) -> None:
-        """A word with all that clings to it: `#123`, `C++`, `$5`, `.NET`."""
+        """Add a word with the signs attached to it: `#123`, `C++`, `$5`, `.NET`."""
         shape = self._shape
         if shape[start:end].isalnum():
             self._cased(start, end)
@@ -99,7 +99,7 @@ class Words:
         self._path(first, last)
 
     def grouped(self, start: int, end: int) -> None:
-        """`1,000` is 1000, `$1,000` is that and $1000."""
+        """Add `1000` for `1,000`, and also `$1000` for `$1,000`."""
         first = start + (self._shape[start] == "$")
         last = end - (self._shape[end - 1] in "$%")
         number = self._text[first:last].replace(",", "")
@@ -108,7 +108,7 @@ class Words:
         self.add(number, first, last)
 
     def moment(self, start: int, end: int) -> None:
-        """`2026-01-10T10:30:15Z`: the moment, its date and its time of day."""
+        """Add `2026-01-10T10:30:15Z`: the moment, its date and its time of day."""
         self.add(lowered(self._text[start:end]), start, end)
         clock = start + len("2026-01-10T")
         self._word(start, clock - 1)
@@ -128,7 +128,7 @@ class Words:
         return contraction.start() if contraction else end
 
     def _path(self, start: int, end: int) -> None:
-        """`src/db/store.ts`, `user@example.com`, `2026/01/10`."""
+        """Add `src/db/store.ts`, `user@example.com`, `2026/01/10`."""
         if self._shape[start:end].isalnum():
             self._cased(start, end)
             return
@@ -139,7 +139,7 @@ class Words:
             self._coloned(*piece)
 
     def _coloned(self, start: int, end: int) -> None:
-        """`127.0.0.1:7411`, `10:30`, `std::vector`."""
+        """Add `127.0.0.1:7411`, `10:30`, `std::vector`."""
         end = self._without_contraction(start, end)
         if _MOMENT.fullmatch(self._shape, start, end):
             self.moment(start, end)
@@ -154,7 +154,7 @@ class Words:
             self._dotted(*piece)
 
     def _dotted(self, start: int, end: int) -> None:
-        """`store.ts`, `v3.15.1`, `U.S.`"""
+        """Add `store.ts`, `v3.15.1`, `U.S.`."""
         shape = self._shape
         end = self._without_contraction(start, end)
         if "." not in shape[start:end]:
@@ -171,7 +171,7 @@ class Words:
                 self._word(*piece)
 
     def _numbered(self, found: re.Match[str], end: int) -> None:
-        """A number with dots is no set of numbers: a decimal or an address stays whole, a version has its series."""
+        """Add a number with dots. A decimal or an address stays whole; a version also gets its series."""
         start, number_end = found.span(2)
         number = self._whole(start, number_end)
         if found[1] or number_end < end:
@@ -181,7 +181,7 @@ class Words:
             self.add(series, start, start + len(series))
 
     def _word(self, start: int, end: int) -> None:
-        """`user_name`, `well-known`, `don't`: joined, and what was joined."""
+        """Add `user_name`, `well-known`, `don't`: the joined word and its parts."""
         if self._shape[start:end].isalnum():
             self._cased(start, end)
             return
@@ -196,7 +196,7 @@ class Words:
             self._cased(*piece)
 
     def _cased(self, start: int, end: int) -> None:
-        """`getUserName`, `OAuth2`, `python3`, `5km`. What looks like a digest or a key stays whole."""
+        """Add `getUserName`, `OAuth2`, `python3`, `5km`. Words that look like a digest or a key stay whole."""
         shape = self._shape[start:end]
         self._part(start, end)
         if _PLAIN.fullmatch(shape) or len(shape) > LONGEST or _IS_OPAQUE.search(shape):
@@ -227,7 +227,7 @@ class Words:
         self.add(self._whole(start, end), start, end)
 
     def _whole(self, start: int, end: int) -> str:
-        """One spelling of a path or address: slashes forward, dates with hyphens, links left out."""
+        """Return one spelling of a path or address: forward slashes, dates with hyphens, no joining characters."""
         whole = lowered(self._text[start:end])
         if _DATE.fullmatch(self._shape, start, end):
             return whole.replace("/", "-").replace(".", "-")

@@ -1,4 +1,4 @@
-"""What a text is about, as entities: names, acronyms and technologies, and plain nouns that name a matter."""
+"""The topics of a text, as entities: names, acronyms, technologies, and nouns that name a subject."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator
 from pieria.record.analyser.stem import stem
 from pieria.record.entities import entities
 from pieria.record.intent.phrases import meanings, words
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 MOST = 10
 _SHORTEST = 7
-"""Letters of a noun that is known by its ending alone."""
+"""Fewest letters of a noun that is recognised only by its ending."""
 _WORD = re.compile(r"(?<![\w#@/.-])[^\W\d_]{3,40}(?![\w@/-])")
 _TAG = re.compile(r"(?<![\w&#/])#([^\W\d_][\w/-]{0,99})")
 
 
 def keyterms(text: str, named: Iterable[str] | None = None) -> tuple[str, ...]:
-    """At most ten, in small letters and in the order of the text; what is only meant stands last.
+    """Return at most ten topics in lower case and text order. Implied topics come last.
 
-    `named` are the names in the text; without them they are told by their capitals.
+    `named` are the names in the text. Without it, names are recognised by their capitals.
     """
     low = lowered(text)
     placed = [(_place(low, lowered(name)), lowered(name).lstrip("#@")) for name in names_of(text, named)]
@@ -35,7 +35,7 @@ def names_of(text: str, named: Iterable[str] | None) -> list[str]:
 
 
 def tags_of(text: str) -> tuple[str, ...]:
-    """Those that it is marked with by hand."""
+    """Return the hashtags in the text."""
     return tuple(dict.fromkeys(tag.lower() for tag in _TAG.findall(text)))
 
 
@@ -56,7 +56,7 @@ def _matters(low: str) -> Iterator[tuple[int, str]]:
 
 
 def _apart(terms: Iterable[str]) -> Iterator[str]:
-    """Each thing once, in whichever form it comes first."""
+    """Yield each topic once, in the form that comes first."""
     seen: set[str] = set()
     for term in terms:
         key = " ".join(map(stem, term.split()))

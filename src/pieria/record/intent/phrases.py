@@ -1,7 +1,6 @@
-"""The tables of phrases, read once and compiled: nothing here knows what a group is for.
+"""The tables of phrases, loaded and compiled once. The meaning of a group does not belong here.
 
-Exists so that another phrase is another line of data, and another language another file. They are read from the
-package itself, as modules are.
+A new phrase is one more line of data, and a new language one more file. The tables are loaded as package data.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 LANGUAGES = ("english",)
 
@@ -24,7 +23,7 @@ Shape = Literal["question", "request", "statement"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Phrases that mean the same, and what they are worth: what each value means is told at the head of a table."""
+    """Phrases with the same meaning, and their weights. The head of a table explains each value."""
 
     name: str
     pattern: re.Pattern[str]
@@ -49,7 +48,7 @@ def tables() -> tuple[Mapping[str, Any], ...]:
 
 @cache
 def groups(asks: Asks) -> tuple[Group, ...]:
-    """Of every language, in the order of the tables."""
+    """Return the groups of all languages, in the order of the tables."""
     return tuple(_group(entry, table) for table in tables() for entry in (*table[asks], *table["both"]))
 
 
@@ -61,7 +60,7 @@ def _group(entry: Mapping[str, Any], table: Mapping[str, Any]) -> Group:
 
 @cache
 def shapes() -> tuple[tuple[Shape, re.Pattern[str]], ...]:
-    """How sentences begin that state nothing."""
+    """Return the patterns that open sentences which state nothing."""
     return tuple(
         (shape, _compiled(table["shapes"][shape], table, _opening(table, "sentence")))
         for shape in ("question", "request")
@@ -76,7 +75,7 @@ def phrases(section: str, key: str) -> tuple[re.Pattern[str], ...]:
 
 @cache
 def meanings(section: str, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Phrases with what they stand for."""
+    """Return phrases with their meanings."""
     return tuple(
         (_compiled(entry["said"], table), entry["means"]) for table in tables() for entry in table[section][key]
     )
@@ -91,7 +90,7 @@ def words(section: str, key: str) -> frozenset[str]:
 
 _LIST = re.compile(r"<([a-z]+)>")
 _LEFT_OUT = re.compile(r"(?<=n)'(?=t)|'(?=m\b)|'(?=ve\b)|(?<=what|that|here)'(?=s\b)|(?<=who|let|how)'(?=s\b)")
-"""Apostrophes without which a word is no other word."""
+"""Apostrophes that may be left out without making another word."""
 
 
 def _compiled(lines: str, table: Mapping[str, Any], opening: str = "") -> re.Pattern[str]:
@@ -100,7 +99,7 @@ def _compiled(lines: str, table: Mapping[str, Any], opening: str = "") -> re.Pat
 
 
 def _opening(table: Mapping[str, Any], where: str) -> str:
-    """The beginning of a sentence or of any clause, with what may stand before the phrase."""
+    """Return a pattern for the start of a sentence or clause, and the words that may come before the phrase."""
     begins = r"\A" if where == "sentence" else r"(?:\A|[,;:(-]|\b(?:and|but|so|because)(?= ))"
     leads = _filled("".join(_lines(table["leads"])), table)
     return rf"{begins}[^\w]{{0,3}}(?:(?:{leads})\b(?:\s{{0,2}}[,:;!.-]{{1,3}})?\s{{1,3}}){{0,4}}"

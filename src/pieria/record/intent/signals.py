@@ -1,7 +1,7 @@
-"""Signals: which groups of phrases stand in each sentence of a message, outside of quotations and code.
+"""Match the groups of phrases in each sentence of a message, outside of quotations and code.
 
-Exists because saving and recalling are judged alike: of each sentence the strongest group counts, once, hedged or held
-down by what speaks against it; and of a message its best sentence.
+Saving and recalling are judged alike. In each sentence the strongest group counts once, limited by what speaks
+against it. In a message the best sentence counts.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pieria.record.intent.phrases import Asks, Group, Shape, groups, phrases, shapes
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 SURE, LIKELY = 0.7, 0.4
-"""Above the first something is done unasked, from the second on the user is asked."""
+"""Above the first the agent acts unasked; from the second on it asks the user."""
 LEAST = 0.1
 _LONGEST = 1_000
-"""Characters of a sentence or a line that are read: what is longer is no message but a text."""
+"""Most characters read of a sentence or line. Anything longer is not a chat message."""
 _SUBSTANCE = 6
-"""Words from which on something tentative says enough to be asked about."""
+"""Fewest words of a tentative sentence that is worth asking about."""
 _APART = re.compile(
     r"""
     ``` (?: (?!```) [\s\S] )*+ (?: ``` )?
@@ -49,7 +49,7 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
-"""A line of a program, a log or a trace, by its whole length."""
+"""A line that is entirely code, a log entry or a trace."""
 _FIGURE = re.compile(r"(?<!\w)[^\w\s]?\d")
 _ASIDE = re.compile(r"[,;] +(?:and |so |but )?")
 
@@ -67,7 +67,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sentence `text[start:end]`, how sure it makes, and of what in it."""
+    """The judgement of a sentence `text[start:end]`: its confidence and the signals behind it."""
 
     start: int
     end: int
@@ -94,25 +94,25 @@ class _Sentence(NamedTuple):
     text: str
     shape: Shape
     names: bool
-    """Whether it names somebody or something, or has a figure."""
+    """Whether it has a known name or a figure."""
     beside: bool
-    """Whether the message asks for something."""
+    """Whether the message also asks for something."""
 
 
 def judged(text: str, asks: Asks, names: Iterable[str] = ()) -> list[Judged]:
-    """The sentences of a text, each judged by itself; what bars the whole message bars each of them."""
+    """Return a judgement per sentence. A signal that bars the whole message applies to every sentence."""
     found = [(sentence, tuple(_signals(sentence, asks))) for sentence in _sentences(said_in(text), asks, names)]
     barring = tuple(signal for _, signals in found for signal in signals if signal.group.whole)
     return [_judged(sentence, signals, barring) for sentence, signals in found]
 
 
 def best_of(sentences: list[Judged]) -> Judged:
-    """The first of those that make surest."""
+    """Return the first sentence with the highest confidence."""
     return max(sentences, key=lambda one: one.confidence, default=Judged(0, 0, LEAST))
 
 
 def said_in(text: str) -> str:
-    """The text in small letters, as long as it was, with nothing in it that is only quoted or code."""
+    """Return the text in lower case, same length, with quotations and code blanked."""
     plain = _APART.sub(_blank, lowered(text))
     return _LINE.sub(_without_code, plain) if "\n" in plain.strip() else plain
 
@@ -139,7 +139,7 @@ def _sentences(plain: str, asks: Asks, names: Iterable[str]) -> list[_Sentence]:
 
 
 def _cut(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Apart from what is stated the question that it ends with: I use Vue, which router is best?"""
+    """Yield the statement and a question that ends it separately: "I use Vue, which router is best?" """
     cuts = [start, end]
     if not any(said.match(plain, start, end) for said in phrases("shapes", "leaning")):
         asides = (found.end() for found in _ASIDE.finditer(plain, start, end))

@@ -1,23 +1,23 @@
-"""How strong a memory is from the first, by what it says of itself: 1 is plain, 2 is never to be forgotten."""
+"""The initial strength of a memory, from its own text: 1 is plain, 2 is never forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pieria.record.intent.phrases import phrases
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 PLAIN, LEAST, MOST = 1.0, 0.9, 2.0
 IMPORTANT, CRITICAL = 0.4, 0.8
 _SHORT, _LONG = 200, 1_000
-"""Characters: up to the first a text is short, and from the second on longer makes no difference."""
+"""Characters: a text up to the first is short; beyond the second, more length adds nothing."""
 _FEW, _MANY = 3, 8
-"""Entities, alike."""
+"""The same limits for entities."""
 _BY_LENGTH, _BY_ENTITIES, _BY_ASKING = 0.1, 0.2, -0.1
 
 
 def judge_strength(text: str, entities: Sequence[str]) -> float:
-    """Between 0.9 and 2, a question a little less than what is stated."""
+    """Return a strength from 0.9 to 2. A question gets slightly less than a statement."""
     told = PLAIN
     told += _BY_LENGTH * _share(len(text.strip()), _SHORT, _LONG)
     told += _BY_ENTITIES * _share(len(entities), _FEW, _MANY)

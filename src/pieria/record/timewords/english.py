@@ -1,4 +1,4 @@
-"""English: its words of time, and the forms it puts them in."""
+"""English words and forms for times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pieria.record.timewords.language import Form, Language
 
 _MONTHS = "january february march april may june july august september october november december"
 _SHORT_MONTHS = "jan feb mar apr jun jul aug sep sept oct nov dec"
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty"
+)
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _UNITS = "second minute hour day week fortnight weekend month quarter year decade"
 
@@ -80,7 +83,8 @@ ENGLISH = Language(
     weekday={word: number for number, word in enumerate(_WEEKDAYS.split())},
     unit={word: word for word in _UNITS.split()} | {f"{word}s": word for word in _UNITS.split()},
     count={word: (number, number) for number, word in enumerate(_NUMBERS.split(), 1)}
-    | {"a": (1, 1), "an": (1, 1), "twenty": (20, 20), "thirty": (30, 30)}
+    | {"a": (1, 1), "an": (1, 1)}
+    | {"thirty": (30, 30), "forty": (40, 40), "fifty": (50, 50), "sixty": (60, 60), "ninety": (90, 90)}
     | dict.fromkeys(("a couple", "a couple of", "couple", "couple of"), (2, 3))
     | dict.fromkeys(("a few", "few"), (2, 4))
     | {"several": (3, 7)},

@@ -1,7 +1,7 @@
-"""What a language has to say about time, and how its table becomes one pattern.
+"""The format of a language's time words, and how its table becomes one pattern.
 
-Exists so that another language is another table like `english`, and no other code. Calendars know no language, so
-nothing here computes a date.
+A new language is one more table like `english`, without new code. Calendars do not depend on language: dates are
+computed in `stretch`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from pieria.record.lettering import UNSPACED, spaced
+from pieria.record.letters import UNSPACED, spaced
 
 
 @dataclass(frozen=True)
 class Form:
     """One way to write a time.
 
-    In the pattern `<month>` stands for any word of that table, and a space for white space. `reader` names the method
-    of `stretch.Calendar` that computes it. A `weak` form counts only after a preposition: May, Friday and 2023 are also
-    a verb, a greeting and a number.
+    In the pattern `<month>` matches any word of that table, and a space matches white space. `reader` names the
+    method of `stretch.Calendar` that computes the time. A `weak` form counts only after a preposition: May, Friday
+    and 2023 are also a verb, a greeting and a number.
     """
 
     reader: str
@@ -31,39 +31,39 @@ class Form:
 
 @dataclass(frozen=True)
 class Language:
-    """The words of a language, all in lower case, and the forms it puts them in, longer ones first."""
+    """The words of a language in lower case, and its forms, longest first."""
 
     forms: tuple[Form, ...]
     month: Mapping[str, int]
     weekday: Mapping[str, int]
     """Monday is 0."""
     unit: Mapping[str, str]
-    """To `stretch.UNITS`."""
+    """To one of `stretch.UNITS`."""
     count: Mapping[str, tuple[int, int]]
-    """The least and the most that is meant: a few are two to four."""
+    """The least and the most it can mean: a few are two to four."""
     lately: Mapping[str, tuple[int, int]]
-    """As in "the other day", which is so many days ago."""
+    """As in "the other day": the least and the most units ago."""
     ordinal: Mapping[str, int]
     season: Mapping[str, int]
-    """To the month it begins with."""
+    """To its first month."""
     feast: Mapping[str, tuple[int, int]]
     """To month and day."""
     near: Mapping[str, int]
     """Days from today: yesterday is -1."""
     part: Mapping[str, tuple[int, int]]
-    """Of a day, in hours from its midnight."""
+    """Parts of a day, in hours from its midnight."""
     turn: Mapping[str, int]
     """Last is -1, this is 0, next is 1."""
     rolling: Mapping[str, int]
-    """As in "the past three days": -1, or 1 for the coming ones."""
+    """As in "the past three days": -1 for past, 1 for coming."""
     passing: Mapping[str, int]
-    """Of those, what needs no number: the past week."""
+    """The rolling words that need no number: the past week."""
     portion: Mapping[str, int]
     """Early is 0, mid is 1, late is 2: a third each."""
     limit: Mapping[str, tuple[str, str]]
-    """To a direction, and the edge it counts from: before March is before its start, until March before its end."""
+    """To a direction and the edge it counts from: "before March" ends at its start, "until March" at its end."""
     onward: tuple[str, ...]
-    """What follows a time from which on something holds."""
+    """Words after a time that make it a beginning: from May on."""
     offset: Mapping[str, int]
     """As in "two days before Christmas": -1 for before."""
     preposition: tuple[str, ...]
@@ -71,30 +71,30 @@ class Language:
     span_opening: tuple[str, ...]
     """Between, from."""
     span_link: tuple[str, ...]
-    """What stands between the two ends of a span."""
+    """Words between the two ends of a span."""
     loose_link: tuple[str, ...]
-    """Those that link two ends only after an opening: "in May and July" are two times."""
+    """Links that join two ends only after an opening: "in May and July" are two times."""
     counted: tuple[str, ...]
-    """What follows a number that is no year: in 2000 words."""
+    """Words after a number that make it a count, not a year: in 2000 words."""
     article: tuple[str, ...]
     of: tuple[str, ...]
 
     @cached_property
     def core(self) -> re.Pattern[str]:
-        """All forms in one pattern; the groups of the form numbered n end in _n, and `form_n` is the whole of it."""
+        """Return all forms in one pattern. Groups of form n end in _n, and `form_n` is the whole form."""
         numbered = (f"(?P<form_{number}>{self._spelt(form, number)})" for number, form in enumerate(self.forms))
         return re.compile("(?:" + "|".join(numbered) + ")" + _AFTER)
 
     @cached_property
     def openers(self) -> frozenset[str]:
-        """The words a form can begin with, besides numbers."""
+        """Return the words that a form can begin with, besides numbers."""
         tables = (word for name in _TABLES for word in getattr(self, name))
         written = (re.match(r"(?:\(\?:)?(\w+)", form.pattern) for form in self.forms)
         return frozenset(_first_words((*tables, *self.article, *(word[1] for word in written if word))))
 
     @cached_property
     def before(self) -> re.Pattern[str]:
-        """What may stand right before a form, and changes what it means."""
+        """Return the pattern of the words before a form that change its meaning."""
         of = any_of(self.of)
         article = rf"(?:\b{any_of(self.article)}<space>)?"
         return _compiled(
@@ -118,12 +118,12 @@ class Language:
 
     @cached_property
     def groups_of(self) -> tuple[tuple[str, ...], ...]:
-        """The names in each form's pattern."""
+        """Return the group names in each form's pattern."""
         return tuple(tuple(re.findall(r"<(\w+)>", form.pattern)) for form in self.forms)
 
     @cached_property
     def number_only(self) -> re.Pattern[str]:
-        """What follows a number that is no year."""
+        """Return the pattern of the words after a number that is not a year."""
         return re.compile(rf"\s(?:{any_of(self.counted)})\b")
 
     def _spelt(self, form: Form, number: int) -> str:
@@ -153,7 +153,7 @@ _TABLES = (
     ),
 )
 _SPACE = r"\s{1,3}"
-# Neither a number that goes on, nor a word, nor a part of an identifier.
+# Not followed by more digits, a word, or the rest of an identifier.
 _AFTER = rf"(?![^\W{UNSPACED}]|[.,:/]\d|-\d|%|@)"
 _NUMBERS = {
     "year": r"(?:1[0-9]|20)\d\d(?!\d)",
@@ -172,14 +172,14 @@ _NUMBERS = {
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of them, the longest first; a space in a word is white space."""
+    """Return a pattern for any of the words, longest first. A space in a word matches white space."""
     return (
         "(?:" + "|".join(re.escape(word).replace(r"\ ", _SPACE) for word in sorted(words, key=len, reverse=True)) + ")"
     )
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Without the white space that lays it out."""
+    """Compile a pattern without the white space of its layout."""
     return re.compile(re.sub(r"\s+", "", pattern).replace("<space>", _SPACE))
 
 

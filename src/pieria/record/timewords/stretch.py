@@ -1,7 +1,7 @@
-"""The arithmetic of calendars: from what a form says to the stretch of local time it means.
+"""Calendar arithmetic: from a matched form to the interval of local time it means.
 
-Exists apart from the words, so that every language computes alike. Local time here has no zone: the search knows it.
-Seasons are those of the northern hemisphere, by whole months. What has no year means the latest one that began by now.
+It does not depend on language. Local times here have no zone; `search` adds it. Seasons are whole months of the
+northern hemisphere. A time without a year means the latest one that began by now.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _TO_THE_MINUTE = ("second", "minute", "hour")
 _SEASON_MONTHS = 3
 _CENTURY = 100
 _TURN_OF_CENTURY = 30
-"""The 30s are those of 1930, the 20s those of 2020."""
+"""Two-digit decades from 30 on are in the 1900s, earlier ones in the 2000s."""
 
 
 class Stretch(NamedTuple):
-    """Local time from `start` up to `end`, or with `zoned` time in UTC."""
+    """Local time from `start` up to `end`. With `zoned` both are in UTC."""
 
     start: datetime
     end: datetime
@@ -43,13 +43,13 @@ Said = Mapping[str, str]
 
 
 def month_start(year: int, month: int) -> datetime:
-    """The start of a month; `month` may lie beyond December or before January."""
+    """Return the start of a month. `month` may be beyond December or before January."""
     months = year * 12 + month - 1
     return datetime(months // 12, months % 12 + 1, 1)  # noqa: DTZ001 - local time
 
 
 def shifted(moment: datetime, unit: str, count: int) -> datetime:
-    """The same time so many units later, on the last day of a month that is too short."""
+    """Return the same time `count` units later, or the last day if the month is too short."""
     if unit in _LENGTHS:
         return moment + _LENGTHS[unit] * count
     first = month_start(moment.year, moment.month + _MONTHS[unit] * count)
@@ -58,7 +58,7 @@ def shifted(moment: datetime, unit: str, count: int) -> datetime:
 
 
 def around(moment: datetime, unit: str) -> Stretch:
-    """The unit of the calendar that holds the moment. A week begins on Monday; a weekend is the one of that week."""
+    """Return the calendar unit that contains the moment. A week begins on Monday, and its weekend ends it."""
     midnight = datetime.combine(moment.date(), time())
     monday = midnight - timedelta(days=moment.weekday())
     if unit in _TO_THE_MINUTE:
@@ -76,7 +76,7 @@ def around(moment: datetime, unit: str) -> Stretch:
 
 
 def third(whole: Stretch, portion: int) -> Stretch:
-    """The early, middle or late third, in whole days where there are any."""
+    """Return the early, middle or late third, rounded to whole days if it has any."""
     step = (whole.end - whole.start) / 3
     if step >= timedelta(days=1):
         step = timedelta(days=round(step / timedelta(days=1)))
@@ -85,9 +85,9 @@ def third(whole: Stretch, portion: int) -> Stretch:
 
 
 class Calendar:
-    """Reads forms as they are meant at the local time `now`, which is `utc` elsewhere.
+    """Computes forms relative to the local time `now`, which is `utc` in UTC.
 
-    What does not exist, like 31 June, is a ValueError.
+    Raises `ValueError` for dates that do not exist, such as 31 June.
     """
 
     def __init__(self, language: Language, now: datetime, utc: datetime) -> None:
@@ -118,7 +118,7 @@ class Calendar:
         return around(datetime.combine(monday, time()), "week")
 
     def slashed(self, said: Said) -> Stretch:
-        """Day and month in either order, when only one of them is possible."""
+        """Return the day if only one order of day and month is possible, or raise `ValueError`."""
         first, second = int(said["number"]), int(said["day"])
         if first <= 12 and second <= 12 and first != second:
             raise ValueError("it may be either way round")
@@ -187,7 +187,7 @@ class Calendar:
         return self._part(around(start, "day"), said)
 
     def weekday(self, said: Said) -> Stretch:
-        """The latest such day up to today, or by its turn the one before today, of this week, or after today."""
+        """Return the latest such day up to today. With a turn: the one before today, of this week, or after today."""
         wanted = self._in.weekday[_plain(said["weekday"])]
         back = (self._today.weekday() - wanted) % 7
         days = {None: -back, -1: -(back or 7), 0: wanted - self._today.weekday(), 1: 7 - back}[self._turn(said)]
@@ -218,14 +218,14 @@ class Calendar:
         least, most = self._count(said)
         now, zoned = self._clock(unit)
         if unit == "year" and most == 1:
-            # Not the whole year before: about this time of it.
+            # "A year ago" does not mean the whole year, but about this time of it.
             there = around(shifted(now, unit, way), "day")
             return Stretch(shifted(there.start, "month", -1), shifted(there.end, "month", 1))
         ends = [around(shifted(now, unit, way * count), unit) for count in (least, most)]
         return Stretch(min(ends).start, max(ends).end, zoned)
 
     def rolling(self, said: Said) -> Stretch:
-        """So many units up to now, or from now on."""
+        """Return `count` units up to now, or from now on."""
         unit = self._in.unit[_plain(said["unit"])]
         way = self._in.rolling[_plain(said["rolling"])] if "rolling" in said else self._in.passing[said["passing"]]
         count = self._count(said)[1] if "count" in said or "amount" in said else 1
@@ -234,11 +234,13 @@ class Calendar:
         return Stretch(start, end, zoned)
 
     def _clock(self, unit: str) -> tuple[datetime, bool]:
-        """Now, and whether that is in UTC: the hours of a clock that is put forward or back do not add up."""
+        """Return the current time, and whether it is in UTC. Hours are counted in UTC because of daylight saving
+        time.
+        """
         return (self._utc, True) if unit in _TO_THE_MINUTE else (self._now, False)
 
     def offset(self, base: Stretch, word: str, count: int, way: int) -> Stretch:
-        """So many units before the start of a stretch, or after its end; or the next such day of the week there."""
+        """Return the unit before the start of a stretch or after its end, or the next such weekday there."""
         if word in self._in.weekday:
             if way < 0:
                 back = (base.start.weekday() - self._in.weekday[word] - 1) % 7 + 1
@@ -256,7 +258,7 @@ class Calendar:
         return Stretch(min(far, close), max(far, close), base.zoned)
 
     def unit_of(self, base: Stretch, word: str) -> Stretch:
-        """The week of 7 May."""
+        """Return the unit that contains the start, as in the week of 7 May."""
         return around(base.start, self._in.unit[word])
 
     def count_of(self, word: str) -> int:
@@ -275,7 +277,7 @@ class Calendar:
         return Stretch(day.start + timedelta(hours=first), day.start + timedelta(hours=last))
 
     def _latest_day(self, month: int, day: int) -> Stretch:
-        """A year with 29 February may lie eight years back."""
+        """Return the latest such day up to today. 29 February may be eight years back."""
         for year in range(self._today.year, self._today.year - 9, -1):
             try:
                 found = _day(year, month, day)
@@ -286,7 +288,7 @@ class Calendar:
         raise ValueError("there is no such day")
 
     def _months(self, said: Said, month: int, months: int) -> Stretch:
-        """So many months from that one on, in the year that is meant."""
+        """Return `months` months from `month` on, in the year that is meant."""
         year, turn = self._year(said), self._turn(said)
         if year is not None:
             return Stretch(month_start(year, month), month_start(year, month + months))

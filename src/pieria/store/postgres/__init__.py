@@ -1,6 +1,6 @@
 """The store on a server: one PostgreSQL database for any number of banks, processes and machines.
 
-The driver is an extra. Nothing here imports it before a bank is opened.
+The driver is an extra: it is imported only when a bank is opened.
 """
 
 from __future__ import annotations

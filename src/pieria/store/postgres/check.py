@@ -1,19 +1,19 @@
-"""The store's checks of itself on a server: the rules of the record, and each projection against its source."""
+"""The store's checks on a server: the rules of the record, and each projection against its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pieria.store.postgres.erasure import erasure_finding
-from pieria.store.postgres.indexing import index_finding
 from pieria.store.postgres.session import PostgresSession
+from pieria.store.postgres.vector_indexes import index_finding
 from pieria.store.protocol import Finding
 from pieria.store.sql.checks import analyser_finding, every_rule, rule_finding
 from pieria.store.sql.reader import counters
 
 
 def findings(session: PostgresSession) -> Iterator[Finding]:
-    """All that is read for these is the whole bank."""
+    """Yield the findings that take reading the whole bank."""
     for file, rule, meaning in every_rule():
         broken = session.execute(session.statements(file)[f"check.{rule}"]).fetchone()
         yield rule_finding(rule, broken[0] if broken else 0, meaning)
@@ -22,7 +22,7 @@ def findings(session: PostgresSession) -> Iterator[Finding]:
 
 
 def marks(session: PostgresSession, analyser: int, now: int) -> list[Finding]:
-    """What the bank has noted down of itself, and what serves it."""
+    """Return the findings that follow from counters, marks and indexes alone."""
     held = counters(session)
     return [
         erasure_finding(session, now),

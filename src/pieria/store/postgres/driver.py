@@ -1,4 +1,4 @@
-"""The driver's connections as the store needs them: values go as the columns have them, and its errors become ours."""
+"""Connections of the driver: how values are sent, how the server is checked, and how its errors become ours."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ DEFAULTS = {
     "connect_timeout": "10", "application_name": "pieria", "client_encoding": "utf8",
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
 }  # fmt: skip
-"""Where the address says nothing else. A connection that is cut without a word is noticed within a minute."""
+"""Defaults for parameters that the address does not set. Keepalives notice a dead connection within a minute."""
 OLDEST_SERVER = 150_000
 """PostgreSQL 15, as the server gives its version."""
 OLDEST_VECTORS = (0, 8)
-"""Of the extension: what looks on where a filter lets too few through."""
+"""Version of pgvector with iterative index scans, which go on if a filter rejects most rows."""
 _IN_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 NOT_IN_ANY_TEXT = "\ufffe"
-"""Stands for NUL and halves of surrogate pairs, which no text of a bank holds and the server takes in none: what asks
-for them finds nothing."""
+"""Replaces NUL and lone surrogates in values: the server rejects them. A search for them finds nothing."""
 SET_UP = """
 SELECT set_config('search_path', 'pieria, ' || coalesce((
     SELECT quote_ident(n.nspname) || ', ' FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.extname = 'vector'
 ), '') || 'public', false), set_config('jit', 'off', false), set_config('lock_timeout', '5s', false)
 """
-"""Where the extension lives is up to the administrator. Compiling a statement takes longer than running ours. No
-statement waits for a lock for ever: a transaction on a bank says itself for how long, and this is for all others.
+"""Find the extension's schema, which the administrator chooses. JIT is off: it takes longer than our statements. The
+lock timeout holds outside of a bank's transactions, which set their own.
 """
 NOT_LET_IN = (
     "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
@@ -60,7 +59,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class _Truth(Dumper):
-    """Flags are whole numbers in every store."""
+    """Sends booleans as whole numbers, as in every store."""
 
     oid = Int8Dumper.oid
 
@@ -77,7 +76,7 @@ class _Text(StrDumper):
 
 
 def connected(url: str) -> Connection:
-    """A connection that begins and ends no transaction by itself."""
+    """Return a connection in autocommit mode, set up for banks."""
     try:
         connection = psycopg.connect(make_conninfo(**{**DEFAULTS, **_parsed(url)}), autocommit=True)
     except psycopg.ProgrammingError:
@@ -93,7 +92,7 @@ def connected(url: str) -> Connection:
 
 
 def check_server(connection: Connection) -> None:
-    """Raises `UnsuitableError` for one that cannot hold banks."""
+    """Raise `UnsuitableError` for a server that cannot hold banks."""
     version = connection.info.server_version
     if version < OLDEST_SERVER:
         raise UnsuitableError(
@@ -111,7 +110,7 @@ def check_server(connection: Connection) -> None:
 
 
 def check_vectors(version: str | None) -> None:
-    """Raises `UnsuitableError` where the extension is missing or too old."""
+    """Raise `UnsuitableError` if the extension is missing or too old."""
     if version is None:
         raise UnsuitableError("open", "the extension pgvector is missing in the database", hint=HOW_TO_EXTEND)
     if tuple(map(int, version.split(".")[:2])) < OLDEST_VECTORS:
@@ -126,7 +125,7 @@ HOW_TO_EXTEND = "Install pgvector on the server and have an administrator run in
 
 
 def shown(url: str) -> str:
-    """The address without what is secret in it, for people."""
+    """Return the address without user and password, for people."""
     given = _parsed(url)
     host = given.get("host") or "localhost"
     port = f":{given['port']}" if given.get("port") else ""
@@ -137,7 +136,7 @@ def _parsed(url: str) -> dict[str, Any]:
     try:
         return conninfo_to_dict(url)
     except (psycopg.ProgrammingError, UnicodeError):
-        # What the driver says quotes what it could not read, and that may be the password.
+        # The driver's message quotes the text that it could not parse, which may hold the password.
         raise _unreadable() from None
 
 
@@ -147,7 +146,7 @@ def _unreadable() -> StorageError:
 
 @contextmanager
 def translated(operation: str, where: str) -> Iterator[None]:
-    """Turns the driver's errors into ours, which say what to do; the driver's stays as the cause. `where` is shown."""
+    """Turn the driver's errors into ours, which say what to do. The original stays as the cause. `where` is shown."""
     try:
         yield
     except psycopg.Error as problem:
@@ -172,7 +171,7 @@ def as_ours(problem: psycopg.Error, operation: str, where: str) -> PieriaError:
 
 
 def _said(problem: psycopg.Error) -> str:
-    """The first line: what comes after it repeats our statements."""
+    """Return the first line of the driver's message: the rest repeats our statements."""
     primary = problem.diag.message_primary
     return (primary or str(problem)).strip().partition("\n")[0]
 
@@ -232,9 +231,9 @@ _BY_STATE: Mapping[str, Callable[[str, str, str], PieriaError]] = {
     "25006": _read_only,
     "42501": _refused,
     "28": _refused,
-    # Our statements are right as they stand, so that whatever they do not find was damaged.
+    # Our statements are correct: an object that they do not find means a damaged database.
     "42": damaged,
     "XX": damaged,
     "22": damaged,
 }
-"""By the beginning of what the server calls the error; the first that fits."""
+"""By the prefix of the SQLSTATE; the first match counts."""

@@ -1,4 +1,4 @@
-"""Writes vectors to PostgreSQL, in the form in which they travel there."""
+"""Writes vectors to PostgreSQL in pgvector's form."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Erases deleted rows from the server's files: rewrites tables, the planner's samples and the write-ahead log.
 
 PostgreSQL keeps the bytes of a deleted row in the table's file, in indexes, in `pg_statistic` and in its log. A purge
-notes in the table `erasure` what is to be rewritten; one rewrite serves every purge that committed before it. Nothing
-here decides what is deleted.
+notes in the table `erasure` what to rewrite. One rewrite serves every purge that committed before it. Nothing here
+decides what is deleted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pieria.store.sql.checks import PURGE_TAKES, REPAIR
 
 AGAIN = "`pieria doctor --repair` tries again"
 LOCK = "1346982981, 0"
-"""Of the process that rewrites; no bank has it."""
+"""Advisory lock of the process that rewrites; no bank has it."""
 REMOVED_BANK = 0
 LOCK_MILLISECONDS = 1_500
-"""How long one attempt waits for a table. Readers queue behind it. Autovacuum gives way in less."""
+"""How long one attempt waits for a table's lock, while readers queue behind it. Autovacuum gives way sooner."""
 PATIENT_SECONDS = 60.0
 LOCKED_SECONDS = 5.0
 """How long a purge keeps readers of a table waiting."""
@@ -33,7 +33,7 @@ NAP_SECONDS = 0.05
 BYTES_A_SECOND = 20 << 20
 """The rate at which a slow disk rewrites tables with their indexes."""
 WORDLESS = ("counter", "journal", "ledger", "member", "pending", "purged", "quarantine", "space", "told")
-"""Tables from which a purge deletes no words."""
+"""A purge deletes no words from these tables, so it does not rewrite them."""
 UNTOLD = "since when, only members of pg_read_all_stats can see"
 SAMPLES, LOG = "pg_statistic", "pg_wal"
 
@@ -49,7 +49,7 @@ class Waiting(NamedTuple):
 
 
 def mark(session: PostgresSession, origin: int, at: int, relations: Iterable[str] | None = None) -> None:
-    """Note in the erasing transaction which tables are to be rewritten; None means all that can hold words. `origin` is
+    """Note in the erasing transaction which tables to rewrite; None means all tables that can hold words. `origin` is
     the bank, or `REMOVED_BANK`.
     """
     given = None if relations is None else list(relations)
@@ -69,7 +69,7 @@ def may_flush(connection: Connection) -> bool:
 
 
 def message_log(connection: Connection) -> list[str]:
-    """Return the settings by which the server's log of messages holds what is written."""
+    """Return the settings that make the server's message log contain statements."""
     return [str(setting) for (setting,) in connection.execute(_sql("message_log")).fetchall()]
 
 
@@ -147,7 +147,7 @@ class _Finish:
         return left + self._flushed(left)
 
     def _alone(self) -> bool:
-        """Wait for another process that does the same: what it rewrites need not be rewritten again."""
+        """Wait for another process that rewrites: its work need not be repeated. Return whether the lock was taken."""
         sql = statements("erasure.sql")["lock"].format(lock=LOCK).encode()
         return self._until(lambda: bool(self._connection.execute(sql).fetchall()[0][0]))
 
@@ -159,8 +159,8 @@ class _Finish:
         return True
 
     def _resampled(self, tables: list[Waiting]) -> list[str]:
-        """Have the planner's samples taken from what is left. An empty table would keep its old ones: it gets a blank
-        row for that time.
+        """Make the planner sample the rows that are left. An empty table would keep its old samples, so it gets a blank
+        row meanwhile.
         """
         for table in tables:
             said = self._tried(table.relation, lambda relation=table.relation: self._sample(relation))  # type: ignore[misc]
@@ -203,7 +203,7 @@ class _Finish:
         return self._connection.execute(_sql("is_past"), {"change": change}).fetchone() == (True,)
 
     def _rewritten(self, table: Waiting) -> list[str]:
-        """Rewrite a table with its indexes. Return why it could not be, if so."""
+        """Rewrite a table with its indexes. Return the reason if that failed."""
         name = f"{table.relation} ({_megabytes(table.size)})"
         if not self._patient and (table.has_vector_index or table.size > BYTES_A_SECOND * self._longest):
             self._tried(table.relation, lambda: self._run(_sql("vacuum", relation=table.relation)))
@@ -218,7 +218,7 @@ class _Finish:
         return []
 
     def _rewrite(self, table: Waiting) -> None:
-        """Indexes over vectors are built afterwards, beside others: that takes minutes."""
+        """Rewrite the table, then build its vector indexes concurrently: that takes minutes."""
         asked = {"relation": table.relation}
         indexes = self._connection.execute(_sql("vector_indexes"), asked).fetchall() if table.has_vector_index else []
         for index, _ in indexes:
@@ -232,7 +232,7 @@ class _Finish:
                 self._connection.execute(build.encode())
 
     def _tried(self, name: str, act: Callable[[], object], *, longest: float = 0.0) -> str | None:
-        """Do it as soon as its lock is free. Return what stood in the way at the deadline."""
+        """Call `act` as soon as its lock is free. Return what prevented it until the deadline, or None."""
         while True:
             left = max(1, round(1000 * (self._deadline - time.monotonic())))
             self._connection.execute(f"SET lock_timeout = {min(LOCK_MILLISECONDS, left)}".encode())
@@ -255,7 +255,7 @@ class _Finish:
                 self._connection.execute("SET statement_timeout = 0")
 
     def _run(self, statement: bytes) -> None:
-        """Raise `_RefusedError` where the server passes over the table, of which it only warns."""
+        """Run the statement. Raise `_RefusedError` if the server skips the table with only a warning."""
         warned: list[str] = []
 
         def note(said: Diagnostic) -> None:
@@ -271,9 +271,7 @@ class _Finish:
             raise _RefusedError(warned[0])
 
     def _flushed(self, left: list[str]) -> list[str]:
-        """Overwrite the files of the write-ahead log that were written before. A role that may not says so with
-        `may_flush`.
-        """
+        """Overwrite the existing files of the write-ahead log. Return nothing if `may_flush` denies it."""
         found = [each for each in waiting(self._connection) if each.relation == LOG]
         if not found or not may_flush(self._connection):
             return []
@@ -284,7 +282,7 @@ class _Finish:
         first = self._log_file()
         self._connection.execute(_sql("checkpoint"))
         last = max(self._log_files())
-        # The old files were taken away, or are to be used again: those have the next names, and are filled one by one.
+        # A checkpoint deletes old files or recycles them under the next names, where they are overwritten one by one.
         while (present := self._log_file()) <= last:
             if not self._patient and time.monotonic() >= self._deadline:
                 number = sum(name >= present for name in self._log_files())
@@ -305,7 +303,7 @@ class _Finish:
 
 
 class _RefusedError(Exception):
-    """The server passed over a table."""
+    """The server skipped a table."""
 
 
 def _sql(name: str, **values: Any) -> bytes:

@@ -1,6 +1,6 @@
-"""How vectors travel to PostgreSQL and back: as pgvector's `halfvec` sends them, bit by bit what is stored elsewhere.
+"""Vectors on their way to PostgreSQL and back, in the binary form of pgvector's `halfvec`, bit for bit as stored.
 
-Its numbers are big-endian, behind their count and two bytes of nothing.
+The form is: the count, two zero bytes, then the numbers in big-endian order.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PACKED = "<u2"
 
 
 class Halves:
-    """A vector as `pieria.store.vectors` packs it, to be handed over as a parameter."""
+    """A vector packed by `pieria.store.vectors`, as a statement's parameter."""
 
     def __init__(self, packed: bytes) -> None:
         self.packed = packed
 
 
 class HalvesDumper(Dumper):
-    """Says nothing of the type, so that the server takes it from the column: its number differs from one to another."""
+    """Sends no type, so that the server takes the column's: the type's number differs between databases."""
 
     format = Format.BINARY
 
@@ -45,7 +45,7 @@ psycopg.adapters.register_dumper(Halves, HalvesDumper)
 
 
 def sent(packed: bytes) -> bytes:
-    """What `halfvec_recv` takes."""
+    """Return a packed vector in the form that `halfvec_recv` takes."""
     import numpy as np
 
     numbers = np.frombuffer(packed, dtype=PACKED)
@@ -53,12 +53,12 @@ def sent(packed: bytes) -> bytes:
 
 
 def read(got: bytes) -> bytes:
-    """What `halfvec_send` gives, packed."""
+    """Return the packed vector from the form that `halfvec_send` gives."""
     import numpy as np
 
     return np.frombuffer(got, dtype=SENT, offset=HEAD.size).astype(PACKED).tobytes()
 
 
 def halved(question: Floats) -> Halves:
-    """A question, as near to it as what is stored can be."""
+    """Return a query vector rounded to half precision, like the stored vectors."""
     return Halves(question.astype(HALF).tobytes())

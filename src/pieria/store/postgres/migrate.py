@@ -1,11 +1,11 @@
-"""Brings a database to the schema this Pieria knows: numbered steps in two phases, each in one transaction but those
-that build indexes.
+"""Brings a database to the current schema by numbered steps in two phases. Each runs in one transaction, unless it
+builds indexes.
 
-What is in `pre` only adds, so that an older Pieria goes on with it: those steps may be taken while it still runs. What
-is in `post` comes once no older one runs any more, and shuts it out. The numbers are those of both together.
+Steps in `pre` only add, so they may run while an older Pieria uses the database. Steps in `post` run when no older one
+is left, and shut it out. Both phases share one sequence of numbers.
 
-A step that begins with `BESIDE_OTHERS` builds indexes of large tables: in no transaction, so that nobody who writes
-waits for it. It may be broken off anywhere and is taken from its beginning then, which must do no harm.
+A step that begins with `BESIDE_OTHERS` builds indexes of large tables. It runs outside of a transaction, so that
+writers need not wait. After an interruption it starts over, so it must be repeatable.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Phase = Literal["pre", "post"]
 PHASES: tuple[Phase, ...] = ("pre", "post")
 BESIDE_OTHERS = "-- beside others\n"
 LOCK = 0x50494552
-"""Of those who migrate in a database one after another: `PIER`, as a bank's file is marked."""
+"""Advisory lock for migrations in a database: `PIER`, the mark of a bank's file."""
 NAP = 0.05
 LEDGER = """
 CREATE TABLE IF NOT EXISTS pieria.migration (
@@ -62,7 +62,7 @@ def migrations() -> tuple[Migration, ...]:
     found = []
     for phase in PHASES:
         folder = files("pieria.store.postgres").joinpath("migrations", phase)
-        # A phase that has no step yet has no folder either, once it was packed.
+        # A phase without steps has no folder in the wheel.
         for entry in folder.iterdir() if folder.is_dir() else ():
             if entry.name.endswith(".sql"):
                 number, _, name = entry.name.removesuffix(".sql").partition("_")
@@ -76,7 +76,7 @@ def migrate(
     steps: Sequence[Migration] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> None:
-    """Applies what is missing. `told` hears of each step that changes a database which had some already."""
+    """Apply the missing steps. `told` is called with each step, unless the database was empty."""
     steps = migrations() if steps is None else steps
     check_server(connection)
     applied = _applied(connection, where, steps)
@@ -85,7 +85,7 @@ def migrate(
         return
     _take_turn(connection)
     try:
-        # Another process may have taken the same steps while this one waited.
+        # Another process may have applied the same steps while this one waited.
         _extend(connection)
         applied = _applied(connection, where, steps)
         for step in _missing(steps, applied):
@@ -98,8 +98,8 @@ def migrate(
 
 
 def _take_turn(connection: Connection) -> None:
-    """Asked for again and again: whoever waited within a statement would hold up an index that is built beside others,
-    which waits for every statement begun before it.
+    """Poll for the lock. A statement that waits would block indexes that another process builds concurrently: they wait
+    for all earlier statements.
     """
     while not connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchall()[0][0]:
         time.sleep(NAP)
@@ -141,7 +141,7 @@ def _apply(connection: Connection, step: Migration) -> None:
 
 
 def _build(connection: Connection, step: Migration) -> None:
-    """However long it takes."""
+    """Build the step's indexes without a time limit."""
     connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
     try:
         for statement in filter(str.strip, step.sql.split(";\n")):
@@ -153,7 +153,7 @@ def _build(connection: Connection, step: Migration) -> None:
 
 
 def _applied(connection: Connection, where: str, steps: Sequence[Migration]) -> dict[int, tuple[str, str]]:
-    """Phase and checksum of each step taken. Refuses a database that is too new for us, or not as we made it."""
+    """Return phase and checksum of each applied step. Raise if the database is too new or a checksum differs."""
     try:
         found = connection.execute("SELECT number, phase, checksum FROM pieria.migration").fetchall()
     except psycopg.errors.UndefinedTable:

@@ -1,8 +1,8 @@
-"""The vectors of a bank on PostgreSQL as one transaction sees them: what is near, and never too few of it.
+"""Vector search in a bank on PostgreSQL, within one transaction.
 
-A bank without an index of its own is compared whole. Where it has one, the nearest come from that; what it leaves out,
-since the filter lets too few of them through, is looked for without it. Similarities are always those of the stored
-vectors, so that they are the same in every store.
+A bank without a vector index is compared whole. With an index, the nearest come from it. If the filter rejects too many
+of them, the search goes on without it. Similarities are always computed from the stored vectors, so that they agree in
+every store.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 AHEAD = 2
-"""Times as many as wanted are looked at first: most may be seen, and a text has more than one passage."""
+"""Multiple of `want` to fetch first: most rows pass the filter, and a text has several passages."""
 LEAST = 80
 WIDTH = 100
-"""How many an index gives at once: of the ten nearest it then misses none in a hundred."""
+"""Size of the index's candidate list: it misses less than 1 % of the ten nearest."""
 WIDER = 1_000
-"""The same where most may not be seen, and the ten nearest that may be lie far behind: all that pgvector allows."""
+"""The same if the filter rejects most rows, so that visible ones are far down: pgvector's maximum."""
 FEW = 4_000
-"""So few versions that may be seen are compared one by one, whatever else there is."""
+"""Up to this many visible versions are compared one by one."""
 MOST = 20_000
-"""After so many that may not be seen an index gives up, and the rest is looked for without it."""
+"""After this many rejected rows the index gives up, and the search goes on without it."""
 
 
 def index_name(bank: int, space: int, kind: str) -> str:
@@ -64,7 +64,7 @@ class PostgresVectors(VectorReads):
 
 
 class Search:
-    """One look; what it has found so far is there to be read between two steps."""
+    """One search; its results so far are kept between two steps."""
 
     def __init__(self, session: PostgresSession, space: Space, question: Floats, filter: Filter, what: Kind) -> None:
         self._session = session
@@ -105,12 +105,12 @@ class Search:
         return self._told(want, exact=True)
 
     def _uses_index(self, width: int) -> bool:
-        """Has the index give so many at once from here on; whether there is one."""
+        """Set the size of the index's candidate list. Return whether there is an index."""
         asked = {"index": self._index, "width": str(width), "most": str(MOST)}
         return bool(self._execute(self._sql["index"], asked)[0][0])
 
     def _first(self, number: int, *, indexed: bool) -> bool:
-        """Looks at so many of the nearest; whether these were all there are."""
+        """Fetch the `number` nearest. Return whether there are no more vectors."""
         lines = self._lines("first", number, indexed=indexed)
         self._note([line for line in lines if line[-1] is not None])
         whole = not indexed and len(lines) < number
@@ -119,19 +119,19 @@ class Search:
         return whole
 
     def _number_of_seen(self) -> int:
-        """How many versions may be seen; no more than one more than a few."""
+        """Return the number of visible versions, counted up to `FEW + 1`."""
         sql = self._sql["number"].format(where=self._where)
         return int(self._execute(sql, {**self._params, "number": FEW + 1})[0][0])
 
     @contextmanager
     def _without(self, way: str) -> Iterator[None]:
-        """Keeps the planner from a way of carrying out a statement."""
+        """Turn one method of the planner off."""
         self._execute(self._sql["plan"], {"way": way, "value": "off"})
         yield
         self._execute(self._sql["plan"], {"way": way, "value": "on"})
 
     def _widening(self, statement: str, want: int, *, indexed: bool = False) -> None:
-        """As many as it takes for so many versions, of which each may have any number of vectors."""
+        """Fetch more and more vectors until `want` versions are found: a version may have any number of vectors."""
         number = 2 * want
         while True:
             lines = self._lines(statement, number, indexed=indexed)
@@ -147,12 +147,12 @@ class Search:
         return self._execute(sql, {**self._params, "number": number})
 
     def _counted(self) -> tuple[int, int]:
-        """Vectors, and versions that have any."""
+        """Return the number of vectors and of versions with vectors."""
         [(vectors, versions)] = self._execute(self._sql["counted"].format(vectors=self._vectors), {})
         return vectors, versions
 
     def _execute(self, sql: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """Planned anew each time: which way is the shortest depends on the question."""
+        """Execute with a new plan: the best one depends on the query."""
         return self._session.execute_once(sql, params)
 
     def _note(self, lines: Sequence[tuple[Any, ...]]) -> None:

@@ -1,7 +1,7 @@
-"""The connections of this process to a server: one pool for all banks there, opened as they are needed.
+"""The connections of this process to a server: one pool for all banks there, opened on demand.
 
-A connection is never used on both sides of a fork. The child leaves those it inherits as they are, for ever: closing
-one would tell the server good-bye in the parent's name.
+A connection is never used on both sides of a fork. The child keeps inherited ones unclosed for ever: closing one would
+end the parent's session on the server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psycopg.pq import TransactionStatus
 
 from pieria.errors import ClosedError, UnreachableError
 from pieria.store.postgres.driver import Connection, connected, shown
-from pieria.store.postgres.following import Following
+from pieria.store.postgres.notifications import Following
 
 _locks: dict[str, threading.Lock] = {}
 _pools: dict[tuple[str, int], Pool] = {}
@@ -27,14 +27,12 @@ _left_behind: list[object] = []
 
 
 def awake(connection: Connection) -> None:
-    """Raises where it was cut while nobody used it."""
+    """Raise if the connection was cut while it was idle."""
     connection.execute("SELECT 1")
 
 
 class Pool:
-    """No more connections than so many. A thread that has one already never waits for the next: it might be waiting for
-    those that wait for its own.
-    """
+    """A limited number of connections. A thread that holds one never waits for a second: others may wait for it."""
 
     def __init__(self, url: str, connections: int) -> None:
         self.url = url
@@ -57,7 +55,7 @@ class Pool:
         return connected(self.url)
 
     def take(self, seconds: float, begin: Callable[[Connection], object] = awake) -> Connection:
-        """One on which `begin` was done. Raises `UnreachableError` where none is free for so long."""
+        """Return a connection on which `begin` succeeded. Raise `UnreachableError` if none is free in time."""
         while True:
             connection, is_fresh = self._checked_out(seconds)
             try:
@@ -66,7 +64,7 @@ class Pool:
                 lost = connection.broken or connection.closed
                 self.give(connection)
                 if lost and not is_fresh:
-                    # It was cut while it was idle, and so probably were the others: nobody has lost anything yet.
+                    # It was cut while idle, and so were others, probably. No work is lost yet, so try the next one.
                     continue
                 raise
             except BaseException:
@@ -98,7 +96,7 @@ class Pool:
         return connection, is_fresh
 
     def _queue_up(self, seconds: float) -> None:
-        """Whoever came first goes first: threads that come again and again would keep one that waits for ever."""
+        """Wait in order of arrival: otherwise threads that return often would starve the others."""
         ticket = object()
         self._waiting.append(ticket)
         try:
@@ -109,19 +107,19 @@ class Pool:
             raise UnreachableError("connect", reason, hint=hint)
         finally:
             self._waiting.remove(ticket)
-            # The next may go, or see that the one before has given up.
+            # Wake the next in the queue: it may go, or it is first now.
             self._free.notify_all()
 
     def _has_room(self) -> bool:
         return self._closed or len(self._taken) < self._connections
 
     def give(self, connection: Connection) -> None:
-        """Whatever it is in the middle of is broken off. One that came over a fork is left as it is."""
+        """Return a connection to the pool and roll back its open transaction. Ignores one inherited over a fork."""
         with self._free:
             if connection not in self._taken:
                 return
         if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
-            # Where even that fails, the server breaks it off with the connection.
+            # If the rollback fails, closing the connection makes the server roll back.
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
         fit = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
@@ -156,12 +154,12 @@ class Pool:
 
 
 def _lock() -> threading.Lock:
-    """One that no other thread held when this process was forked."""
+    """Return a lock that no other thread held when this process was forked."""
     return _locks.setdefault("pools", threading.Lock())
 
 
 def pool_of(url: str, connections: int) -> Pool:
-    """The pool of this process for that server and size, one user more."""
+    """Return this process's pool for the server and size, and count one more user."""
     with _lock():
         pool = _pools.get((url, connections))
         if pool is None:
@@ -171,7 +169,7 @@ def pool_of(url: str, connections: int) -> Pool:
 
 
 def leave(pool: Pool) -> None:
-    """The last to leave closes it."""
+    """Count one user less; close the pool after the last."""
     with _lock():
         pool.users -= 1
         is_last = not pool.users

@@ -1,4 +1,4 @@
-"""A read transaction on a server, and what a write transaction there does in its own way."""
+"""The read transaction on a server, and the server's part of the write transaction."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pieria.record.changeset import Applied, Changeset
+from pieria.store.postgres.bulk_load import is_secured, put
 from pieria.store.postgres.embedded import PostgresVectorRows
 from pieria.store.postgres.erasure import mark
-from pieria.store.postgres.filling import is_secured, put
 from pieria.store.postgres.near import PostgresVectors
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.sql.reader import SQLReader
@@ -18,7 +18,7 @@ from pieria.store.sql.wordings import Wordings
 from pieria.store.sql.writer import SQLWriter
 
 OF_FACTS = ("fact", "record")
-"""Tables from which erasing facts alone takes words."""
+"""Tables that lose words when only facts are erased."""
 
 
 class PostgresReader(SQLReader):
@@ -43,7 +43,7 @@ class PostgresWriter(SQLWriter):
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The bank's counters as this transaction leaves them."""
+        """Return the bank's counters as this transaction leaves them."""
         return self._counters
 
     def apply(self, changeset: Changeset) -> Applied:
@@ -66,7 +66,7 @@ class PostgresWriter(SQLWriter):
         self._server.execute(self._sql["unindex_terms"], (row,))
 
     def _unindexed(self) -> None:
-        """Nothing of them is left in the index, but for what the server has still to tidy up: see `scrub`."""
+        """Nothing to do here: `scrub` has the server remove the last traces."""
 
     def _put(self, table: str, lines: Sequence[Sequence[Any]]) -> None:
         if self._secured is None:

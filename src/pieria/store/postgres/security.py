@@ -1,4 +1,4 @@
-"""Row security by bank: the server itself shows a transaction no rows but those of the bank that it names."""
+"""Row security by bank: the server shows a transaction only the rows of the bank it names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ HOLDS = "bank = current_setting('pieria.bank', true)::integer"
 
 
 def secure(connection: Connection) -> None:
-    """Puts the rule on every table that has it not yet, for the owner as well. Raises `UnsuitableError` where it would
-    not hold for this user.
+    """Add the policy to every table that lacks it, and enforce it for the owner too. Raise `UnsuitableError` if it
+    would not bind this user.
     """
     sql = statements("bank.sql")
     if connection.execute(sql["passes_by"].encode()).fetchone() == (True,):

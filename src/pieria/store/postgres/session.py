@@ -1,4 +1,4 @@
-"""A transaction on one bank of a server, as the shared code sees it."""
+"""A transaction on one bank of a server, for the code that both stores share."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pieria.store.sql.session import Values
 
 Cursor = psycopg.Cursor[tuple[Any, ...]]
 AT_ONCE = 1_000
-"""Lines of a long answer that are fetched at a time."""
+"""Rows of a long answer that are fetched at a time."""
 _NOTHING: dict[str, Any] = {}
 
 
 class PostgresSession:
-    """Every statement is told the bank. What comes as a list of values has the names 1, 2, 3..."""
+    """Passes the bank to every statement. Positional values get the names 1, 2, 3 and so on."""
 
     unlimited = None
     picks_indexes = True
     statements = staticmethod(statements)
 
     def __init__(self, connection: Connection, bank: int, *, reads: bool) -> None:
-        """`reads`: it sees one snapshot, and changes nothing."""
+        """`reads`: the transaction sees one snapshot and changes nothing."""
         self.connection = connection
         self.bank = bank
         self.hides: bool | None = None
@@ -42,7 +42,7 @@ class PostgresSession:
         return self.connection.execute(sql.encode(), self._named(values))
 
     def execute_once(self, sql: str, values: Values = _NOTHING, /) -> list[tuple[Any, ...]]:
-        """Planned for these very values."""
+        """Execute with a plan for these very values."""
         self._check()
         return self.connection.execute(sql.encode(), self._named(values), prepare=False).fetchall()
 
@@ -67,7 +67,7 @@ class PostgresSession:
                 cursor.executemany(sql.encode(), named)
 
     def stream(self, name: str, sql: str) -> Iterator[tuple[list[str], tuple[Any, ...]]]:
-        """The names of the columns with each line of an answer that may be longer than memory."""
+        """Yield column names and each row of an answer that may not fit into memory."""
         self._check()
         cursor = self.connection.cursor(name=name)
         try:
@@ -83,7 +83,7 @@ class PostgresSession:
 
     @contextmanager
     def pipeline(self) -> Iterator[None]:
-        """Statements that need no answer do not wait for one."""
+        """Send statements whose answers are not needed without waiting for each."""
         self._check()
         with self.connection.pipeline():
             yield
@@ -92,7 +92,7 @@ class PostgresSession:
         return read(stored)
 
     def listed(self, values: Iterable[Any]) -> list[Any] | str:
-        """Numbers in the server's own writing of a list, since the driver takes its time over each of them."""
+        """Return a list as a parameter. Whole numbers go as one array literal: the driver is slow with them."""
         listed = list(values)
         if not all(type(value) is int for value in listed):
             return listed
@@ -102,12 +102,12 @@ class PostgresSession:
         return json.dumps(list(pairs))
 
     def end(self) -> None:
-        """Its transaction is over: nothing is asked through it any more."""
+        """Mark the transaction as over: statements through this session then raise."""
         self._process = None
 
     @property
     def _is_open(self) -> bool:
-        """Not in a child of the process that began it either, with which it shares the connection."""
+        """False in a forked child too: it shares the connection with the process that began the transaction."""
         return self._process == os.getpid()
 
     def _check(self) -> None:

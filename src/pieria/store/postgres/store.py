@@ -1,4 +1,4 @@
-"""The store on a server: any number of banks in shared tables, one writer of a bank at a time, readers in snapshots."""
+"""The store on a server. Banks share its tables; a bank has one writer at a time, and readers see snapshots."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pieria.record import effort
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
-from pieria.store.copying import copy_to_file
+from pieria.store.copy import copy_to_file
 from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
 from pieria.store.postgres.erasure import REMOVED_BANK, finish, mark, may_flush, message_log
-from pieria.store.postgres.following import CHANNEL, word
-from pieria.store.postgres.indexing import CHECK as INDEX
-from pieria.store.postgres.indexing import build, unindex
+from pieria.store.postgres.maintenance import count_anew, has_grown
 from pieria.store.postgres.migrate import migrate
+from pieria.store.postgres.notifications import CHANNEL, word
 from pieria.store.postgres.pool import awake, leave, pool_of
 from pieria.store.postgres.reader import PostgresReader, PostgresWriter
 from pieria.store.postgres.security import secure
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
-from pieria.store.postgres.tidying import count_anew, has_grown
+from pieria.store.postgres.vector_indexes import CHECK as INDEX
+from pieria.store.postgres.vector_indexes import build, unindex
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told
@@ -43,13 +43,13 @@ from pieria.store.sql.text import Frequencies
 from pieria.store.sql.wordings import Wordings
 
 SYNCHRONOUS = {"full": "on", "relaxed": "off", "off": "off"}
-"""How far a commit waits for the server's disk; whatever a commit waits for, it is whole or not there."""
+"""How far a commit waits for the server's disk. A commit is atomic with each of them."""
 WRITERS_WAIT_FOR = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"]
 READERS_WAIT_FOR = ["AccessExclusiveLock"]
 TURN = 0x5049
-"""Sets the locks of banks' turns apart from those of other programs in the database."""
+"""Separates the locks for writing to banks from locks of other programs in the database."""
 BEYOND = "the server's standbys, archives and backups, if there are any: they keep what was erased"
-"""What no statement reaches."""
+"""What no statement can erase."""
 NOT_FLUSHED = (
     "the server's write-ahead log: this role may not empty it, and it keeps what was erased until it is overwritten"
 )
@@ -58,7 +58,7 @@ _every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
 class PostgresStore:
-    """Opens a bank, bringing the schema up to date, or makes it; `NotFoundError` where it may not `create` it."""
+    """Opens a bank and migrates the schema, or makes the bank; `NotFoundError` if it may not `create` one."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class PostgresStore:
         analyser: int = ANALYSER_VERSION,
         seal: Seal | None = None,
     ) -> None:
-        """Backups, which are files, are sealed with the `seal`."""
+        """`seal` encrypts the backups, which are files."""
         self._seal = seal
         self.bank = bank
         self.analyser = analyser
@@ -145,8 +145,8 @@ class PostgresStore:
 
     @contextmanager
     def looking(self, seconds: float | None = None) -> Iterator[PostgresSession]:
-        """A transaction that reads; within one that this thread has already, the same. Waits for a lock no longer than
-        the busy time, or so many seconds.
+        """Yield a read transaction; within one of this thread, yield the same. Waits for a lock no longer than the busy
+        time, or than `seconds`.
         """
         held: PostgresSession | None = getattr(self._own, "session", None)
         if held is not None:
@@ -176,7 +176,7 @@ class PostgresStore:
             raise psycopg.errors.LockNotAvailable(f"waited {waited:.3g} s for {self._blocker(reads)}") from problem
 
     def _blocker(self, reads: bool) -> str:
-        """Who holds the lock that was waited for, by now."""
+        """Describe the session that holds the lock this one waited for."""
         modes = READERS_WAIT_FOR if reads else WRITERS_WAIT_FOR
         asked = {"turn": TURN, "bank": self.number, "modes": modes}
         with suppress(psycopg.Error, PieriaError), self._connection(seconds=1.0) as connection:
@@ -204,7 +204,7 @@ class PostgresStore:
     def writing(self, seconds: float | None = None) -> Iterator[PostgresWriter]:
         wait = self._busy_seconds if seconds is None else seconds
         deadline = time.monotonic() + wait
-        # Those who wait for their turn here need no connection meanwhile.
+        # Threads of this process wait here, so that they hold no connection meanwhile.
         turn = self._writers
         if not turn.acquire(timeout=max(0.0, wait)):
             raise BusyError("write", f"another thread kept the bank at {self.where} locked", hint="Try again.")
@@ -223,7 +223,7 @@ class PostgresStore:
             self._count_anew(after)
 
     def _count_anew(self, held: Mapping[str, int]) -> None:
-        # What was written is kept, whatever becomes of this.
+        # The write is committed: an error here must not reach the caller.
         with suppress(psycopg.Error, PieriaError), self._connection() as connection:
             count_anew(connection, self.number, held)
 
@@ -245,7 +245,7 @@ class PostgresStore:
             return 0 if found is None else int(found[0])
 
     def scrub(self) -> list[str]:
-        """Have the server rewrite its tables and empty its log, unless that would hold up readers for long."""
+        """Make the server rewrite its tables and empty its log, unless that would block readers for long."""
         self._wordings.clear()
         return self._finish_purges(patient=False)
 
@@ -261,11 +261,11 @@ class PostgresStore:
         return left
 
     def backup(self, path: Path, progress: Progress | None = None) -> None:
-        """A bank's file, to be opened as it is or restored to any place where banks live."""
+        """Write the bank into a file that can be opened directly or restored into any store."""
         copy_to_file(self, path, progress, self._seal)
 
     def copies(self) -> list[str]:
-        """What the server keeps beside its tables and this role cannot erase."""
+        """Return copies of the data on the server that this role cannot erase."""
         with translated("read", self.where), self._connection() as connection:
             log = [] if may_flush(connection) else [NOT_FLUSHED]
             settings = message_log(connection)
@@ -327,7 +327,7 @@ class PostgresStore:
         return self._closed or self._removed
 
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
-        """Its indexes first, of which none holds anything of its own, then every line of it in one transaction."""
+        """Drop the bank's indexes, which hold no data of their own, then delete all its rows in one transaction."""
         with translated("remove", self.where), self._pool.connect() as connection:
             unindex(connection, self.number, self._busy_seconds)
             with self._begun(self._begin_writing(self._busy_seconds)) as session:
@@ -338,7 +338,7 @@ class PostgresStore:
         return left
 
     def _left_behind(self, connection: Connection) -> list[str]:
-        """The bank is gone by now, and nobody may be told otherwise, whatever becomes of this."""
+        """Finish the erasure after removal. The bank is gone by now, so an error becomes a message."""
         try:
             return finish(connection, self._busy_seconds, again=LATER)
         except psycopg.Error:
@@ -350,7 +350,7 @@ class PostgresStore:
             session.execute(self._sql["empty_table"].format(table=table))
         session.execute(self._sql["unmake_bank"])
         mark(session, REMOVED_BANK, self.now())
-        # Whoever waits for a change is to look, and finds that there is no bank.
+        # Wake waiting threads: each looks and finds that the bank is gone.
         session.execute(self._sql["tell"], {"channel": CHANNEL, "word": word(self.number, seq + 1)})
 
     def close(self) -> None:
@@ -360,7 +360,7 @@ class PostgresStore:
             leave(self._pool)
 
     def start_anew(self) -> None:
-        """In a child: transactions that were open, and turns that were taken, are the parent's."""
+        """Reset in a forked child: open transactions and held locks belong to the parent."""
         self._own = threading.local()
         self._writers = threading.Lock()
 
@@ -374,12 +374,12 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def bank_names(url: str, *, connections: int = 8) -> list[str]:
-    """The banks in that database, none where it holds no schema of ours yet."""
+    """Return the names of the banks in the database; none if it has no schema of Pieria yet."""
     return [str(name) for (name,) in _asked(url, connections, "names", {})]
 
 
 def has_bank(url: str, name: str, *, connections: int = 8) -> bool:
-    """Whether there is one of exactly that name: for less than all names cost, where there are many."""
+    """Return whether there is a bank of exactly this name, without listing all names."""
     return bool(_asked(url, connections, "bank_number", {"name": name}))
 
 

@@ -1,1 +1,1 @@
-"""What every store on SQL shares: how it reads, writes and queues, over a session and its own statements."""
+"""What all SQL stores share: reading, writing and queues, over a session and the store's own statements."""

@@ -1,4 +1,4 @@
-"""What every store on SQL checks of itself, and what mends it."""
+"""The checks and repairs that all SQL stores share."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ RULES = {
         "jobs": "every job is in one state, under a lease while it runs, and with its end when it has ended",
     },
 }
-"""By the file that has their statements."""
+"""By the file with the rules' statements."""
 PURGE_TAKES = 120_000_000
-"""Microseconds that another process may need to tidy up after it erased something."""
+"""Microseconds that another process may need to finish a purge."""
 MENDED = {*RULES["vectors.sql"], "codes", "vector sums"}
-"""What embedding again, and making anew what is made from vectors, mends."""
+"""Checks that embedding again and rebuilding from vectors repairs."""
 REBUILT = {"terms", "term sums", "text index", "analyser"}
-"""What building the text index again mends."""
+"""Checks that rebuilding the text index repairs."""
 BELIEVED = {"sums"}
-"""What must be well before anything is made from the record again."""
+"""Checks that must pass before anything is rebuilt from the record."""
 SCRUBBED = {"purge"}
-"""What rewriting where it was kept mends."""
+"""Checks that finishing a purge repairs."""
 REPAIR = "Run `pieria doctor --repair`."
 RESTORE = "Copy the file away, then bring back a backup with `pieria restore`."
 
 
 def every_rule() -> list[tuple[str, str, str]]:
-    """The file that has its statement, its name, and what it means."""
+    """Return (file, name, meaning) of every rule."""
     return [(file, rule, meaning) for file, rules in RULES.items() for rule, meaning in rules.items()]
 
 
 def told(found: Iterable[Finding], whole: int, progress: Progress | None) -> Iterator[Finding]:
-    """Each as it is found, so many in all."""
+    """Yield each finding, reporting progress out of `whole`."""
     for done, each in enumerate(found, 1):
         if progress is not None:
             progress(done, whole)
@@ -63,7 +63,7 @@ def rule_finding(rule: str, broken: int, meaning: str) -> Finding:
 
 
 def purge_finding(since: int, now: int, good: str) -> Finding:
-    """`since` is when something was erased whose traces may still be there; 0 when nothing was."""
+    """Return the finding on purges. `since` is when erased data may have left traces; 0 if there are none."""
     if since and now - since < PURGE_TAKES:
         return Finding("purge", True, "one is being finished at this moment")
     return finding("purge", not since, good, "traces may be left")
@@ -82,7 +82,7 @@ def repaired(
     terms_of: Callable[[Content], Sequence[str]],
     scrub: Callable[[], Sequence[str]],
 ) -> list[str]:
-    """Make anew what can be made from the record, and finish purges with `scrub`. Return what was mended, by name."""
+    """Rebuild from the record what a check found wrong, and finish purges with `scrub`. Return what was repaired."""
     ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
     if any(not finding.well for finding in found if finding.check in BELIEVED):
         ill &= SCRUBBED

@@ -1,7 +1,6 @@
-"""Writes what was embedded, and notes what is to be embedded next.
+"""Stores vectors, and marks as pending what is to be embedded next.
 
-All of it within the transaction of the change that makes it necessary, so that nothing of this is ever to be repaired
-after a crash.
+Both happen in the transaction of the change that causes them, so that no crash leaves them inconsistent.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from pieria.store.sql.visibility import company
 from pieria.store.vectors import packed
 
 SPACE_ENTRIES = 1_024
-"""The entries of a space begin with a multiple of it, in every store, so that a bank is the same wherever it lives."""
+"""Entries of a space start at a multiple of this in every store, so that copied banks are numbered alike."""
 
 REPLACED = {"passage": ("passage", "rule", "lead")}
-"""What goes when others of a kind are put in its place, where it is more than that kind."""
+"""Kinds that are replaced together with another kind's vectors."""
 
 
 class Turn(NamedTuple):
-    """What a window says of one of its members, and what decides whose windows it may be in."""
+    """The values that a window shows of a member or that decide which windows may hold it."""
 
     row: int
     session: str
@@ -44,12 +43,12 @@ class Turn(NamedTuple):
 
     @property
     def company(self) -> tuple[str | int | None, ...]:
-        """Two turns in whose windows the same may stand have the same of it."""
+        """Values that two turns must share to be in each other's windows."""
         return self.session, self.scope, self.status, self.channel, self.valid_from, self.valid_until
 
 
 class VectorRows:
-    """Counts in the counters it is given; whoever made them writes them down."""
+    """Changes the counters it is given; the caller must write them."""
 
     def __init__(self, session: Session, counters: dict[str, int]) -> None:
         self._session = session
@@ -59,11 +58,11 @@ class VectorRows:
     # --- what a change of the record asks for
 
     def turns_closed(self, changeset: Changeset) -> list[Turn | None]:
-        """Of each write the turn that it closes, if it does; asked before the change is written."""
+        """Return for each write the turn that it closes, or None. Must be called before the changeset is written."""
         return [None if write.fresh else self._turn_of(write.state.id) for write in changeset.writes]
 
     def follow(self, changeset: Changeset, rows: Sequence[int], closed: Sequence[Turn | None]) -> None:
-        """Notes what the change made necessary to embed, and stores the vectors that came with it."""
+        """Mark as pending what the changeset makes necessary, and store the vectors it brings."""
         given: list[Embedded] = []
         pending: list[tuple[int, str]] = []
         moved: list[Turn] = []
@@ -85,7 +84,7 @@ class VectorRows:
             self.put(_named(changeset), given, self._counters["seq"])
 
     def _forget(self, before: Turn, after: Turn | None, row: int) -> None:
-        """Windows that speak of what may not be seen with them any more: until they are made anew there are none."""
+        """Delete windows that show a turn which their readers may no longer see. They are pending until rebuilt."""
         entries: list[int] = []
         parted = after is None or after.company != before.company
         if parted or after is None or not after.stands or after.row != before.row:
@@ -95,14 +94,14 @@ class VectorRows:
         self._remove(entries)
 
     def _change_of_turn(self, before: Turn | None, after: Turn | None) -> list[tuple[int, str]]:
-        """The window of the turn itself; what has none any more waits for none."""
+        """Return the turn's own window as pending. A turn that ended has no pending window."""
         row = None if after is None or not after.stands else after.row
         if before is not None and before.row != row:
             self._many("drop_pending", [(before.row, "window", self._counters["seq"])])
         return [] if row is None else [(row, "window")]
 
     def _windows_with(self, row: int) -> list[tuple[int, int]]:
-        """(entry, row) of the windows of others that it is in."""
+        """Return (entry, row) of the windows of other turns that contain it."""
         return self._session.execute(self._sql["windows_with"], (row,)).fetchall()
 
     def _turn_of(self, id: str) -> Turn | None:
@@ -113,7 +112,7 @@ class VectorRows:
         self._note({(row, "window"): None for turn in turns for row in self._beside(turn)})
 
     def _beside(self, turn: Turn) -> Iterator[int]:
-        """The turns whose windows may take this one in. One that does not hold at all times is passed over by some."""
+        """Yield the rows whose windows may contain this turn. Stops after enough neighbours that hold at all times."""
         asked = {**turn._asdict(), "seen": WINDOW_REACH * LOOKED_THROUGH}
         for way in ("beside_before", "beside_after"):
             always = 0
@@ -128,7 +127,7 @@ class VectorRows:
         self._many("add_pending", [(row, what, self._counters["seq"]) for row, what in pending])
 
     def erase(self, ids: Iterable[str]) -> None:
-        """All that was made from these memories; asked while they are still there."""
+        """Delete everything derived from these memories. Must be called while they still exist."""
         erased: list[int] = []
         for id in ids:
             turn = self._turn_of(id)
@@ -139,17 +138,17 @@ class VectorRows:
                 erased.append(row)
             if turn is not None and turn.stands:
                 self._note_around([turn])
-        # Only now: what is erased together was noted as each other's neighbours.
+        # Last: memories erased together were marked as each other's neighbours.
         self._many("drop_every_pending", [(row,) for row in erased])
 
     def hold(self, seq: int) -> None:
-        """The words of what this quarantine holds leave the windows of all that it does not hold."""
+        """Delete windows that show this quarantine's memories, and mark them as pending."""
         found = self._session.execute(self._sql["windows_of_held"], {"seq": seq}).fetchall()
         self._remove([entry for entry, _ in found])
         self._note((row, "window") for _, row in found if self._entries("turn_of_row", row))
 
     def release(self, seq: int) -> None:
-        """The turns beside what this quarantine holds are to have it in their windows again."""
+        """Mark the neighbours' windows of this quarantine's memories as pending, so that these return to them."""
         self._note_around([Turn(*found) for found in self._session.execute(self._sql["turns_of_held"], {"seq": seq})])
 
     # --- vectors
@@ -192,13 +191,13 @@ class VectorRows:
         return len(lines)
 
     def _in_other_company(self, vectors: Sequence[Embedded]) -> set[int]:
-        """Of the windows those that, since their texts were read, were left by one of their members."""
+        """Return the rows of windows with a member that no longer belongs there since the texts were read."""
         pairs = self._session.paired([each.row, row] for each in vectors for row in each.members if row != each.row)
         sql = self._sql["in_other_company"].format(company=company(self._session))
         return {row for (row,) in self._session.execute(sql, {"pairs": pairs})}
 
     def settle(self, pending: Sequence[Pending], seen: int) -> None:
-        """These wait for nothing more, unless a change after `seen` noted them again."""
+        """Mark these as no longer pending, unless a change after `seen` marked them again."""
         self._many("drop_pending", [(item.row, item.what, seen) for item in pending])
 
     def _dimension(self, space: int) -> int:
@@ -233,7 +232,7 @@ class VectorRows:
         self._counters["vector_entry"] = first - 1
 
     def drop_old(self, limit: int) -> int:
-        """No process looks among them any more, so that none is told."""
+        """Delete vectors of former spaces. Other processes need not follow: none searches these."""
         self._leaving()
         entries = self._entries("old_entries", limit)
         self._erase_lines(entries)
@@ -246,21 +245,21 @@ class VectorRows:
         for statement in ("mend.pending", "mend.members", "mend.passages", "mend.windows"):
             self._session.execute(self._sql[statement], {"seq": self._counters["seq"]})
 
-    # --- what a store does besides
+    # --- hooks of a store
 
     def _stored(self, before: int, last: int, dimension: int) -> None:
-        """Entries after `before` up to `last` were put."""
+        """Called when entries after `before` up to `last` were stored."""
 
     def _first_entry(self) -> int:
-        """Of a new space."""
+        """Return the first entry of a new space."""
         return (self._counters["vector_entry"] // SPACE_ENTRIES + 1) * SPACE_ENTRIES
 
     def _held(self, half: bytes) -> Any:
-        """A packed vector as the store takes it."""
+        """Return a packed vector in the form that the store takes."""
         return half
 
     def _leaving(self) -> None:
-        """Vectors of former spaces are about to go."""
+        """Called before vectors of former spaces are deleted."""
 
     def _remove(self, entries: Sequence[int]) -> None:
         self._erase_lines(entries)
@@ -277,7 +276,7 @@ class VectorRows:
 
 
 def _turn(state: State, row: int) -> Turn | None:
-    """What belongs to a session, as its neighbours' windows have it."""
+    """Return the turn of a state, or None if it belongs to no session."""
     if state.session is None:
         return None
     return Turn(

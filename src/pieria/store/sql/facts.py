@@ -1,4 +1,4 @@
-"""The facts of a bank: which hold, which speak of a name, and which memories may stand behind them."""
+"""Reads the facts of a bank: current ones, those about a name, and those whose memories are visible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pieria.store.sql.visibility import Compiled, compiled, hides
 
 
 class FactRows:
-    """What a reader knows of them."""
+    """The reader's part for facts."""
 
     _session: Session
     _sql: Mapping[str, str]
@@ -104,12 +104,12 @@ class FactRows:
         return found
 
     def _visible_sources(self, filter: Filter) -> Compiled:
-        """Which memories may stand behind a fact: how long they hold themselves is no matter of visibility."""
+        """Return the predicate for memories behind facts. Their own valid time does not matter for visibility."""
         asked = filter.having(valid_at=ANY_TIME, status=None, ids=None)
         if filter.endings != ("",):
             visible = compiled(self._session, asked, probe=True)
             return Compiled(visible.where, {"known_at": filter.known_at, **visible.params})
-        # A fact that was stated alone is removed together with the memory that states it, and says so itself.
+        # A fact that was stated alone ends together with the memory that states it, and its row records that.
         visible = compiled(self._session, asked.having(endings=ENDINGS), probe=True)
         where = f"{visible.where} AND {self._session.statements('lookups.sql')['stands']}"
         return Compiled(where, {"known_at": filter.known_at, **visible.params})

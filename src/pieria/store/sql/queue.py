@@ -1,4 +1,4 @@
-"""Jobs and the ledger of model calls in a bank: the rows, and the rules by which jobs are queued and claimed."""
+"""Jobs and the ledger of model calls: their rows, and the rules for queueing and claiming jobs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from pieria.errors import ConflictError, JobError, NotFoundError
 from pieria.record.job import ENDED, OPEN, QUEUED, Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress
+from pieria.record.json_text import parsed
 from pieria.record.ledger import Spent
-from pieria.record.parsing import parsed
 from pieria.record.time import moment
 from pieria.store.sql.session import Session
 
@@ -17,7 +17,7 @@ UNKNOWN = "`jobs.list` gives the jobs there are; those that are over go after a 
 
 
 class QueueRows:
-    """What a reader knows of them."""
+    """The reader's part for jobs and the ledger."""
 
     _session: Session
 
@@ -51,7 +51,7 @@ class QueueRows:
 
 
 class QueueChanges(QueueRows):
-    """What a writer does with them."""
+    """The writer's part for jobs and the ledger."""
 
     _now: Callable[[], int]
 
@@ -114,7 +114,7 @@ class QueueChanges(QueueRows):
             self._changed("cancel", id=job.id, now=self._now())
 
     def _standing(self, ids: Sequence[str], states: Collection[str], refusal: str) -> list[Job]:
-        """The jobs in the order of the ids; all of them are there, and in one of the states."""
+        """Return the jobs in the order of the ids. Raise if one is unknown or in none of the states."""
         found = {job.id: job for job in self.jobs(JobQuery(ids=tuple(ids)))}
         for id in ids:
             if id not in found:
@@ -136,7 +136,7 @@ class QueueChanges(QueueRows):
         )
 
     def _erase_jobs(self, id: str) -> None:
-        """A payload may hold something of the memory."""
+        """Delete the jobs of a memory: a payload may contain some of its text."""
         self._session.execute(self._session.statements("queue.sql")["erase"], (id,))
 
     def _changed(self, statement: str, **values: Any) -> int:
@@ -169,7 +169,7 @@ def _job(row: Row) -> Job:
 
 
 def _payload(written: str) -> Mapping[str, Any] | None:
-    """None for what is no JSON object: one row that cannot be read must not keep others from being."""
+    """Return the payload, or None if it is not a JSON object: one unreadable row must not hide the others."""
     try:
         found = parsed(written)
     except (TypeError, ValueError):

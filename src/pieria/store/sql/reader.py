@@ -1,4 +1,4 @@
-"""One read transaction over a bank: every reading primitive of the store protocol."""
+"""One read transaction over a bank: every reading primitive of the protocol."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
-from pieria.record.composing import names_of
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.rows import names_of
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.parts import (
@@ -36,9 +36,9 @@ from pieria.store.parts import (
 from pieria.store.protocol import Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
-from pieria.store.sql.copying import CopyReads
-from pieria.store.sql.driving import driven
+from pieria.store.sql.copy import CopyReads
 from pieria.store.sql.facts import FactRows
+from pieria.store.sql.lead_index import driven
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Session, UnreadableRow, there
 from pieria.store.sql.sieves import Sieves
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file", "standing": "standing"}
 FEW = 1_000
-"""What more than so many bear is asked for by itself: to go by the order is shorter then than to sort all of them."""
+"""A value with more rows than this gets a query of its own: scanning in order beats sorting them all."""
 COUNTERS = {
     "seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed", "vector_entry", "vector_gone",
 }  # fmt: skip
@@ -76,7 +76,7 @@ def counters(session: Session) -> dict[str, int]:
 
 
 class SQLReader(QueueRows, FactRows, CopyReads):
-    """`vectors` is how the store looks for those, on the same session."""
+    """`vectors` does the store's vector search on the same session."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         *,
         foreign: bool = False,
     ) -> None:
-        """From a `foreign` bank every memory comes as hearsay, whatever trust its row claims."""
+        """From a `foreign` bank every memory is hearsay: its rows' own trust is ignored."""
         self._session = session
         self._frequencies = frequencies
         self._sieves = sieves
@@ -148,7 +148,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         return {row[0]: self._memory(row) for row in found}
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
-        # All at once: a statement that stays half read behind an error holds the reader to what it saw then.
+        # Fetch all at once: a statement left half read by an error would pin the reader to its snapshot.
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)}).fetchall()
         return {row[0]: build.content(row) for row in found}
 

@@ -1,4 +1,4 @@
-"""Between the columns of the tables and the record's values."""
+"""Converts rows of the tables into the record's values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, State, Stored
-from pieria.record.composing import mapping_of, memory_of
+from pieria.record.decay import Wear
 from pieria.record.fact import Fact, FactName
-from pieria.record.fading import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.rows import mapping_of, memory_of
 from pieria.record.speaker import speaker
 from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
@@ -32,7 +32,7 @@ Built = TypeVar("Built")
 
 _TEXT, _WHOLE = (str,), (int,)
 _TEXT_OR_NONE, _WHOLE_OR_NONE, _REAL_OR_NONE = (str, NoneType), (int, NoneType), (float, NoneType)
-# As tuples of types, any of which a row may be of: it is looked up at once, and a recall reads many.
+# Sets of type tuples: a lookup by the row's types is fast, and a recall reads many rows.
 _NAME = frozenset(product(_TEXT, _TEXT, _WHOLE))
 _SPAN = frozenset(product(*[_TEXT] * 5, _WHOLE_OR_NONE, _WHOLE_OR_NONE, _TEXT_OR_NONE, _WHOLE))
 _FACT = frozenset(
@@ -44,7 +44,7 @@ _FACT = frozenset(
 
 
 def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]:
-    """Raises `UnreadableRow` where a value is none that is ever written there; its words are nobody else's business."""
+    """Raise `UnreadableRow` if a value has a type that is never written there. The error quotes no value."""
 
     def readable(build: Callable[[Row], Built]) -> Callable[[Row], Built]:
         @wraps(build)
@@ -72,7 +72,7 @@ def _text(value: Any) -> str:
 
 
 def _check_sum(row: Row) -> None:
-    """Raise `DamagedMemory` where a row of content is not what was written. Stores without sums give None."""
+    """Raise `DamagedMemory` if a row of content differs from its checksum. Stores without checksums give None."""
     held = row[CONTENT_COLUMNS]
     if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
         raise DamagedMemory(row[0], row[1])
@@ -80,7 +80,7 @@ def _check_sum(row: Row) -> None:
 
 @_of("memory")
 def memory(row: Row) -> Memory:
-    """From `content.*` and `state.*`, each with its sum."""
+    """Build from `content.*` and `state.*`, each with its checksum."""
     _check_sum(row)
     _text(row[4])
     number, known_from, known_until, *state = row[CONTENT_COLUMNS + 1 : -1]
@@ -89,7 +89,7 @@ def memory(row: Row) -> Memory:
 
 @_of("memory")
 def hearsay(row: Row) -> Memory:
-    """Return the memory as it is believed when somebody else may have written the bank."""
+    """Return the memory with at most the trust of hearsay: another party may have written the bank."""
     made = memory(row)
     trust = min(made.trust, TRUST[HEARSAY])
     origin = replace(made.origin, via=lowest(made.via, HEARSAY))
@@ -98,21 +98,21 @@ def hearsay(row: Row) -> Memory:
 
 @_of("state")
 def stored(row: Row) -> Stored:
-    """From `state.*`."""
+    """Build from `state.*`."""
     number, known_from, known_until, *rest = row
     return Stored(State(number, *rest), known_from, known_until)
 
 
 @_of("memory")
 def content(row: Row) -> Content:
-    """From `content.*` and its sum."""
+    """Build from `content.*` and its checksum."""
     _check_sum(row)
     return content_as_held(row)
 
 
 @_of("memory")
 def content_as_held(row: Row) -> Content:
-    """Return a content that may be damaged: one memory must not keep the index from being built."""
+    """Return content without checking its sum: one damaged memory must not block building the index."""
     made = Content._make(row[1:CONTENT_COLUMNS])
     _text(made.text)
     return made
@@ -128,7 +128,7 @@ def outline(row: Row) -> Outline:
 
 @_of("state")
 def met(rows: Sequence[Row]) -> Met:
-    """Each with `usage.*`, which is of Nones where there is none."""
+    """Build from rows that end with `usage.*`, which is all None if there is none."""
     columns = list(zip(*rows, strict=True)) or [()] * (STATE_OF_MET + 1)
     used = [
         UNUSED if id is None else usage(row[STATE_OF_MET:]) for row, id in zip(rows, columns[STATE_OF_MET], strict=True)
@@ -138,14 +138,14 @@ def met(rows: Sequence[Row]) -> Met:
 
 @_of("state")
 def outlined_hearsay(row: Row) -> Outline:
-    """Return the same for an outline."""
+    """Return the outline with at most the trust of hearsay."""
     made = outline(row)
     return made._replace(trust=min(made.trust, TRUST[HEARSAY]))
 
 
 @_of("usage")
 def aged(row: Row) -> Aged:
-    """With `usage.*`, which is of Nones where there is none."""
+    """Build from a row that ends with `usage.*`, which is all None if there is none."""
     number, id, importance, at, kind, strength, version, written, *used = row
     wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
     return Aged(number, id, importance, wear)

@@ -1,4 +1,4 @@
-"""What the shared code asks of a store on SQL: one transaction, its statements, and how it takes lists."""
+"""What the shared code needs of an SQL store: one transaction, its statements, and how it passes lists."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ Values = Mapping[str, Any] | Sequence[Any]
 
 
 class UnreadableRow(Exception):
-    """A row that no code of ours could have written."""
+    """A row that Pieria cannot have written."""
 
     hint = "Copy the file away, then bring back a backup with `pieria restore`."
 
 
 class DamagedMemory(UnreadableRow):
-    """A version of a memory that is not what was written."""
+    """A version of a memory that differs from its checksum."""
 
     hint = "Run `pieria doctor`. Then bring back a backup with `pieria restore`, or purge that memory."
 
@@ -24,7 +24,7 @@ class DamagedMemory(UnreadableRow):
 
 
 class Cursor(Protocol):
-    """What a statement found. `Any` where the drivers differ in what they declare, not in what they do."""
+    """A statement's result. `Any` because the drivers declare different types for the same behaviour."""
 
     @property
     def description(self) -> Any: ...
@@ -40,47 +40,47 @@ class Cursor(Protocol):
 
 
 class Session(Protocol):
-    """One transaction on one bank. Statements have names in files, and a file the same names in every store."""
+    """One transaction on one bank. Statements are named in files, with the same names in every store."""
 
     hides: bool | None
-    """Whether anything is in quarantine; None until it was asked. See `visibility.hides`."""
+    """Whether anything is in quarantine; None until it is read. See `visibility.hides`."""
 
     @property
     def unlimited(self) -> int | None:
-        """As a limit: none."""
+        """The value of a limit that means no limit."""
 
     @property
     def picks_indexes(self) -> bool:
-        """It knows by itself which of several conditions lets the fewest rows through."""
+        """Whether the database's planner finds the most selective of several conditions."""
 
     @property
     def reads(self) -> bool:
-        """It sees one snapshot, and changes nothing."""
+        """Whether the transaction only reads, from one snapshot."""
 
     def statements(self, file: str) -> Mapping[str, str]: ...
 
     def execute(self, sql: str, values: Values = ..., /) -> Cursor: ...
 
     def remembered(self, sql: str, /) -> Sequence[Any]:
-        """What a statement without values finds. A transaction that only reads may have to ask but once."""
+        """Return the result of a statement without values. A read transaction may cache it."""
 
     def executemany(self, sql: str, lines: Iterable[Values], /) -> object: ...
 
     def stream(self, name: str, sql: str, /) -> Iterator[tuple[list[str], Sequence[Any]]]:
-        """The names of the columns with each line of an answer that may be longer than memory."""
+        """Yield column names and each row of an answer that may not fit into memory."""
 
     def packed(self, stored: Any, /) -> bytes:
-        """A vector that a statement found, as `pieria.store.vectors` packs it."""
+        """Return a vector from a row in the packed form of `pieria.store.vectors`."""
 
     def listed(self, values: Iterable[Any]) -> Any:
-        """Many values of a kind as one."""
+        """Return many values of one type as one parameter."""
 
     def paired(self, pairs: Iterable[Sequence[Any]]) -> Any:
-        """Many lines of the same few values as one."""
+        """Return many rows of values as one parameter."""
 
 
 class There(NamedTuple):
-    """Whether a bank holds any of these at all."""
+    """Whether a bank holds any of these."""
 
     links: bool
     facts: bool
@@ -89,12 +89,12 @@ class There(NamedTuple):
 
 
 def there(session: Session) -> There:
-    """Exists because most banks have none of them, and a look-up in vain costs as much as another."""
+    """Return which of these a bank holds. Most banks have none, and a vain look-up costs as much as any other."""
     return There(*map(bool, session.remembered(session.statements("queries.sql")["there"])[0]))
 
 
 def parsed(written: str) -> dict[str, str]:
-    """Every block of a file by its name; the lines of comment under the header are its reason, not its text."""
+    """Return every block of a file by its name, without comments."""
     blocks: dict[str, str] = {}
     for part in written.split("-- name: ")[1:]:
         name, _, block = part.partition("\n")

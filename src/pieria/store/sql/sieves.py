@@ -1,7 +1,7 @@
-"""Which versions the conditions of a filter let through, each kept in memory: the others need not be asked about.
+"""Bitmaps, kept in memory, of the versions that pass a filter's conditions: all others need not be checked.
 
-Whatever met the condition at any time stays in its sieve, so that what is not in it cannot be seen, now or as of any
-past moment; of what is in it the predicate decides. The journal tells whose states came since it was made.
+A version that ever met a condition stays in its sieve. A version outside cannot be visible, now or at any past moment.
+The predicate decides about those inside. The journal tells which states to add since the sieve was built.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pieria.store.sql.session import Session
 from pieria.store.sql.visibility import COUNTED, SIEVES, Compiled, alone
 
 FIELDS = tuple(field for field in (*SIEVES, *reversed(COUNTED)) if field != "standing")
-"""Those first that mostly let few through. Standing rules are noted anew with the text index, of which the journal
-tells nothing."""
+"""Usually selective fields first. Standing rules are missing: rebuilding the text index changes them without a journal
+entry."""
 NARROW = 1_000
-"""So few are asked about one by one: no other condition needs a sieve beside."""
+"""At most this many are checked one by one, without a further sieve."""
 AT_FIRST = 12_000
-"""More are listed only for a condition that comes again."""
+"""A sieve with more rows is built only when its condition is asked again."""
 PART = 4
-"""One that lets more than this part of all versions through is no sieve."""
+"""A condition that passes more than this fraction (1/4) of all versions gets no sieve."""
 KEPT = 16
 FOLLOWED = 500
-"""After more changes than this a sieve is made anew."""
+"""After more changes than this a sieve is rebuilt."""
 ROOM = 4_096
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
@@ -34,17 +34,17 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(slots=True)
 class Sieve:
-    """Of a condition that lets too many through only the number is known that it exceeds."""
+    """Rows that pass a condition. If too many pass, `marks` is None and `number` is a lower bound."""
 
     seq: int
     number: int
     marks: bytearray | None = None
-    """1 at each row that is let through. Never shrinks, so that whoever looks into it may do so unlocked."""
+    """1 at each row that passes. Rows are only added, so reading needs no lock."""
 
     def kept(self, rows: Iterable[int]) -> list[int]:
-        """Those of them that it lets through."""
+        """Return those of the rows that pass."""
         assert self.marks is not None
-        # Read once: another thread may put a longer one in its place meanwhile.
+        # Read once: another thread may replace it with a longer one meanwhile.
         marks = self.marks
         beyond = len(marks)
         return [row for row in rows if row < beyond and marks[row]]
@@ -65,14 +65,14 @@ class Sieve:
 
 
 class Sieves:
-    """Those that were asked for of late. A store's threads share them; none holds the lock while it reads the bank."""
+    """Recently used sieves, shared by a store's threads. No thread holds the lock while it reads the bank."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Sieve] = OrderedDict()
 
     def of(self, session: Session, filter: Filter, seq: int, documents: int) -> Sieve | None:
-        """All of them as one; None where no condition lets few enough through. `seq` is the latest change's."""
+        """Return the intersection of the sieves; None if no condition is selective. `seq` is the latest change."""
         whole: Sieve | None = None
         for field in FIELDS:
             condition = alone(session, filter, field)
@@ -111,7 +111,7 @@ class Sieves:
 
 
 def _both(one: Sieve, other: Sieve) -> Sieve:
-    """What both let through, as they are now."""
+    """Return the intersection of two sieves at this moment."""
     assert one.marks is not None
     assert other.marks is not None
     size = min(len(one.marks), len(other.marks))

@@ -1,4 +1,4 @@
-"""The checksum of a row's values. Which columns of a file have one belongs to the store."""
+"""Checksums of a row's values. Each store decides which columns have one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from zlib import crc32
 
 FORMAT = 2
-"""Of `marshal`: the values alone decide its bytes, on every machine and in every Python that can read them."""
+"""A `marshal` format whose bytes depend only on the values, on every machine and in every Python that reads it."""
 
 
 _PLAIN = frozenset({str, int, float, bytes, type(None)})
@@ -16,13 +16,13 @@ _PLAIN = frozenset({str, int, float, bytes, type(None)})
 
 def sum_of(values: Sequence[Any]) -> int:
     """Return the checksum of texts, numbers, bytes and Nones in their order."""
-    # Of a subclass `marshal` writes whatever buffer it has, and the database gives back the plain value.
+    # For a subclass `marshal` writes its raw buffer, but the database returns the plain value.
     plain = values if _PLAIN.issuperset(map(type, values)) else map(_plain, values)
     return crc32(dumps(tuple(plain), FORMAT))
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a subclass as the database gives it back."""
+    """Return a value of a subclass as the plain value that the database returns."""
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind.__str__(value) if kind is str else kind(value)

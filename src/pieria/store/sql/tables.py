@@ -1,6 +1,6 @@
-"""The tables that hold a bank, column by column: what is copied, line by line, from one store to another.
+"""The tables of a bank and their columns, which are copied between stores.
 
-What is made from them, as the text index, is made anew where they arrive.
+Projections, such as the text index, are missing: the target store rebuilds them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pieria.store.sql.session import Session
 
 
 class Table(NamedTuple):
-    """`keys` of the columns, the first ones, tell lines apart; `vector` says that the last one is a vector."""
+    """The first `keys` columns are the primary key; with `vector`, the last column is a vector."""
 
     columns: tuple[str, ...]
     keys: int = 1
@@ -57,15 +57,15 @@ TABLES = {
         "day", "step", "model", "calls", "failures", "input_tokens", "output_tokens", "seconds",
     ), keys=3),
 }  # fmt: skip
-"""In an order in which nothing comes before what it speaks of."""
+"""Each table comes after the tables that it refers to."""
 
 _NAMED = re.compile(r"(\w+\.)?@(\w+)")
 
 
 def with_columns(written: str) -> str:
-    """Put the columns of a table, each with the alias before it, in the place of `@content` and its like.
+    """Replace `@content` and other placeholders by the columns of that table, each with the alias before it.
 
-    They come in the very order that the shared code knows, whichever others a store has.
+    Their order is the one that the shared code expects; a store's further columns are left out.
     """
     return _NAMED.sub(_columns, written)
 
@@ -76,7 +76,7 @@ def _columns(found: re.Match[str]) -> str:
 
 
 def statement(session: Session, what: str, name: str) -> str:
-    """How the lines of a table are counted, read or put: `count`, `lines`, `put`."""
+    """Return the SQL to count, read or insert the rows of a table: `what` is `count`, `lines` or `put`."""
     table = TABLES[name]
     columns = table.columns[:-1] if table.vector else table.columns
     return session.statements("copying.sql")[f"{what}.vectors" if table.vector else what].format(

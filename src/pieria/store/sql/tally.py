@@ -1,4 +1,4 @@
-"""What texts hold of a question's terms, counted over all of them at once. Pure arithmetic on numbers of terms."""
+"""Counts a query's terms in many texts at once. Pure arithmetic on numbers of terms."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from pieria.store.parts import Holdings, Parts, Run, Terms
 
 Numbers = NDArray[np.int32]
 PART, MOST_PARTS = 180, 64
-"""Terms of one part of a long text, about as long as what one vector stands for; and parts that are looked at."""
+"""Terms in one part of a long text, about as many as a vector represents; and the parts considered."""
 LONG = PART + PART // 4
-"""Terms from which on a text has parts."""
+"""The least number of terms of a text with parts."""
 UNKNOWN, STOP = -1, -2
-"""Of a term that no text holds, and of the end of a text: no text has either."""
+"""Numbers of an unknown term and of the end of a text; no term has either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The terms of a text as numbers, in their order, and behind them `STOP`. `length` counts all of them; of a very
-    long text the numbers are those of its beginning."""
+    """A text's terms as numbers, in order, followed by `STOP`. `length` counts all terms; for a very long text
+    `numbers` holds only the first ones.
+    """
 
     numbers: Numbers
     length: int
@@ -32,7 +33,7 @@ class Wording:
 
 
 class Texts:
-    """Some texts, by row, and the numbers of terms in them."""
+    """Some texts by row, and the numbers of their terms."""
 
     def __init__(self, of: Mapping[int, Wording], numbers: Mapping[str, int]) -> None:
         self.of = of
@@ -57,7 +58,7 @@ class Texts:
         )
 
     def each(self, terms: Sequence[str]) -> dict[int, Terms]:
-        """The same of each text by itself, without runs."""
+        """Return the counts of each text, without runs."""
         counts = self.holdings(terms, ()).counts.T.astype(int).tolist()
         return {
             row: Terms(
@@ -72,7 +73,7 @@ class Texts:
         return np.flatnonzero(self._whole == self._numbers.get(term, UNKNOWN))
 
     def _places_of(self, run: Run) -> NDArray[np.intp]:
-        """Where it begins. Behind each text stands its end, so that no run goes on in the next."""
+        """Return where the run begins. `STOP` after each text keeps a run from crossing into the next."""
         found = self._places(run[0])
         for ahead, term in enumerate(run[1:], 1):
             found = found[found + ahead < len(self._whole)]
@@ -86,7 +87,7 @@ class Texts:
         return found
 
     def _parts(self, places: Sequence[NDArray[np.intp]]) -> Parts:
-        """Of every long text the parts that hold any, one behind the other."""
+        """Return the parts of all long texts that contain any of the terms, in order."""
         is_long = self._sizes >= LONG
         if not is_long.any() or not places:
             return Parts(np.empty(0, dtype=np.intp), np.zeros((len(places), 0)), np.empty(0))

@@ -1,4 +1,4 @@
-"""The text index of a bank: from terms to the visible versions that hold them, with counts."""
+"""The text index of a bank: finds the visible versions that contain given terms, with counts."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pieria.store.sql.wordings import Wordings
 from pieria.store.text import is_crowded, rarest_first, rough_order, weight
 
 FREQUENT = 2_000
-"""Counting a frequent term costs as much as its postings are long; from here on the count is kept for a while."""
+"""Counts of terms at least this frequent are cached: counting takes as long as the term's postings are."""
 DRIFT = 0.02
-"""How far a bank may grow before a kept count is taken anew: the weight it gives moves by as little."""
+"""Growth of a bank, as a fraction, until a cached count is renewed: weights change by no more."""
 SIEVE = 1_000
 WIDER = 8
 ENOUGH = 8
-"""A wider look-up is worth its cost only while fewer than this part of the wanted candidates was found."""
+"""The look-up is widened only while fewer than this fraction (1/8) of the wanted candidates was found."""
 
 
 class Frequency(NamedTuple):
-    """How many texts hold a term, and whether they repeat it so often that only their rows are listed."""
+    """How many texts contain a term, and whether it repeats so often that rows are listed without repeats."""
 
     texts: int
     is_crowded: bool
 
 
 class Frequencies:
-    """Counts of frequent terms, with the bank's size when they were taken. A store's threads share one."""
+    """Cached counts of frequent terms, each with the bank's size at that time. A store's threads share one."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Frequency, int]] = {}
@@ -60,7 +60,7 @@ class Frequencies:
 
 
 class TextIndex:
-    """The index as one read transaction sees it."""
+    """The index as seen by one read transaction."""
 
     def __init__(
         self, session: Session, frequencies: Frequencies, sieves: Sieves, wordings: Wordings, head: Head
@@ -72,14 +72,14 @@ class TextIndex:
         self._head = head
         self._sql = session.statements("queries.sql")
         self._broken_off = False
-        """Not all that was found was read, for it is long or there is no time left."""
+        """True if some texts were not read: they are too long or time ran out."""
 
     def match(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
         self._broken_off = False
         each = self._frequencies.each(self._session, terms, self._head.documents)
         frequencies = {term: found.texts for term, found in each.items()}
         crowded = frozenset(term for term, found in each.items() if found.is_crowded)
-        # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
+        # If few rows contain a term, probing them is fastest, and no sieve is needed.
         sieve = None
         found = None
         if sum(frequencies.values()) > want:
@@ -104,7 +104,7 @@ class TextIndex:
         )
 
     def rarest_rows(self, terms: Sequence[str]) -> list[int]:
-        """Every row that holds the rarest of the terms."""
+        """Return every row that contains the rarest of the terms."""
         frequencies = self._frequencies.of(self._session, terms, self._head.documents)
         rarest = min(frequencies, key=lambda term: (frequencies[term], term))
         return self._postings([rarest], "rows_holding")[rarest]
@@ -112,9 +112,9 @@ class TextIndex:
     def _through_sieve(
         self, terms: Sequence[str], filter: Filter, sieve: Sieve | None, want: int, postings: int
     ) -> list[Candidate] | None:
-        """All that a selective filter lets through, or None when it is not known to be selective.
+        """Return all candidates that pass a selective filter, or None if the filter is not known to be selective.
 
-        Where so many postings promise enough that pass the sieve, they are the shorter way.
+        None too if the postings probably yield enough candidates that pass the sieve: reading them is faster then.
         """
         if sieve is not None and sieve.number <= SIEVE:
             promised = postings * sieve.number // max(1, self._head.documents)
@@ -140,7 +140,7 @@ class TextIndex:
         want: int,
         budget: int,
     ) -> tuple[list[Candidate], list[str], list[str], bool]:
-        """Candidates by the rarest terms; wider, up to everything, while too few of them are visible."""
+        """Return candidates with the rarest terms; adds further terms while too few candidates are visible."""
         probed: dict[int, Candidate | None] = {}
         before: list[str] | None = None
         while True:
@@ -155,7 +155,7 @@ class TextIndex:
             if len(found) >= want // ENOUGH or everything or self._broken_off:
                 return found, looked_up, cut, everything and len(found) < want
             if before is None:
-                # So much is hidden that all the rest may be soon listed; a list that grows long is broken off.
+                # So few are visible that listing them may be fast. The listing stops at a limit.
                 listed = self._listed(terms, filter)
                 if listed is not None:
                     return listed, [*looked_up, *cut], [], True
@@ -165,7 +165,7 @@ class TextIndex:
     def _all_postings(
         self, looked_up: list[str], frequencies: dict[str, int], crowded: frozenset[str], budget: int
     ) -> tuple[list[tuple[float, list[int]]], bool]:
-        """Each term's weight and rows; of a term with more rows than the budget its newest, and then not the whole."""
+        """Return each term's weight and rows, and whether all are listed. Over the budget, a term lists its newest."""
         whole = [term for term in looked_up if frequencies[term] <= budget]
         listed = self._postings([term for term in whole if term not in crowded])
         listed |= self._postings([term for term in whole if term in crowded], "rows_holding")
@@ -186,7 +186,7 @@ class TextIndex:
         want: int,
         probed: dict[int, Candidate | None],
     ) -> list[Candidate]:
-        """`probed` holds what was looked at already, by row, and None for what is not to be seen."""
+        """Return the first visible candidates. `probed` caches candidates by row, with None for rows not visible."""
         found: list[Candidate] = []
         while part := list(islice(ordered, want)):
             new = [row for row in part if row not in probed]
@@ -208,7 +208,7 @@ class TextIndex:
         return [Candidate(row, of) for row, of in held.items() if of.counts]
 
     def _postings(self, terms: Sequence[str], statement: str = "postings") -> dict[str, list[int]]:
-        """Of each term the rows in ascending order; with the usual statement a row as often as it holds the term."""
+        """Return each term's rows in ascending order; the usual statement repeats a row for each occurrence."""
         if not terms:
             return {}
         found = self._session.execute(self._sql[statement], {"terms": self._session.listed(terms)})

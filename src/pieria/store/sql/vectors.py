@@ -1,4 +1,4 @@
-"""The vectors of a bank as one read transaction sees them, and who stands next to whom in a session."""
+"""The vectors of a bank and the neighbours in its sessions, as seen by one read transaction."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Halves = NDArray[np.int16]
 
 LOOKED_THROUGH = 16
-"""Times the reach: so many states of a session are looked at for neighbours on either side."""
+"""Multiple of the reach: the states of a session that are searched for neighbours on either side."""
 Stored = tuple[int, int, int, int, bytes]
-"""Row, number, start, stop, and the numbers as `pieria.store.vectors` packs them."""
+"""Row, number, start, stop, and the vector packed by `pieria.store.vectors`."""
 
 
 class VectorReads(ABC):

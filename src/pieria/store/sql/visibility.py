@@ -1,4 +1,4 @@
-"""Compiles a `Filter` to SQL. Every reader of every door goes through here."""
+"""Compiles a `Filter` to SQL. All reads of memories must use this predicate."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LISTS = (
 VALUES = ("author", "author_type", "channel", "session", "source", "since", "until", "used_since")
 LABELS = ("tags", "entities", "files", "standing")
 QUARANTINED = "quarantined"
-"""The counter of what is in quarantine. Banks in which nothing ever was have none."""
+"""The counter of items in quarantine. A bank that never had any lacks it."""
 SIEVES = ("ids", "tags", "entities", "files", "standing", "session", "since", "until")
-"""Fields with an index of their own: what they let through can be listed without reading everything."""
+"""Fields with an index of their own: their rows can be listed without a full scan."""
 COUNTED = ("kinds", "types", "author", "source", "place")
-"""Fields with an index that is of use only where they let few through: `driving` finds out."""
+"""Fields whose index helps only where few rows match: `lead_index` finds out."""
 
 
 class Compiled(NamedTuple):
@@ -30,9 +30,9 @@ class Compiled(NamedTuple):
 
 
 def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: str | None = None) -> Compiled:
-    """The predicate over `state s`. With `probe` it is cheapest for rows already at hand, without it for a scan.
+    """Return the predicate over `state s`. `probe` makes it fast for checking known rows, otherwise it is for a scan.
 
-    Of the counted fields only the `driver` may lead a scan by its index, where the store does not know any better.
+    If the planner chooses badly, only the `driver` of the counted fields may lead a scan by its index.
     """
     blocks = session.statements("filter.sql")
     behind = set() if session.picks_indexes else set(COUNTED) - {driver}
@@ -78,7 +78,7 @@ def _flags(filter: Filter, blocks: Mapping[str, str]) -> list[str]:
 
 
 def hides(session: Session) -> bool:
-    """Whether anything is in quarantine. Asked once a transaction, together with the other counters."""
+    """Return whether anything is in quarantine. Read once a transaction, with the other counters."""
     if session.hides is None:
         held = dict(session.remembered(session.statements("queries.sql")["head"]))
         session.hides = bool(held.get(QUARANTINED))
@@ -86,13 +86,13 @@ def hides(session: Session) -> bool:
 
 
 def company(session: Session) -> str:
-    """Which turns `s` may stand in the window of the turn `o`."""
+    """Return the condition for turn `s` to be in the window of turn `o`."""
     blocks = session.statements("vectors.sql")
     return f"{blocks['company']}\n  AND {blocks['company.free']}" if hides(session) else blocks["company"]
 
 
 def alone(session: Session, filter: Filter, field: str) -> Compiled | None:
-    """What a field asks for, whatever else is asked; None where it asks nothing that its index could answer."""
+    """Return the condition of one field alone; None if the field is not set."""
     wanted = getattr(filter, field)
     if wanted is None:
         return None
@@ -103,7 +103,7 @@ def alone(session: Session, filter: Filter, field: str) -> Compiled | None:
 
 
 def _kept_from_leading(block: str) -> str:
-    """To SQLite a column with a plus sign is an expression, which no index holds."""
+    """Return the block so that SQLite ignores the column's index: a plus sign makes it an expression."""
     return block.replace("s.", "+s.")
 
 
@@ -120,7 +120,7 @@ def _times(filter: Filter, blocks: Mapping[str, str], parts: list[str], params: 
 
 
 def _place(place: str, *, leads: bool) -> tuple[str, str]:
-    """The block that asks for it, and its parameter. What `leads` lists by an index; else it asks of rows at hand."""
+    """Return the name of the place's block and its parameter. `leads` picks the block for a scan."""
     wing, slash, room = place.partition("/")
     if not slash:
         return "place.wing", wing

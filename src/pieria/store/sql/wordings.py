@@ -1,7 +1,7 @@
-"""The terms of versions as numbers, in the order in which they stand; kept in memory of those looked at last.
+"""A cache of recently used texts: their terms as numbers, in order.
 
-Exists because question after question is held against the same texts: numbers are compared all at once, and what a row
-says never changes. Nothing of a text is kept but which terms it has, and what it shows at a glance.
+Many queries are compared with the same texts. Numbers are compared all at once. The terms of a row change only with the
+analyser or by a purge. The cache holds no text, only its terms and its glance.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pieria.store.sql.tally import Texts, Wording
 
 MOST_TERMS = 1_000_000
-"""Terms of texts that are kept: as numbers, four bytes each."""
+"""Limit of cached terms; as numbers they take four bytes each."""
 MOST_WORDS = 200_000
-"""Different terms that have a number."""
+"""Limit of different terms with a number."""
 READ_AT_ONCE = 4 << 20
 READ_EACH = 4_096
-"""Characters of terms that one look-up reads before it is content; or so many of each text, if that is more."""
+"""Limits of the characters of terms that one look-up reads: in total, or for each text if that is more."""
 READ_ANYHOW = 1 << 16
-"""Characters that a look-up reads however late it is, so that any deadline brings an answer."""
+"""Characters that a look-up reads even past its deadline, so that there is always an answer."""
 
 
 class _Line(NamedTuple):
@@ -40,20 +40,20 @@ class _Line(NamedTuple):
 
 
 class Wordings:
-    """A store's threads share them; none holds the lock while it reads the bank."""
+    """Shared by a store's threads. No thread holds the lock while it reads the bank."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._begin(0)
 
     def clear(self) -> None:
-        """Of what this process erases nothing is left in its memory either; and what was mended is read anew."""
+        """Empty the cache, so that memory holds no erased text and repaired rows are read again."""
         with self._lock:
             self._begin(0)
 
     def of(self, session: Session, rows: Sequence[int], analyser: int) -> Texts:
-        """As many of these rows as may be read at once. Only what a read transaction sees is kept for others: what is
-        being written may never come to be.
+        """Return as many of these rows as may be read at once. Only read transactions fill the cache: a write
+        transaction may be rolled back.
         """
         from pieria.store.sql.tally import Texts
 
@@ -78,7 +78,7 @@ class Wordings:
         self._terms, self._analyser = 0, analyser
 
     def _keep(self, read: dict[int, Wording]) -> None:
-        """In place of what was read longest ago."""
+        """Add texts to the cache, dropping those read longest ago."""
         for row, wording in read.items():
             if row not in self._kept:
                 self._kept[row] = wording

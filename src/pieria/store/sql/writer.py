@@ -11,13 +11,13 @@ from typing import Any
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
-from pieria.record.indexing import labels, stated
+from pieria.record.index_terms import labels, stated
 from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told
 from pieria.store.protocol import Embedded, Pending, Progress, Space
 from pieria.store.sql import rows as build
-from pieria.store.sql.copying import CopyWrites
+from pieria.store.sql.copy import CopyWrites
 from pieria.store.sql.embedded import VectorRows
 from pieria.store.sql.queue import QueueChanges
 from pieria.store.sql.reader import SQLReader, counters
@@ -40,7 +40,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         now: Callable[[], int],
         analyser: int,
     ) -> None:
-        # What it has written may never come to be, so that no other may learn of it.
+        # Not shared with other transactions: this one may be rolled back.
         super().__init__(session, frequencies, Sieves(), Wordings(), vectors)
         self._now = now
         self._analyser = analyser
@@ -107,7 +107,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._counters = counters
 
     def _check_analyser(self, counters: dict[str, int]) -> None:
-        """Terms of two analysers in one index would find neither. What has no terms yet takes ours."""
+        """Raise unless the index's analyser is ours: mixed terms could not be found. An empty index takes ours."""
         held = counters["analyser"]
         if held == self._analyser:
             return
@@ -176,7 +176,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._forget_purged(row.id for row in changeset.facts)
 
     def _forget_purged(self, ids: Iterable[str]) -> None:
-        """Of ids that are written again, because somebody forced it."""
+        """Forget that these ids were purged: a forced write brings them back."""
         if self._session.execute(self._sql["any_purged"]).fetchone()[0]:
             self._many("forget_purged", [(id,) for id in ids])
 
@@ -198,7 +198,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             self._hold(quarantines, counters)
 
     def _hold(self, quarantines: Iterable[Record], counters: dict[str, int]) -> None:
-        """The table of what is in quarantine follows its records."""
+        """Update the quarantine table from its records."""
         vectors = self._vector_rows(counters)
         for key, value in [(record.key, record.value) for record in quarantines if record.collection == HELD]:
             seq = quarantine_number(key)
@@ -213,7 +213,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
 
     def _count_quarantined(self) -> None:
         self._session.execute(self._sql["count_quarantined"])
-        # Asked anew by the next look.
+        # The next query reads it again.
         self._session.hides = None
 
     def add_told(self, told: Iterable[Told], most: int) -> None:
@@ -247,7 +247,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
     def rebuild_index(
         self, terms_of: Callable[[Content], Sequence[str]], analyser: int, progress: Progress | None, if_older: bool
     ) -> int:
-        """The terms of every version anew, the index from them, and the labels that follow from the text."""
+        """Recompute all terms, the index, and the labels of standing rules. Return the number of versions."""
         held = self._counters["analyser"]
         if held > analyser and self._counters["documents"]:
             raise _of_a_newer_analyser("reindex", held, analyser)
@@ -257,7 +257,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         length = 0
         done = 0
         self._session.execute(self._sql["forget_standing"])
-        # A bank has to open, so that a damaged memory can be purged.
+        # Opening must not fail on a damaged memory: it could not be purged otherwise.
         content_of = build.content_as_held if if_older else build.content
         found = self._every_content()
         while batch := list(islice(found, REINDEX_BATCH)):
@@ -285,27 +285,27 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
     def _cut_body(self, row: int, body: str | None) -> None:
         self._many("cut_body", [(body, row)])
 
-    # --- what every store does in its own way
+    # --- what each store does differently
 
     @abstractmethod
     def _vector_rows(self, counters: dict[str, int]) -> VectorRows:
-        """What writes vectors and counts them there."""
+        """Return the writer of vectors, which counts in `counters`."""
 
     @abstractmethod
     def _index(self, terms: Sequence[tuple[int, int, str]]) -> None:
-        """Rows, with how many terms they have and those, in a line: they are in the text index from now on."""
+        """Add (row, number of terms, joined terms) to the text index."""
 
     @abstractmethod
     def _unindex(self, row: int) -> None:
-        """Out of the text index; asked while the row's terms are still there."""
+        """Remove a row from the text index. Must be called while the row's terms still exist."""
 
     @abstractmethod
     def _unindexed(self) -> None:
-        """All rows of an erasure are out of the text index."""
+        """Called when all rows of an erasure are removed from the text index."""
 
     @abstractmethod
     def _index_anew(self) -> None:
-        """The whole text index from the terms of all rows."""
+        """Rebuild the whole text index from the terms of all rows."""
 
     def _many(self, statement: str, rows: Iterable[Any]) -> None:
         self._session.executemany(self._sql[statement], rows)
@@ -314,7 +314,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
 def _standing_labels(
     batch: Iterable[Sequence[Any]], contents: Iterable[Content]
 ) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the labels of standing rules for rows of content with their kind and way in."""
+    """Yield the labels of standing rules for rows that end with the memory's kind and channel."""
     for (row, *_, kind, via), content in zip(batch, contents, strict=True):
         for what, value, spelt in labels((), (), (), stated(content.text, kind, via)):
             yield what, value, row, spelt

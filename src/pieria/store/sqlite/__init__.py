@@ -5,6 +5,6 @@ from pieria.store.sqlite.store import SQLiteStore
 from pieria.store.sqlite.turn import ENDING
 
 BESIDE = (*LOGS, ENDING)
-"""How the names of files end that come to lie beside a bank's."""
+"""Suffixes of the files that may appear beside a bank's file."""
 
 __all__ = ["BESIDE", "SQLiteStore", "is_database", "is_live_database"]

@@ -1,4 +1,4 @@
-"""A bank's file while nobody else has it open: what takes it away, or puts another in its place, does so meanwhile."""
+"""Exclusive use of a bank's file, for removing or replacing it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from pieria.errors import BusyError, StorageError
 from pieria.store.files import flush
 from pieria.store.seal import Seal
-from pieria.store.sqlite.sealing import ciphered, connect, database_errors, name_of, operational_errors
+from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, name_of, operational_errors
 from pieria.store.sqlite.turn import beside
 
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")
-"""Another connection stands in the way, or somebody else has just put a file in this one's place or taken it away."""
+"""Errors if another connection has the file open, or another process just replaced or removed it."""
 
 
 @contextmanager
 def nobody_using(
     target: Path, operation: str, seal: Seal | None = None, *, to_seal: bool = False
 ) -> Iterator[sqlite3.Connection]:
-    """Holds the bank for itself alone, its log written into it. Raises `BusyError` where another has it open.
+    """Hold the bank exclusively, with its log merged into it. Raise `BusyError` if another connection has it open.
 
-    Of a file that is damaged or no database nobody can tell; then nobody can be using it as a bank either.
-    A plain one that is `to_seal` is held by the driver that can do so.
+    A damaged file, or one that is no database, is yielded without a lock. It cannot be in use as a bank. With
+    `to_seal`, a plain file is opened by the driver that can encrypt it.
     """
     try:
         if to_seal:
@@ -43,16 +43,15 @@ def nobody_using(
                 raise _refused(problem, target, operation) from problem
         else:
             if mode != "delete":
-                # Opened between the two: beside a log, to hold the file for writing keeps no reader out.
+                # Opened between the two statements: in WAL mode the exclusive lock keeps no reader out.
                 raise _in_use(target, operation)
         yield present
 
 
 def take_away(target: Path) -> list[str]:
-    """Deletes a bank's file, held by `nobody_using`. Raises `StorageError` where the bank is still whole; what could
-    not be done when it was gone is told.
+    """Delete a bank's file, held by `nobody_using`. Raise `StorageError` if the bank still exists, complete.
 
-    The turn goes first: whoever makes a new bank of the name makes a turn of its own with it.
+    Return what failed after the bank was deleted. The turn's file goes first: a new bank of this name makes its own.
     """
     file = target.resolve()
     is_link = target.is_symlink()
@@ -67,7 +66,7 @@ def take_away(target: Path) -> list[str]:
             ) from problem
     left = []
     try:
-        # Where the name is no link it is gone already: what bears it now is somebody's new bank.
+        # Without a link the name is free already: a file there now is a new bank.
         if is_link:
             target.unlink(missing_ok=True)
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""Half of a long computation on a thread of its own: NumPy lets other threads work while it counts."""
+"""Runs half of a long computation on a second thread: NumPy releases the GIL while it computes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 def begin(work: Callable[[], Result]) -> Future[Result] | None:
-    """None where the process is ending, and no thread takes work any more."""
+    """Start the work and return its future; None while the interpreter shuts down and threads take no work."""
     try:
         return _worker().submit(work)
     except RuntimeError:
@@ -23,11 +23,11 @@ def begin(work: Callable[[], Result]) -> Future[Result] | None:
 
 @cache
 def _worker() -> ThreadPoolExecutor:
-    # A process that is ending cannot load it any more, and may open a bank even then.
+    # Not imported at the top: while the interpreter shuts down the import fails, but a bank may still be opened.
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieria-beside")
 
 
-# Threads do not come along into a forked process.
+# A forked child has no threads of the parent.
 os.register_at_fork(after_in_child=_worker.cache_clear)

@@ -1,7 +1,7 @@
-"""Blocks of codes as they are stored: what a process loads instead of the vectors themselves.
+"""The stored form of codes: blocks. A process loads them instead of the vectors.
 
-A block is 1,024 consecutive entries, whoever they belong to: their rows, their kinds, then their codes. What was taken
-away, or never given out, is nothing but zeros.
+A block is 1,024 consecutive entries of all kinds: first their rows, then their kinds, then their codes. Deleted and
+unused entries are all zeros.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 SIZE = SPACE_ENTRIES
 ROW = 8
 LIKE = 16
-"""Less than this part of a code's signs may differ from those of its vector."""
+"""Divisor: at most 1/16 of a code's signs may differ from those of its vector."""
 KINDS = {"passage": 1, "window": 2, "rule": 3, "lead": 4}
 NAMES = {number: name for name, number in KINDS.items()}
 
 
 class Entries(NamedTuple):
-    """Some entries, each a line: its number, its row, the number of its kind, and its code."""
+    """Some entries, one a line: number, row, number of the kind, and code."""
 
     entries: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -39,13 +39,13 @@ def block_of(entry: int) -> int:
 
 
 def parts(entry: int, width: int) -> list[tuple[int, int]]:
-    """Where in its block the bytes of an entry lie: (offset, length)."""
+    """Return (offset, length) of the parts of a block that hold the entry."""
     place = entry % SIZE
     return [(place * ROW, ROW), (SIZE * ROW + place, 1), (SIZE * (ROW + 1) + place * width, width)]
 
 
 def width_of(length: int) -> int:
-    """How long a code is in a block of so many bytes."""
+    """Return the bytes of a code in a block of this length."""
     width, rest = divmod(length - SIZE * (ROW + 1), SIZE)
     if rest or width <= 0:
         raise UnreadableRow(f"a block of codes of {length} bytes")
@@ -53,7 +53,7 @@ def width_of(length: int) -> int:
 
 
 def coded(stored: Iterable[tuple[int, int, str, bytes]], dimension: int) -> Entries:
-    """From `entry, row, what, vector`."""
+    """Build entries from rows of `entry, row, what, vector`."""
     import numpy as np
 
     held = list(stored)
@@ -69,7 +69,7 @@ def coded(stored: Iterable[tuple[int, int, str, bytes]], dimension: int) -> Entr
 
 
 def written(held: Entries) -> bytes:
-    """The block that these entries, all of one block, make."""
+    """Return the block of these entries, which must all belong to it."""
     import numpy as np
 
     places = held.entries % SIZE
@@ -81,9 +81,9 @@ def written(held: Entries) -> bytes:
 
 
 def agree(block: int, stored: bytes | None, held: Entries) -> bool:
-    """Whether a block is of just these entries, and each code of its vector.
+    """Return whether a block has exactly these entries, with the codes of their vectors.
 
-    A number next to nothing may be turned to either side by different processors, so a few signs may differ.
+    Processors may round numbers close to zero to different signs, so a few signs may differ.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The SQLite store's checks of itself: the file, the rules of the record, and each projection against its source."""
+"""The checks of a SQLite bank: the file, the rules of the record, and each projection against its source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pieria.store.sql.checks import REPAIR, RESTORE, analyser_finding, every_rul
 from pieria.store.sql.reader import counters
 from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
 from pieria.store.sqlite.migrate import differs_from_schema
-from pieria.store.sqlite.sealing import database_errors
+from pieria.store.sqlite.seal_driver import database_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import RECORD, differing
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 BESIDE_RULES = 7
-"""The file, its schema, the sums of the record, of terms and of vectors, the codes and the text index."""
+"""Checks besides the rules: file, schema, the sums of record, terms and vectors, codes, text index."""
 NAMED = 5
-"""So many of what differs are named."""
+"""Differing items that a finding names."""
 
 
 def findings(store: SQLiteStore) -> Iterator[Finding]:
-    """All that is read for these is the whole file."""
-    # Reading takes long in a large one, and nobody is kept from writing by it.
+    """Yield the findings that take reading the whole file."""
+    # Reading a large file takes long, but blocks no writer.
     with store.looking() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
@@ -46,7 +46,7 @@ def findings(store: SQLiteStore) -> Iterator[Finding]:
 
 
 def marks(store: SQLiteStore) -> list[Finding]:
-    """What the bank has noted down of itself."""
+    """Return the findings that follow from the bank's counters."""
     with store.looking() as connection:
         held = counters(SQLiteSession(connection))
     return [
@@ -61,7 +61,7 @@ def _schema(connection: sqlite3.Connection) -> Finding:
 
 
 def _sums(connection: sqlite3.Connection) -> Finding:
-    """Each row of the record against the checksum that was written with it."""
+    """Compare each row of the record with its checksum."""
     broken = {table: keys for table in RECORD if (keys := differing(connection, table))}
     good = "every row of the record is what was written"
     told = finding("sums", not broken, good, f"differ from their checksums: {', '.join(_counted(broken))}")
@@ -78,19 +78,19 @@ def _counted(broken: dict[str, list[tuple[Any, ...]]]) -> Iterator[str]:
 
 
 def _memories(connection: sqlite3.Connection, keys: list[tuple[Any, ...]]) -> list[str]:
-    """Return the ids of damaged versions as their states have them."""
+    """Return the ids of damaged versions, taken from their states."""
     sql = statements("sums.sql")["ids"]
     return sorted({str(id) for key in keys for (id,) in connection.execute(sql, key)})
 
 
 def _derived(connection: sqlite3.Connection, table: str, check: str, good: str) -> Finding:
-    """What is made from the record is repaired, once the record itself is well."""
+    """Compare a derived table with its checksums. It can be repaired if the record is intact."""
     broken = len(differing(connection, table))
     return finding(check, not broken, good, f"{broken} row{'' if broken == 1 else 's'} of `{table}` differ")
 
 
 def _codes(connection: sqlite3.Connection) -> Finding:
-    """Each block against the vectors that it was made from."""
+    """Compare each block with the vectors it was made from."""
     sql = statements("codes.sql")
     space = connection.execute(statements("vectors.sql")["space"]).fetchone()
     broken = 0

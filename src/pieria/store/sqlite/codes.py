@@ -1,7 +1,7 @@
-"""The codes of one kind of vector in memory, and the order in which they are near a question. No SQL here.
+"""The codes of one kind of vector in memory, ordered by nearness to a query vector. No SQL here.
 
-A code is the signs of a vector. How many of them differ from the question's tells roughly how near a vector is: it
-costs a millisecond a quarter of a million, and what comes first in that order is scored from the vectors themselves.
+A code is the signs of a vector. The number of signs that differ from the query's estimates how near a vector is. That
+takes a millisecond for 250,000 codes; the first in this order are then scored from the vectors themselves.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 BY_HEART = 10_000
-"""Up to so many entries the vectors themselves are kept in memory, and every answer is exact."""
+"""Up to this many entries the vectors themselves are in memory, and every answer is exact."""
 LEAST_ROOM = 1_024
 BLOCK = 32_768
-"""As many codes at a time stay in the processor's cache with all that is counted of them."""
+"""This many codes and their counts fit into the processor's cache."""
 SHARED = 400_000
-"""More codes than this are compared on two threads; handing over a half takes as long as comparing a few thousand."""
+"""More codes than this are compared on two threads; starting the second costs as much as a few thousand codes."""
 TRIAL = 16_384
-"""Of so many codes it is measured how far the nearest lie."""
+"""Size of the sample of codes that estimates the distance of the nearest."""
 LEAST_SHELL = 2_048
-"""Within a shell, candidates are brought into a better order than that of their differences."""
+"""Least size of a shell, within which candidates are sorted better than by differing signs."""
 LISTED_SHELL = 6_144
-"""Of a list, more: few of its lines may be near at all, and differences tell less of what is far."""
+"""The same for a list of places: fewer of its entries are near, so differences tell less."""
 WEIGHED = 8_192
-"""More candidates than this are left in the order of their differences."""
+"""Shells with more candidates than this keep the order of differing signs."""
 LEAST_ERROR = 1e-6
 MOST_DIFFERENCES = 65_535
 TOO_MANY_GONE = 4
-"""What is gone is swept out when it is more than this part of all."""
+"""Deleted entries are swept out when they exceed this fraction (1/4) of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The codes of one moment. Later entries and moves do not touch it; what goes meanwhile loses its row in it."""
+    """The codes at one moment. Later additions and sweeps do not change it; deleted entries lose their row."""
 
     dimension: int
     count: int
@@ -55,21 +55,21 @@ class View:
     kept: Kept
 
     def of_rows(self, wanted: list[int]) -> Places:
-        """Where the entries of these rows are."""
+        """Return the places of these rows' entries."""
         return places_of(self.rows[: self.count], wanted)
 
     def within(self, sieve: Sieve) -> Places:
-        """Where the entries are whose rows a condition lets through."""
+        """Return the places of entries whose rows pass the sieve."""
         import numpy as np
 
         assert sieve.marks is not None
         marks = np.frombuffer(sieve.marks, dtype=np.bool_)
-        # What lies beyond the marks takes the last of them, which is never set.
+        # Rows beyond the marks are clipped to the last mark, which is never set.
         return np.flatnonzero(marks.take(self.rows[: self.count], mode="clip"))
 
 
 def places_of(rows: NDArray[np.int64], wanted: list[int]) -> Places:
-    """Where these stand among the rows."""
+    """Return the places of the wanted rows among `rows`."""
     import numpy as np
 
     asked = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.bool_)
@@ -79,7 +79,7 @@ def places_of(rows: NDArray[np.int64], wanted: list[int]) -> Places:
 
 
 class Codes:
-    """Grows at its end. Whoever calls holds the lock of the index that this belongs to."""
+    """Grows at its end. The caller must hold the lock of the `Scan` it belongs to."""
 
     def __init__(self, dimension: int, room: int = LEAST_ROOM) -> None:
         import numpy as np
@@ -95,7 +95,7 @@ class Codes:
         self._kept = Kept(dimension, room)
 
     def add(self, entries: NDArray[np.int64], rows: NDArray[np.int64], codes: NDArray[np.uint8]) -> None:
-        """Their numbers come after all that are here."""
+        """Append entries; their numbers must be higher than all present ones."""
         import numpy as np
 
         begin, end = self.count, self.count + len(entries)
@@ -118,11 +118,11 @@ class Codes:
         self._keep_anew()
 
     def _keep_anew(self) -> None:
-        """After entries were moved, or when it is full: whoever looks at it keeps the one he has."""
+        """Start a new cache after entries moved or when it is full. Existing views keep the old one."""
         self._kept = Kept(self.dimension, len(self._entries))
 
     def drop(self, entries: NDArray[np.int64]) -> None:
-        """Those of them that are here."""
+        """Delete those of the entries that are present."""
         import numpy as np
 
         entries = np.unique(entries)
@@ -145,14 +145,14 @@ class Codes:
         self._keep_anew()
 
     def unknown(self) -> NDArray[np.int64]:
-        """The entries whose vectors are to be learnt by heart."""
+        """Return the entries whose vectors are still to be loaded; none if there are too many to keep all."""
         if self.count > BY_HEART:
             self._vectors, self._learnt = self._vectors[:0].copy(), 0
             return self._entries[:0]
         return self._entries[self._learnt : self.count]
 
     def learn(self, vectors: Floats) -> None:
-        """Those of the unknown entries, in their order."""
+        """Store the vectors of the unknown entries, in their order."""
         import numpy as np
 
         end = self._learnt + len(vectors)
@@ -170,7 +170,7 @@ class Codes:
         return View(self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._kept)
 
     def copy(self) -> Codes:
-        """For changes that may never come to be."""
+        """Return a copy for changes that may be rolled back."""
         import copy
 
         other = copy.copy(self)
@@ -181,7 +181,7 @@ class Codes:
 
 
 class ByHeart:
-    """The places of a view, all of them or a few, from the nearest on; the similarities are the true ones."""
+    """The places of a view, all or some, the nearest first, with exact similarities."""
 
     scored = True
 
@@ -197,7 +197,7 @@ class ByHeart:
         self._nearest = np.zeros(0, dtype=np.intp)
 
     def take(self, number: int) -> Places:
-        """The next ones, no more than that many; none when there are no more."""
+        """Return up to `number` further places; empty when there are no more."""
         import numpy as np
 
         if not len(self._nearest):
@@ -211,19 +211,19 @@ class ByHeart:
         return part
 
     def learn(self, places: Places, similarities: Floats) -> None:
-        """Nothing that was not known."""
+        """Do nothing: all similarities are known."""
 
     @property
     def left(self) -> bool:
         return bool(len(self._nearest) or len(self._left))
 
     def overlooked(self, least: float) -> float:
-        """What is left is less similar than what was taken."""
+        """Return 0: all that is left is less similar than what was taken."""
         return 0.0
 
 
 class ByCode:
-    """The same by the signs that differ, taken in shells; the nearer ones of a shell come first, by estimate."""
+    """The places of a view ordered by differing signs, in shells; within a shell, by estimated similarity."""
 
     scored = False
 
@@ -245,7 +245,7 @@ class ByCode:
         self._best_left = np.zeros(0, dtype=np.float32)
 
     def take(self, number: int) -> Places:
-        """The next ones: no more than that many, and fewer where a shell ends; none when there are no more."""
+        """Return up to `number` further places, fewer if a shell ends; empty when there are no more."""
         while not len(self._left) and self._reached < MOST_DIFFERENCES:
             self._left, self._best_left = self._next_shell(
                 max(number, LEAST_SHELL if self._places is None else LISTED_SHELL)
@@ -255,18 +255,18 @@ class ByCode:
 
     @property
     def left(self) -> bool:
-        """Whether there may be more."""
+        """Whether there may be more places."""
         return bool(len(self._left)) or self._reached < MOST_DIFFERENCES
 
     def learn(self, places: Places, similarities: Floats) -> None:
-        """How similar some that were taken are in truth."""
+        """Record the exact similarities of some places that were taken."""
         if self._is_weighed:
             self._learnt.append((self._estimates[places], similarities))
 
     def overlooked(self, least: float) -> float:
-        """How many of what is left of the shell are more similar than that, to all expectation.
+        """Return how many of the shell's remaining places are expected to be more similar than `least`.
 
-        How far an estimate goes wrong is learnt from those that were scored.
+        The error of the estimates is learnt from the places that were scored.
         """
         import numpy as np
 
@@ -281,7 +281,7 @@ class ByCode:
         return float((0.5 * np.exp(-0.717 * behind - 0.416 * behind * behind)).sum())
 
     def _next_shell(self, number: int) -> tuple[Places, Floats]:
-        """Its places, with their estimates if they have any."""
+        """Return the next shell's places, with their estimates if it is small enough for them."""
         import numpy as np
 
         reach = self._reach_of(number)
@@ -303,7 +303,7 @@ class ByCode:
         return places[order], estimates[order]
 
     def _reach_of(self, number: int) -> int:
-        """How many signs must differ for a shell to hold about so many, judged by a part of all."""
+        """Return the limit of differing signs for a shell of about `number` codes, judged by a sample."""
         import numpy as np
 
         step = max(1, self.whole // TRIAL)
@@ -315,18 +315,18 @@ class ByCode:
         return int(np.partition(beyond, wanted)[wanted])
 
     def _weighed(self, places: Places) -> Floats:
-        """The question's numbers summed over the signs: nearer to the similarity than the count of differences."""
+        """Return the query's numbers summed with the codes' signs: a better estimate than the count of differences."""
         import numpy as np
 
         codes = np.ascontiguousarray(self._view.words[:, places].T).view(np.uint8)
         values = codes.astype(np.intp) + 256 * np.arange(codes.shape[1])
-        # NumPy's own sum of so short lines takes four times as long.
+        # `sum` of NumPy takes four times as long for such short lines.
         summed: Floats = np.einsum("ij->i", self._weights.take(values))
         return summed
 
 
 def _weights(question: Floats, words: int) -> Floats:
-    """For each byte of a code and each value of it, what its signs make of the question's numbers there."""
+    """Return the sum of the query's numbers with the signs of each value of each byte of a code."""
     import numpy as np
 
     held = np.zeros((words * 8, 8), dtype=np.float32)
@@ -336,7 +336,7 @@ def _weights(question: Floats, words: int) -> Floats:
 
 
 def _differences(view: View, asked: NDArray[np.uint64], places: Places | None) -> NDArray[np.uint16]:
-    """How many signs differ, of every code or of those at these places."""
+    """Return the number of differing signs of all codes, or of those at these places."""
     import numpy as np
 
     words = view.words[:, : view.count] if places is None else view.words[:, places]
@@ -366,7 +366,7 @@ def _count_into(found: NDArray[np.uint16], words: NDArray[np.uint64], asked: NDA
     for start in range(0, whole, BLOCK):
         end = min(start + BLOCK, whole)
         size = end - start
-        # Three words differ in 192 signs at most, which a byte can hold; adding bytes is the cheapest.
+        # Three words differ in at most 192 signs, which fits into a byte; adding bytes is fastest.
         for first in range(0, len(words), 3):
             summed[:size] = 0
             for word in range(first, min(first + 3, len(words))):

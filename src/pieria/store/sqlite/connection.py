@@ -1,9 +1,10 @@
-"""Connections to one SQLite file: how they are opened, shared among threads, carried over a fork, and closed.
+"""Connections to one SQLite file: opening, sharing among threads, forking and closing.
 
-One connection writes, under a lock; every thread reads through its own. No connection is used on both sides of a fork.
-The child must close those it inherits: SQLite keeps one account of locks for a whole process, and as long as they are
-in it, the child's own connections would take none, and the parent's close would drop the log from under them. Closing
-them is safe, since a process's locks are its own, but only while nobody is inside one: so a fork waits for that.
+One connection writes, under a lock; every thread reads through its own. No connection is used on both sides of a fork,
+and the child must close those it inherits. SQLite keeps one list of locks for the whole process. With inherited entries
+in it, the child's own connections would take no locks. The parent's close would then delete the log under them. Closing
+them is safe, since a process owns its locks, but only while no thread uses a connection. So a fork waits for the
+threads.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ from pieria.store.parts import REMOVED
 from pieria.store.seal import Seal
 from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.gate import Gate
-from pieria.store.sqlite.sealing import connect, driver_errors, is_sealed, name_of, programming_errors
+from pieria.store.sqlite.seal_driver import connect, driver_errors, is_sealed, name_of, programming_errors
 from pieria.store.sqlite.turn import Turn
 
 APPLICATION_ID = 0x50494552
-"""Marks a file as ours: `PIER` in its header."""
+"""Marks a file as a bank: `PIER` in its header."""
 
 STEPS = 100_000
-"""Of SQLite's machine, after which a statement is asked whether it may go on: some milliseconds."""
+"""Instructions of SQLite's virtual machine, some milliseconds, between two checks of the deadline."""
 UNLIKE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")
-"""What is damaged, or not of our schema; of a sealed bank a page whose checksum is another."""
+"""Errors of a damaged file or a foreign schema; in a sealed bank, of a page with a wrong checksum."""
 PAGES_IN_MEMORY_KIB = 16_384
 
 LEAST_SPACE = 1 << 20
 LOOK_MS = 1_000
-"""That a look at the schema waits for who has the file for itself."""
+"""How long reading the schema waits for a connection that holds the file exclusively."""
 CLOSE_PATIENCE = 1.0
 FORK_PATIENCE = 10.0
 """Seconds that a fork waits for threads inside a transaction. After that their connections stay open in the child."""
@@ -59,13 +60,14 @@ _every: weakref.WeakSet[Connections] = weakref.WeakSet()
 _forking: list[Connections] = []
 _at_work = Gate()
 _out_of_reach: set[str] = set()
-"""Files that this process must not touch, since it was forked in the middle of their use."""
+"""Files that this process must not touch: it was forked while another thread used them."""
 
 
 @contextmanager
 def translated(operation: str, path: Path, seal: Seal | None = None) -> Iterator[None]:
-    """Turns the driver's errors into ours, which say what to do; the driver's stays as the cause. The `seal` is for a
-    look at the schema of a file that is no longer as it was."""
+    """Turn the driver's errors into ours, which say what to do, with the original as cause. The `seal` opens a file
+    whose schema must be looked at, since it may have changed.
+    """
     try:
         yield
     except driver_errors() as problem:
@@ -85,7 +87,7 @@ def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) 
     if name == "SQLITE_INTERRUPT":
         if effort.is_over():
             return effort.exceeded()
-        # Otherwise only closing the store breaks off what takes long.
+        # Otherwise only closing the store interrupts statements.
         return ClosedError(path.stem)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return _busy(operation, path)
@@ -102,7 +104,7 @@ def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) 
     if name == "SQLITE_NOTADB" and not is_sealed(path):
         return ForeignFileError(operation, f"{path} is not a database", hint="Name another bank or move the file away.")
     if name.startswith(UNLIKE) or "decode to UTF-8" in said:
-        # Our statements are right as they stand, so that whatever they do not find or cannot read was damaged.
+        # Our statements are correct: an object that they do not find or cannot read means damage.
         return _unlike_our_schema(operation, path, said, seal)
     if name.startswith("SQLITE_IOERR"):
         return _of_the_disk(operation, path, f"{name}: {said}")
@@ -116,7 +118,7 @@ def _unlike_our_schema(
 
 
 def _of_a_newer_version(operation: str, path: Path, seal: Seal | None) -> NewerVersionError | None:
-    """What to say where another process has brought the bank to a schema that is new to us, while it was open here."""
+    """Return the error if another process migrated the open bank to a newer schema; otherwise None."""
     from pieria.store.sqlite.migrate import migrations
 
     ours = migrations()[-1].number
@@ -142,7 +144,7 @@ def _of_the_disk(operation: str, path: Path, said: str) -> StorageError:
 
 
 def _is_full(folder: Path) -> bool:
-    """A disk that was taken out tells nothing of its space."""
+    """Return whether the disk is full; False if that cannot be read, as after the disk was removed."""
     try:
         return shutil.disk_usage(folder).free < LEAST_SPACE
     except OSError:
@@ -158,7 +160,7 @@ def damaged(operation: str, path: Path, said: str, hint: str = UnreadableRow.hin
 
 
 class Connections:
-    """The connections of this process to one file. Closing is final; a fork is not."""
+    """The connections of this process to one file. After closing they cannot be opened again; after a fork they can."""
 
     def __init__(self, path: Path, *, synchronous: str, busy_ms: int, seal: Seal | None = None) -> None:
         self.path = path
@@ -167,7 +169,7 @@ class Connections:
         self._busy_ms = busy_ms
         self._closed = False
         self._start()
-        # A fork goes through all of them, and must find them as they are.
+        # A fork iterates over the set, so it must not change meanwhile.
         with _at_work.inside(_anybody):
             _every.add(self)
 
@@ -200,10 +202,10 @@ class Connections:
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
-        """A connection for this thread alone; within one that it has already, the same.
+        """Yield a connection for this thread alone; within one of this thread, yield the same.
 
-        They are kept for the next thread: SQLite cannot give a file back while the process holds a lock on it, so
-        that a connection closed with its thread would leak.
+        Connections are kept for the next thread. SQLite cannot close a file while the process holds a lock on it.
+        Closing a connection with each thread would leak.
         """
         self.check_open()
         effort.check()
@@ -235,7 +237,7 @@ class Connections:
 
     @contextmanager
     def locked(self, seconds: float | None) -> Iterator[None]:
-        """For the writing connection: one thread at a time. Raises `BlockingIOError` after so many seconds."""
+        """Hold the lock of the writing connection. Raise `BlockingIOError` after `seconds`."""
         lock = self.lock
         if not lock.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
             raise BlockingIOError
@@ -245,7 +247,7 @@ class Connections:
             lock.release()
 
     def writer(self) -> sqlite3.Connection:
-        """The writing connection; the caller holds the lock."""
+        """Return the writing connection; the caller must hold the lock."""
         self.check_open()
         if self._writer is None:
             self._writer = self.connect(query_only=False)
@@ -253,12 +255,12 @@ class Connections:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Around every use of a connection, so that neither a fork nor a close comes between."""
+        """Surround every use of a connection, so that a fork or a close waits for its end."""
         with _at_work.inside(_anybody), self._gate.inside(self.check_open):
             yield
 
     def close(self) -> None:
-        """Refuses new work, waits for what is under way, breaks off what takes long, and closes."""
+        """Refuse new work, wait for current work, interrupt what takes long, and close."""
         if self._closed:
             return
         self._closed = True
@@ -291,7 +293,7 @@ class Connections:
         self.turn.close()
         self._start()
         if stuck:
-            # Their locks are taken for ours in this process: whatever it wrote to the file could be lost.
+            # SQLite takes their locks for this process's own: writing to the file could lose data.
             _keep_for_ever(inherited)
             _out_of_reach.add(os.path.realpath(self.path))
             return
@@ -302,18 +304,18 @@ class Connections:
 
 
 def _keep_for_ever(inherited: list[sqlite3.Connection]) -> None:
-    """One reference more than anybody will ever give back: what a thread was inside of must not be closed, ever."""
+    """Keep a reference for ever: connections that a thread was using must never be closed."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 
 def _anybody() -> None:
-    """A fork keeps nobody out for good."""
+    """Let every thread in: a fork only makes it wait."""
 
 
 def _before_fork() -> None:
-    # One gate for all files: a thread may be inside several, and would wait in one for another to open.
+    # One gate for all files: a thread inside one may enter another, and two gates could deadlock.
     _at_work.hold_shut(FORK_PATIENCE)
     _forking[:] = list(_every)
     for connections in _forking:

@@ -1,4 +1,4 @@
-"""Keeps the codes of a SQLite bank level with its vectors, within the transaction that changes these."""
+"""Keeps the codes of a SQLite bank in step with its vectors, in the same transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import differing, with_sums
 
 REMEMBERED_GONE = 20_000
-"""A process that missed more departures than this loads the codes anew."""
+"""A process that missed more deletions than this reloads the codes."""
 
 
 class SQLiteVectorRows(VectorRows):
@@ -23,7 +23,7 @@ class SQLiteVectorRows(VectorRows):
         self._sql = _with_codes()
 
     def sift(self) -> None:
-        """Every window that holds what not all see who see its turn is to be made anew, and gone until then."""
+        """Delete windows with members that some readers of their turn may not see, and mark them as pending."""
         sql = self._sql["windows_in_other_company"].format(company=self._sql["company"])
         found = self._session.execute(sql).fetchall()
         self._remove([entry for entry, _ in found])
@@ -35,18 +35,18 @@ class SQLiteVectorRows(VectorRows):
         super().mend()
         self._connection.execute(self._sql["mend.drop_blocks"])
         self.seal_all()
-        # More departures than anybody remembers: every process loads the codes anew.
+        # More deletions than are remembered, so that every process reloads the codes.
         self._counters["vector_gone"] += REMEMBERED_GONE + 1
         self._many("forget_gone", [(self._counters["vector_gone"],)])
 
     def _drop_damaged(self) -> None:
-        """Drop vectors that are not what was written, and note what they were of: that is embedded again."""
+        """Delete vectors that differ from their checksums, and mark what they belong to as pending."""
         for (entry,) in differing(self._connection, "vector"):
             self._many("mend.pending_of", [(self._counters["seq"], entry)])
             self._erase_lines([entry])
 
     def seal_all(self) -> None:
-        """Every complete block of the current space."""
+        """Write every complete block of the current space."""
         held = self._current()
         if held is not None:
             self._stored(held[3] - 1, self._counters["vector_entry"], held[2])
@@ -56,18 +56,18 @@ class SQLiteVectorRows(VectorRows):
             self._seal(block, dimension)
 
     def _leaving(self) -> None:
-        """The codes go first: once its vector is gone, nothing would lead from an erased memory to its code."""
+        """Delete the codes first: without its vector, an erased memory's code could not be found."""
         self._connection.execute(self._sql["drop_old_blocks"])
 
     def _seal(self, block: int, dimension: int) -> None:
-        """The block is complete: from now on processes load its codes instead of its vectors."""
+        """Write a complete block: from now on processes load its codes instead of its vectors."""
         range_of = (block * SIZE, (block + 1) * SIZE)
         held = coded(self._connection.execute(self._sql["entries_from"], range_of), dimension)
         if len(held.entries):
             self._many("put_block", [(block, written(held))])
 
     def _remove(self, entries: Sequence[int]) -> None:
-        """Vectors with their codes, and word of it to all processes that have loaded these."""
+        """Delete vectors with their codes, and record that for all processes that have loaded them."""
         if not entries:
             return
         self._erase_entries(entries)
@@ -86,7 +86,7 @@ class SQLiteVectorRows(VectorRows):
                 self._blank(block, held)
 
     def _blank(self, block: int, entries: Sequence[int]) -> None:
-        """In place: a block is large, and windows are made anew again and again."""
+        """Blank the entries in place: a block is large, and windows are rebuilt often."""
         with self._connection.blobopen("codes", "codes", block) as blob:
             width = width_of(len(blob))
             for entry in entries:

@@ -1,7 +1,7 @@
-"""What database a file is, asked without ever opening it beside SQLite.
+"""Finds out what database a file is, without opening it outside of SQLite.
 
-A process that opens and closes a database's file by itself gives up the locks its connections hold on it, whoever they
-belong to; others may then take the log away under a bank in use. SQLite knows its own open files and takes care.
+A process that opens and closes a database's file itself drops the locks of all its connections on it. Other processes
+may then delete the log of a bank in use. SQLite knows its own open files and avoids that.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 from pieria.store.seal import Seal
-from pieria.store.sqlite.sealing import ciphered, connect, database_errors, is_sealed, mark_of, name_of
+from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, is_sealed, mark_of, name_of
 from pieria.store.sqlite.turn import beside
 
 LOGS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database, after the database's own name."""
+"""Suffixes of SQLite's files beside a database."""
 
 
 def read_only(path: Path, seal: Seal | None = None) -> sqlite3.Connection:
@@ -27,8 +27,8 @@ def is_database(path: Path) -> bool:
 
 
 def is_live_database(path: Path) -> bool:
-    """One that keeps a write-ahead log, as banks in use do and backups do not. Of a sealed one only that can be said
-    whether anybody ever wrote to it as a bank.
+    """Return whether the file has a write-ahead log, as banks in use do and backups do not. For a sealed file, return
+    whether it was ever written to as a bank.
     """
     if is_sealed(path):
         return beside(path).exists()
@@ -40,7 +40,7 @@ def logs(path: Path) -> list[Path]:
 
 
 def _journal_mode(path: Path) -> str | None:
-    """None for what is no database; empty for one that cannot be looked into, damaged or locked."""
+    """Return the journal mode; None for a file that is no database, empty for one that is damaged or locked."""
     if mark_of(path) is None:
         return None
     try:
@@ -53,13 +53,13 @@ def _journal_mode(path: Path) -> str | None:
 
 
 def as_backup(path: Path, seal: Seal | None = None) -> None:
-    """From now on nothing is kept beside it, so that it can be read from a folder in which nobody may write."""
+    """Turn the log off, so that the file can be read in a folder without write permission."""
     with closing(connect(path, seal, "backup")) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
 
 
 def empty(path: Path, seal: Seal | None, operation: str) -> sqlite3.Connection:
-    """A connection to a file in which nothing is yet, and which is sealed with a `seal`."""
+    """Return a connection to an empty file, which a `seal` encrypts."""
     if seal is not None:
         return ciphered(path, seal, operation, is_sealed=True)
     return sqlite3.connect(path, isolation_level=None)

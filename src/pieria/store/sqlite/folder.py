@@ -1,6 +1,6 @@
-"""What lies beside the bank's file: its copies, what killed copying left, and who may read the file.
+"""The files beside a bank: copies, unfinished copies, and the permissions of the bank's file.
 
-Nothing here opens a bank's file but through SQLite.
+Only SQLite may open a bank's file.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
 from pieria.store.sqlite.connection import APPLICATION_ID
 from pieria.store.sqlite.file import LOGS
-from pieria.store.sqlite.sealing import NEITHER, SEALED, is_sealed, mark_of
+from pieria.store.sqlite.seal_driver import NEITHER, SEALED, is_sealed, mark_of
 from pieria.store.sqlite.turn import ENDING as TURN
 
 BANK = ".db"
 BACKUP = ".backup"
 SETTINGS = (".toml",)
 TOKENS = ("tokens.json", "tokens.lock")
-"""Who may come in: nothing of any bank."""
+"""Files of access tokens: they hold nothing of any bank."""
 EXPORT_BEGINS = b'{"pieria":"export"'
 EXPORTS = ("exports",)
-"""Folders whose every file is taken for an export, whatever it begins with: it may have been packed since."""
+"""Folders where every file counts as an export, even without the first bytes of one: it may have been compressed."""
 
 
 def copies(path: Path, *, plain: bool = False) -> list[str]:
-    """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is. What goes
-    meanwhile, as when somebody else has written an export to its end, is not among it. With `plain`, what is sealed
-    is left out."""
+    """List files in or below the bank's folder that may hold earlier contents of the bank, each with its kind. A file
+    that disappears meanwhile, such as a finished export's temporary file, is left out. With `plain`, sealed files are
+    left out.
+    """
     folder, own = path.parent, (path, path.resolve())
     closed: list[OSError] = []
     lines = [
@@ -61,7 +62,7 @@ def mode(path: Path) -> Finding:
 
 
 def leftovers(path: Path) -> Finding:
-    """Nothing is ill for them, and no purge reaches them: that they are named is what this is for."""
+    """Name unfinished copies. They are no damage, but no purge reaches them."""
     found = sorted(path.parent.glob(f".*{UNFINISHED}"))
     if not found:
         return Finding("leftovers", True, "no unfinished copies lie beside the bank")
@@ -85,10 +86,10 @@ def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
 
 
 def _what(found: Path, folder: Path) -> str | None:
-    """None for what is no copy: banks with their logs, settings, empty files, and files of other kinds further down.
+    """Return what kind of copy a file is. None for banks, their logs, settings, empty files, and other files below.
 
-    An empty file may become a bank at any moment, and must not be opened beside SQLite. A database of another program
-    is a file like any other.
+    An empty file may become a bank at any moment and must not be opened outside of SQLite. A database of another
+    program counts as any other file.
     """
     name, log_of = found.name, _log_of(found)
     if not size(found):
@@ -96,7 +97,7 @@ def _what(found: Path, folder: Path) -> str | None:
     if UNFINISHED in found.suffixes or name.endswith(tuple(UNFINISHED + log for log in LOGS)):
         return "unfinished copy"
     if log_of is not None and log_of.name.endswith(BANK):
-        # Its bank's file may be gone; what stands in the log is still there then.
+        # Its bank's file may be gone, while the log still has content.
         return None if log_of.exists() else "log"
     mark = mark_of(found)
     if mark is not None and found.suffix == BANK and _is_bank(found, mark, folder):
@@ -109,9 +110,10 @@ def _what(found: Path, folder: Path) -> str | None:
 
 
 def _is_bank(found: Path, mark: int, folder: Path) -> bool:
-    """In the data folder, what bears a bank's name; a new one's mark may still stand in its log alone.
+    """Return whether a file is a bank. In the data folder its name must be a bank's. A new bank has its mark in the
+    log.
 
-    In a folder below, which may be somebody's data folder, what was opened as a bank there: not a mere copy.
+    A folder below may be another data folder. There, a file that was opened as a bank counts, but no mere copy.
     """
     if found.parent != folder:
         return found.with_name(found.name + TURN).exists()
@@ -123,7 +125,7 @@ def _is_bank(found: Path, mark: int, folder: Path) -> bool:
 
 
 def size(found: Path) -> int:
-    """Nothing, of what has gone since it was listed."""
+    """Return the file's size; 0 if it disappeared."""
     try:
         return found.stat().st_size
     except FileNotFoundError:
@@ -142,5 +144,5 @@ def _begins_like_an_export(found: Path) -> bool:
         with found.open("rb") as opened:
             return opened.read(len(EXPORT_BEGINS)) == EXPORT_BEGINS
     except OSError:
-        # What cannot be looked into is named rather than left out.
+        # A file that cannot be read is listed rather than left out.
         return True

@@ -1,4 +1,4 @@
-"""Knows which threads are at work inside a store, so that a close or a fork can wait until none is."""
+"""Tracks which threads are inside a store, so that a close or a fork can wait until there are none."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import contextmanager
 
 
 class Gate:
-    """Threads go in and out, as deep as they like; while it is held shut, those outside wait."""
+    """Threads enter and leave, nested as they like; while it is shut, threads outside wait."""
 
     def __init__(self) -> None:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork nobody but the forking thread is here."""
+        """Reset after a fork, when only the forking thread exists."""
         self._changed = threading.Condition(threading.Lock())
         self._inside: dict[int, int] = {}
         self._shut = False
 
     @contextmanager
     def inside(self, allowed: Callable[[], None]) -> Iterator[None]:
-        """`allowed` raises where a thread that is still outside may not come in any more."""
+        """Enter for the block. `allowed` is called for a thread that is still outside, and raises to refuse it."""
         me = threading.get_ident()
         with self._changed:
             if me not in self._inside:
@@ -44,12 +44,12 @@ class Gate:
         return bool(self._inside.keys() - {threading.get_ident()})
 
     def wait_for_others(self, seconds: float) -> bool:
-        """Whether all others came out in time."""
+        """Wait until all other threads have left. Return False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.others_inside, seconds)
 
     def hold_shut(self, seconds: float) -> None:
-        """Lets nobody in, waits for those inside, and keeps even the counting still until `open_again`."""
+        """Let no thread enter, wait for those inside, and hold the gate's own lock until `open_again`."""
         with self._changed:
             self._shut = True
             self._changed.wait_for(lambda: not self.others_inside, seconds)

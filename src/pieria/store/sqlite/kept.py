@@ -1,5 +1,5 @@
-"""Vectors that were scored before, in memory: what is asked of a bank keeps to its subjects, and reading one from the
-file costs more than all the rest of looking at it.
+"""A cache of vectors that were scored before. Queries to a bank repeat their subjects. Reading a vector from the file
+costs more than the rest of scoring it.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ NOWHERE = -1
 
 
 class Kept:
-    """By the place of their entry among the codes. Threads share it; what is in it never changes."""
+    """Vectors by the place of their entry among the codes. Threads share it; entries never change."""
 
     def __init__(self, dimension: int, places: int) -> None:
         import numpy as np
 
         self._lock = threading.Lock()
         self._lines = np.full(places, NOWHERE, dtype=np.int32)
-        # Memory that was never written to is none yet.
+        # The system provides no memory for pages that were never written.
         self._halves = np.empty((min(places, MOST_BYTES // (2 * dimension)), dimension), dtype="<i2")
         self._taken = 0
         self.is_full = False
 
     def lines(self, places: Places) -> NDArray[np.int32]:
-        """Where each is kept, `NOWHERE` if it is not."""
+        """Return each place's line in the cache, `NOWHERE` if it is missing."""
         return self._lines[places]
 
     def vectors(self, lines: NDArray[np.int32]) -> Floats:
         return singles(self._halves[lines])
 
     def keep(self, places: Places, halves: Halves) -> None:
-        """As many as there is room for; another one takes the place of one that is full."""
+        """Add as many as fit. A full cache is replaced by a new one."""
         import numpy as np
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""Brings a file to the schema this version of Pieria knows: numbered steps, forward only, each in one transaction."""
+"""Brings a file to the current schema by numbered steps, forward only, each in one transaction."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def migrate(
     back_up: Callable[[int], None],
     steps: tuple[Migration, ...] | None = None,
 ) -> None:
-    """Applies what is missing. `back_up(number)` comes once, before the first step that changes an existing bank."""
+    """Apply the missing steps. `back_up(number)` is called once, before the first change of an existing bank."""
     steps = migrations() if steps is None else steps
     applied = _looked_up(connection, path, steps)
     missing = [step for step in steps if step.number not in applied]
     if missing and applied:
         back_up(max(applied))
-    # A new file gets all of them at once: nobody else may take half of it for a bank of an older schema.
+    # A new file gets all steps in one transaction: another process must not see a bank of an older schema.
     for together in [[step] for step in missing] if applied else [missing]:
         _apply(connection, path, together, steps, now)
 
@@ -71,7 +71,7 @@ def is_up_to_date(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def differs_from_schema(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of tables and indexes that are not as the migrations make them."""
+    """Return the names of tables and indexes that differ from those the migrations make."""
     sql = statements("sums.sql")["schema"]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         made.execute(LEDGER)
@@ -98,7 +98,7 @@ def _apply(
 ) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have taken the same steps while this one waited for the lock.
+        # Another process may have applied the same steps while this one waited for the lock.
         applied = _applied(connection, path, steps)
         for step in together:
             if step.number in applied:
@@ -121,7 +121,7 @@ def _apply(
 
 
 def _applied(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, ...]) -> dict[int, str]:
-    """Numbers and checksums of the steps taken. Refuses files that are not ours, newer than us, or tampered with."""
+    """Return numbers and checksums of applied steps. Raise for foreign, newer or altered files."""
     things = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -151,7 +151,7 @@ def _applied(connection: sqlite3.Connection, path: Path, steps: tuple[Migration,
 
 
 def _split(sql: str) -> list[str]:
-    """Whole statements: `executescript` would commit the transaction that must hold them together."""
+    """Return single statements: `executescript` would commit the transaction around them."""
     found: list[str] = []
     pending = ""
     for line in sql.splitlines(keepends=True):

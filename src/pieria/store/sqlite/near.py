@@ -1,4 +1,4 @@
-"""The vectors of a SQLite bank as one read transaction sees them: nearest by the codes that the process holds."""
+"""Vector search in a SQLite bank within one transaction, by the codes that the process holds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SQLiteVectors(VectorReads):
         self._sieves = sieves
 
     def apart(self) -> SQLiteVectors:
-        """The same in codes that no other ever sees."""
+        """Return the same search over a private copy of the codes."""
         return SQLiteVectors(self._file, self._scan.apart(), self._sieves)
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
@@ -45,7 +45,7 @@ class SQLiteVectors(VectorReads):
         return Search(self._file, view, question, filter, sieve, self._known(filter), most).match(want)
 
     def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
-        """Of a bank whose vectors are known by heart nothing is read."""
+        """Return similarities, without reading the file if all vectors are in memory."""
         import numpy as np
 
         seen = self._seen()
@@ -68,7 +68,7 @@ class SQLiteVectors(VectorReads):
         return told
 
     def _known(self, filter: Filter) -> Known:
-        """What looks by the same filter have learnt already, in a transaction that changes nothing."""
+        """Return what searches by the same filter have learnt in this read transaction."""
         if not self._file.reads:
             return Known()
         known = next((known for met, known in self._met if met == filter), None)

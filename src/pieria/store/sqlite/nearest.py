@@ -1,8 +1,8 @@
-"""One look for the versions nearest to a vector: from the codes in memory to what may be seen.
+"""One search for the versions nearest to a vector, from the codes in memory to the visible versions.
 
-Candidates come in the order of their codes and are scored from the stored vectors. Which of the best may be seen is
-asked of the file; where few may, all are asked about before they are scored. Where a condition of the filter is known
-to let few through, only these are candidates.
+Candidates come in the order of their codes and are scored from the stored vectors. The file is asked which of the best
+are visible; if few are, visibility is checked before scoring. A selective condition of the filter limits the candidates
+from the start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter
 from pieria.store.protocol import Near, VectorMatch
-from pieria.store.sql.driving import driven
+from pieria.store.sql.lead_index import driven
 from pieria.store.sql.sieves import Sieve
 from pieria.store.sql.vectors import halves_of
 from pieria.store.sql.visibility import compiled
@@ -32,27 +32,25 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 SCORED = 2_000
-"""Among so many by their codes the nearest are found; in a bank of near copies they are not among far fewer."""
+"""Candidates to score: they contain the nearest, even in a bank of near copies."""
 TOP = 10
-"""Fewer are scored where what is left cannot come before so many of those found."""
+"""Scoring stops early if no remaining candidate is expected to rank among this many of the best."""
 OVERLOOKED = 0.02
-"""Of the candidates left so many, to all expectation, may be nearer than the last of the best few."""
+"""How many remaining candidates may be expected to be nearer than the last of the best `TOP`."""
 AT_ONCE = 128
-"""So many at least are to be scored before it is asked whether that is enough; further on, half of those before."""
+"""Least number to score between two checks for enough; later, half as many as were scored before."""
 PROBED_AT_ONCE = 16
 MANY = 0.4
-"""Where no more than this part may be seen, it costs less to ask before than to score for nothing."""
+"""If at most this share is visible, checking visibility before scoring is faster."""
 LEAST_SHARE = 0.02
-"""For lack of any that may be seen, so many are taken to be."""
+"""Least share that is assumed to be visible."""
 MOST = 20_000
-"""After so many candidates it is left to a list of all that may be seen to find more. Where few versions have such a
-vector at all, as of windows and rules, asking about every one of those costs less than the list."""
+"""After this many candidates, the search lists all visible versions instead. For rare kinds, such as windows and rules,
+probing every version costs less than that list."""
 
 
 class Known:
-    """Which rows may be seen and where entries stand, as far as it was asked: the same for every look by one filter, as
-    long as nothing is written.
-    """
+    """Visibility and spans that were already read. Searches by one filter share them as long as nothing is written."""
 
     def __init__(self) -> None:
         self.visible: dict[int, bool] = {}
@@ -60,7 +58,7 @@ class Known:
 
 
 class Search:
-    """What it has found so far is there to be read between two steps, so that each of them sees it."""
+    """One search; its results so far are kept between two steps."""
 
     def __init__(
         self,
@@ -90,13 +88,13 @@ class Search:
         self._told: tuple[tuple[int, int], list[Near]] = (0, 0), []
 
     def match(self, want: int) -> VectorMatch:
-        # Sooner or later it is asked about as many as are wanted.
+        # In the end, at least `want` rows must be probed.
         self._probed_at_once = max(want, PROBED_AT_ONCE)
         whole = self._gather(want)
         return VectorMatch(self._best(want), whole, self._scanned, len(self._visible))
 
     def _gather(self, want: int) -> bool:
-        """Whether what was found is for certain the nearest."""
+        """Collect candidates. Return whether the result is certainly the nearest."""
         if not self._view.count:
             return True
         candidates = self._ordered(None if self._sieve is None else self._view.within(self._sieve))
@@ -117,7 +115,7 @@ class Search:
         return found
 
     def _take(self, candidates: ByHeart | ByCode, want: int, most: int) -> bool:
-        """Looks at the next candidates until enough versions are found; whether there are no more candidates."""
+        """Look at further candidates until enough versions are found. Return whether there are no more."""
         taken = 0
         while taken < most:
             share = self._share()
@@ -139,7 +137,7 @@ class Search:
         return len(self._best(want)) >= want
 
     def _share(self) -> float:
-        """How many of those that were asked about may be seen."""
+        """Return the share of the probed rows that is visible."""
         asked = len(self._visible)
         return max(sum(self._visible.values()) / asked, LEAST_SHARE) if asked else 1.0
 
@@ -170,7 +168,7 @@ class Search:
         candidates.learn(places, similar)
 
     def _read(self, places: Places) -> tuple[Places, Floats]:
-        """Those of them that are there at the filter's known time, with their vectors."""
+        """Return those of the places that exist at the filter's known time, with their vectors."""
         at = dict(zip(self._view.entries[places].tolist(), range(len(places)), strict=True))
         found = self._at_hand("v.vector", list(at))
         places = places[[at[entry] for entry, *_ in found]]
@@ -180,7 +178,7 @@ class Search:
         return places, singles(read)
 
     def _best(self, number: int) -> list[Near]:
-        """The best of what was scored that may be seen, a version once; asks about no more than it has to."""
+        """Return the best visible versions scored so far, each once. Probes no more rows than necessary."""
         asked = number, len(self._scored)
         if self._told[0] != asked:
             self._told = asked, self._sorted_out(number)
@@ -214,7 +212,7 @@ class Search:
         self._visible.update((row, met[row]) for row in new)
 
     def _span(self, entries: Iterable[int]) -> None:
-        """Of entries without one; None of those that are not there, or not yet at the filter's known time."""
+        """Load missing spans; None for entries that do not exist at the filter's known time."""
         new = [entry for entry in entries if entry not in self._spans]
         if new:
             self._spans.update(dict.fromkeys(new))

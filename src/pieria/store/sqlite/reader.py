@@ -1,4 +1,4 @@
-"""A reader of a SQLite file: what leaves it as a whole, as copies and exports do, is held against its checksums."""
+"""The read transaction on a SQLite file. Copies and exports of whole tables are checked against checksums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pieria.record.changeset import Content
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.tables import TABLES
-from pieria.store.sqlite.sealing import operational_errors
+from pieria.store.sqlite.seal_driver import operational_errors
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import SUMMED, copied_sum, row_sum
 

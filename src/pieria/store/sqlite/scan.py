@@ -1,8 +1,8 @@
-"""The codes of a bank in this process: loaded once, then kept level with the file, for all threads of a store.
+"""The codes of a bank in this process, loaded once and kept up to date for all threads.
 
-A process learns of new entries by their number, which only grows, and of those that are gone by the list of the latest
-ones. It is brought level within the transaction that asks, so that it holds all that this one can see. What it holds
-beyond that does no harm: whether anything is there and may be seen, the transaction decides.
+New entries are found by their number, which only grows; deleted ones by the list of the latest deletions. Each
+transaction brings the codes up to its own snapshot. Newer codes do no harm: the transaction decides what exists and is
+visible.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _every: weakref.WeakSet[Scan] = weakref.WeakSet()
 
 
 class Seen(NamedTuple):
-    """What a transaction sees: the space, and how far entries, departures, changes and versions are counted."""
+    """A transaction's snapshot: the space, and its counters of entries, deletions, changes and versions."""
 
     space: int
     dimension: int
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
 
 
 class Loaded:
-    """The codes of one space, up to an entry and a departure."""
+    """The codes of one space up to an entry and a deletion."""
 
     def __init__(self, seen: Seen) -> None:
         self.space = seen.space
@@ -54,7 +54,7 @@ class Loaded:
         self._sql = statements("codes.sql")
 
     def advance(self, connection: sqlite3.Connection, seen: Seen) -> bool:
-        """Up to what the transaction sees; False where that is too far to be followed."""
+        """Catch up with the transaction's snapshot. Return False if too many deletions were missed."""
         if seen.gone > self.gone and not self._drop(connection, seen):
             return False
         if seen.entry > self.entry:
@@ -100,7 +100,7 @@ class Loaded:
             codes.learn(self._fetched(connection, unknown))
 
     def _fetched(self, connection: sqlite3.Connection, entries: NDArray[np.int64]) -> Floats:
-        """In the order of the entries; zeros for what is gone."""
+        """Return vectors in the order of the entries; zeros for deleted ones."""
         import json
 
         import numpy as np
@@ -130,7 +130,7 @@ class Scan:
         _every.add(self)
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here, in the middle of a change."""
+        """Reset after a fork, when a missing thread may hold the lock in the middle of a change."""
         if self._lock.locked():
             self._loaded = None
         self._lock = threading.Lock()
@@ -154,7 +154,7 @@ class Scan:
         return self._loaded
 
     def apart(self) -> Scan:
-        """The same for a transaction that may be undone: what it learns stays with it."""
+        """Return a private copy for a transaction that may be rolled back."""
         with self._lock:
             return Scan(None if self._loaded is None else self._loaded.copy())
 

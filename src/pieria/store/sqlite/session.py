@@ -1,4 +1,4 @@
-"""A transaction on a SQLite file, as the shared code sees it: the connection's own methods, with nothing in between."""
+"""A transaction on a SQLite file for the shared code. It exposes the connection's own methods directly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SQLiteSession:
     statements = staticmethod(statements)
 
     def __init__(self, connection: sqlite3.Connection, *, reads: bool = False) -> None:
-        """`reads`: it sees one snapshot, and changes nothing."""
+        """`reads`: the transaction sees one snapshot and changes nothing."""
         self.connection = connection
         self.hides: bool | None = None
         self._remembered: dict[str, list[Any]] | None = {} if reads else None

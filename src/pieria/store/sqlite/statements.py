@@ -1,4 +1,4 @@
-"""Reads the store's SQL from its files, once a process. `@content` and its like stand for the columns of a table."""
+"""Reads the store's SQL from its files, once a process. `@content` and other placeholders become a table's columns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from pieria.store.sql.tables import with_columns
 
 @cache
 def statements(file: str) -> dict[str, str]:
-    """Every block of the file by its name."""
+    """Return every block of the file by its name."""
     written = files("pieria.store.sqlite").joinpath(file).read_text(encoding="utf-8")
     return {name: with_columns(block) for name, block in parsed(written).items()}

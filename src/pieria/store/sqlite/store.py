@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file a bank, one writer at a time, a reader a thread, any number of processes."""
+"""The embedded store: one SQLite file a bank, one writer at a time, one reader a thread, many processes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from pieria.store.sqlite import folder
 from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
-from pieria.store.sqlite.converting import clear
+from pieria.store.sqlite.conversion import clear
 from pieria.store.sqlite.file import LOGS, empty
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.scan import Scan
-from pieria.store.sqlite.sealing import is_sealed, made_file, name_of, operational_errors
+from pieria.store.sqlite.seal_driver import is_sealed, made_file, name_of, operational_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.vacuum import vacuum
@@ -46,17 +46,17 @@ SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "off": "OFF"}
 """How far a commit waits for the disk. `off` is for throw-away banks: it survives a crash of the process only."""
 
 LEAST_DATABASE = 512
-"""Bytes of the smallest page that SQLite knows."""
+"""Bytes of SQLite's smallest page."""
 PAGES_A_STEP = 2_000
 AGAIN = "`pieria doctor --repair` tries again"
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 SHORTEST_NAP, LONGEST_NAP = 0.0002, 0.002
 LOOK_SECONDS = 0.2
-"""Nobody tells another process of a change to a file: whoever waits for one looks so often."""
+"""Interval of polling a file for changes: other processes send no notifications."""
 
 
 class SQLiteStore:
-    """Opens the file, bringing its schema up to date, or making it; `NotFoundError` where it may not `create` it."""
+    """Opens and migrates the file, or makes it; `NotFoundError` if it may not `create` it."""
 
     def __init__(
         self,
@@ -72,8 +72,9 @@ class SQLiteStore:
         foreign: bool = False,
         seal: Seal | None = None,
     ) -> None:
-        """`on_made` is called when the file was made, and not found. A `foreign` bank is read as hearsay, and nothing
-        is written to it. A file that is made is sealed with the `seal`, and one that is sealed opened with it."""
+        """`on_made` is called when the file is new. A `foreign` bank is read as hearsay and never written. `seal`
+        encrypts a new file and opens a sealed one.
+        """
         self.path = path
         self._seal = seal
         self.is_foreign = foreign
@@ -90,7 +91,7 @@ class SQLiteStore:
         self._open(create, SYNCHRONOUS[durability])
 
     def _open(self, create: bool, synchronous: str) -> None:
-        """Whoever removes the bank at this very moment leaves no file, and then a new one is made."""
+        """Open the file. If another process removes the bank meanwhile, retry and make a new one."""
         for is_last in (False, False, True):
             self._find_place(create)
             busy_ms = int(self._busy_seconds * 1000)
@@ -110,7 +111,7 @@ class SQLiteStore:
                 try:
                     self._check_file()
                 except FileNotFoundError:
-                    # A link that leads nowhere stays one.
+                    # A dangling link is an error and is not replaced.
                     if not create or self.path.is_symlink():
                         raise
                 else:
@@ -125,8 +126,7 @@ class SQLiteStore:
             raise found from problem
 
     def _made_place(self) -> bool:
-        """The folder and the file, readable by their owner alone, their names on the disk as well as they are. Whether
-        the file is new."""
+        """Make folder and file, private to their owner, and sync their names. Return whether the file is new."""
         missing = [folder for folder in (self.path.parent, *self.path.parent.parents) if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         for made in missing:
@@ -139,7 +139,7 @@ class SQLiteStore:
         return is_new
 
     def _made_file(self) -> bool:
-        """False where it is there: it must not be opened then, since closing it would drop our own locks on it."""
+        """Return False if the file exists. It must not be opened then: closing it would drop our own locks on it."""
         if self._seal is not None:
             return made_file(self.path, self._seal)
         try:
@@ -149,12 +149,12 @@ class SQLiteStore:
         return True
 
     def _check_file(self) -> None:
-        """SQLite takes a file of a few bytes for an empty database, and would write over it."""
+        """Refuse files too short for a database: SQLite takes them for empty ones and would overwrite them."""
         if 0 < self.path.stat().st_size < LEAST_DATABASE:
             hint = "Name another bank or move the file away."
             raise ForeignFileError("open", f"{self.path} is not a database", hint=hint)
         if not self.is_foreign and not os.access(self.path, os.W_OK):
-            # What was taken away just now, or taken away and made anew, is not forbidden.
+            # A file that was just removed, or removed and made again, is no permission problem.
             self.path.stat()
             if not os.access(self.path, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -177,7 +177,7 @@ class SQLiteStore:
             self.scrub()
 
     def _check_schema(self) -> None:
-        """Refuse a foreign bank of an older schema: to bring it up to date would be to write."""
+        """Refuse a foreign bank of an older schema: migrating it would write to it."""
         with (
             self._connections.used(),
             translated("open", self.path, self._seal),
@@ -191,7 +191,7 @@ class SQLiteStore:
         return ReadOnlyError(operation, f"{self.path} lies in a project that is not trusted: {reason}", hint=hint)
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        """Without waiting for anybody where there is nothing to do: opening a bank is not held up by its writers."""
+        """Migrate if necessary. If nothing is missing, opening does not wait for writers."""
         if self._patiently(connection, lambda: is_up_to_date(connection, self.path)):
             return
         now = iso(self._clock())
@@ -200,7 +200,7 @@ class SQLiteStore:
 
     @contextmanager
     def _turn(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
-        """The writing connection, while nobody else writes to the file or takes its log in."""
+        """Yield the writing connection, while no other process writes to the file or checkpoints its log."""
         until = None if seconds is None else time.monotonic() + seconds
         with self._connections.used(), self._connections.locked(seconds):
             connection = self._connections.writer()
@@ -211,9 +211,9 @@ class SQLiteStore:
                 self._connections.turn.give()
 
     def _patiently(self, connection: sqlite3.Connection, act: Callable[[], T], seconds: float | None = None) -> T:
-        """What needs the file to itself, tried until the busy time is over, or so many seconds.
+        """Retry an action that needs the file exclusively, until the busy time or `seconds` is over.
 
-        SQLite itself sleeps up to 100 ms between tries, so that whoever writes on and on would get every turn.
+        SQLite's own retries sleep up to 100 ms. A process that writes all the time would win every time.
         """
         deadline = time.monotonic() + (self._busy_seconds if seconds is None else seconds)
         connection.execute("PRAGMA busy_timeout = 0")
@@ -227,7 +227,7 @@ class SQLiteStore:
                 except operational_errors() as problem:
                     if not name_of(problem).startswith(BUSY) or time.monotonic() > deadline:
                         raise
-                # Whoever closes the store waits for this thread no longer than a moment.
+                # Closing the store waits only briefly for this thread, so check for it.
                 self._connections.check_open()
                 time.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311 - not a secret
         finally:
@@ -279,10 +279,10 @@ class SQLiteStore:
         return micros(self._clock())
 
     def scrub(self) -> list[str]:
-        """Rewrites the file and empties the write-ahead log.
+        """Rewrite the file and empty the write-ahead log. Return what could not be done.
 
-        Overwriting what is deleted is not enough: when pages are split, copies stay in their unused parts. Where a
-        reader elsewhere or a full disk stands in the way, it says so and the check reports it until it is done.
+        Overwriting deleted data is not enough: split pages keep copies in their unused parts. A reader elsewhere or a
+        full disk can prevent it; then the check reports that until it is done.
         """
         if self.is_foreign:
             raise self._foreign("purge")
@@ -314,7 +314,7 @@ class SQLiteStore:
             source = self._connections.connect(query_only=False)
             target = empty(aside, self._seal if self.is_sealed else None, "backup")
             try:
-                # An open read transaction fixes the moment, so that writers elsewhere cannot restart the copy for ever.
+                # An open read transaction fixes the snapshot: otherwise other writers could restart the copy for ever.
                 source.execute("BEGIN")
                 source.execute(statements("queries.sql")["head"]).fetchall()
                 source.backup(target, pages=PAGES_A_STEP, progress=report)
@@ -380,8 +380,8 @@ class SQLiteStore:
         return self._connections.is_closed
 
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
-        """The moment at which the file's name goes is that at which the bank does: its log was written into it before,
-        and what may be left beside it holds nothing. Where the name is a link, what it leads to goes.
+        """Remove the bank by deleting its file's name. Its log was merged into the file before, and files left beside
+        it hold nothing. If the name is a link, its target is deleted too.
         """
         if self.is_foreign:
             raise self._foreign("remove")
@@ -396,7 +396,7 @@ class SQLiteStore:
 
     @contextmanager
     def looking(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
-        """A reading connection in a transaction; within one that this thread has already, in the same."""
+        """Yield a reading connection in a transaction; within one of this thread, yield the same."""
         with self._connections.used(), self._connections.reader() as connection:
             if connection.in_transaction:
                 yield connection
@@ -412,7 +412,7 @@ class SQLiteStore:
 
     @contextmanager
     def rehearsing(self) -> Iterator[sqlite3.Connection]:
-        """The writing connection in a transaction that is never committed: some checks are spelt as writes."""
+        """Yield the writing connection in a transaction that is rolled back: some checks are write statements."""
         with self._turn() as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -423,5 +423,5 @@ class SQLiteStore:
 
 
 def _left(until: float | None) -> float | None:
-    """Seconds from now, where there is an end."""
+    """Return the seconds left until the deadline, or None without one."""
     return None if until is None else max(0.0, until - time.monotonic())

@@ -1,4 +1,4 @@
-"""Which rows of a bank's file have a checksum, and of which columns. Our own code writes the sums, and no trigger."""
+"""Which tables of a bank's file have checksums, and over which columns. Python code writes the sums, not triggers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.store.sqlite.statements import statements
 STEP = "sums"
 """The migration that adds the columns."""
 ENDS = "known_until"
-"""It changes when a row is closed, so no sum has it: an index holds it, and so do the rules of the record."""
+"""No sum covers this column, since closing a row changes it. An index and the rules of the record check it."""
 RECORD = ("content", "state", "link", "fact", "record", "journal")
 SUMMED = {
     **{table: tuple(column for column in TABLES[table].columns if column != ENDS) for table in RECORD},
@@ -23,14 +23,14 @@ SUMMED = {
     "terms": TABLES["terms"].columns,
     "vector": TABLES["vector"].columns,
 }
-"""The columns that a sum is of, in its order, by table."""
+"""The columns that a table's sum covers, in order."""
 _REAL_COLUMNS = {
     "state": ("importance", "confidence", "strength", "trust"), "link": ("weight",), "fact": ("confidence",)
 }  # fmt: skip
 REAL = {table: tuple(map(SUMMED[table].index, names)) for table, names in _REAL_COLUMNS.items()}
-"""Where numbers stand that the file gives back as floats."""
+"""Positions of columns that the file returns as floats."""
 UNLIKE = -1
-"""In place of a sum, of values that no code of ours could have written."""
+"""Replaces the sum of values that Pieria cannot have written."""
 PINNED = SUMMED["state"].index("pinned")
 _PLACES = {table: [TABLES[table].columns.index(name) for name in columns] for table, columns in SUMMED.items()}
 WRITTEN = {
@@ -38,11 +38,11 @@ WRITTEN = {
     "put_record": "record", "insert_journal": "journal", "insert_terms": "terms", "replace_terms": "terms",
     "insert_vector": "vector",
 }  # fmt: skip
-"""The statements that write such rows, with the values in the order of the sum, and the sum last."""
+"""The statements that write such rows; their values are in the order of the sum, with the sum last."""
 
 
 def with_sums(statement: str, rows: Iterable[Any]) -> Iterable[Any]:
-    """Return what a statement writes, each row of a table that has sums with its own."""
+    """Return the rows that a statement writes, with their sums if the table has them."""
     table = WRITTEN.get(statement)
     if table is None:
         return rows
@@ -51,7 +51,7 @@ def with_sums(statement: str, rows: Iterable[Any]) -> Iterable[Any]:
 
 
 def row_sum(table: str, values: Sequence[Any]) -> int:
-    """Return the sum of a row's values, whichever way Python and the file spell a number."""
+    """Return the sum of a row's values. Whole numbers and floats of equal value give the same sum."""
     if table in REAL:
         values = list(values)
         for place in REAL[table]:
@@ -63,12 +63,12 @@ def row_sum(table: str, values: Sequence[Any]) -> int:
 
 
 def copied_sum(table: str, line: Sequence[Any]) -> int:
-    """Return the sum of a line of a table, in the order in which tables are copied."""
+    """Return the sum of a table's row whose values are in the order of copying."""
     return row_sum(table, [line[place] for place in _PLACES[table]])
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Take what the tables hold now for right, as the migration that adds the sums does."""
+    """Compute sums from the current rows, for the migration that adds them."""
     for table in SUMMED:
         keys = TABLES[table].columns[: TABLES[table].keys]
         sql = statements("sums.sql")["fill"].format(table=table, key=", ".join(keys), places=", ".join("?" * len(keys)))
@@ -76,12 +76,12 @@ def fill(connection: sqlite3.Connection) -> None:
 
 
 def differing(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
-    """Return the keys of the rows of a table that do not hold what was written to them."""
+    """Return the keys of the table's rows that differ from their sums."""
     return [key for key, held, made in _each(connection, table) if held != made]
 
 
 def _each(connection: sqlite3.Connection, table: str) -> Iterator[tuple[tuple[Any, ...], int | None, int]]:
-    """Yield each row's key, the sum that the file has, and the sum of its values."""
+    """Yield each row's key, its stored sum, and the sum of its values."""
     keys = TABLES[table].keys
     sql = statements("sums.sql")["summed"].format(
         table=table, key=", ".join(TABLES[table].columns[:keys]), columns=", ".join(SUMMED[table])
@@ -97,7 +97,7 @@ def _each(connection: sqlite3.Connection, table: str) -> Iterator[tuple[tuple[An
 
 @contextmanager
 def _any_text(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read text that is not UTF-8 as well: it was damaged, and is to be found."""
+    """Let the connection read text that is not UTF-8, so that damaged rows can be found."""
     held = connection.text_factory
     connection.text_factory = _lenient
     try:

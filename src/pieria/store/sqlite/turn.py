@@ -1,11 +1,11 @@
-"""Who may write to a file now, among all processes: a lock that whoever writes or checkpoints holds meanwhile.
+"""The lock for writing to a file, among all processes: held by every writer and every checkpoint.
 
-SQLite keeps writers apart by itself, but not a writer from a checkpoint: up to 3.51.2 a commit that starts the log anew
-while another connection checks it in for the second time can leave pages of the log unread for ever (its makers call it
-the WAL-reset bug). A checkpoint runs within the commit that made it due, so holding this around both keeps them apart.
+SQLite itself keeps writers apart, but not a writer from a checkpoint. SQLite up to 3.51.2 has the WAL-reset bug. If a
+commit restarts the log while another connection checkpoints it a second time, pages can stay unread forever. A
+checkpoint runs within the commit that made it due, so holding this lock around both keeps them apart.
 
-The lock belongs to an open file, not to a process, so that two banks open on one file in one process exclude each other
-as well. It goes with its holder, however that ends.
+The lock belongs to an open file, not to a process. So two stores that one process opens on the same file exclude each
+other too. The system releases it when its holder ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENDING = "-turn"
 
 
 def beside(path: Path) -> Path:
-    """The file that the lock is on."""
+    """Return the path of the file that is locked."""
     return path.with_name(path.name + ENDING)
 
 
@@ -30,7 +30,7 @@ class Turn:
         self._file: int | None = None
 
     def take(self) -> None:
-        """Raises `BlockingIOError` where somebody else has it; never waits."""
+        """Take the lock. Raise `BlockingIOError` at once if another holder has it."""
         if self._file is None:
             self._file = self._opened()
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,7 +46,7 @@ class Turn:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """After a fork this leaves the other side's turn as it is: a lock goes when the last copy of its file does."""
+        """Close the file. After a fork the other side keeps its lock: it ends with the last copy of the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -1,7 +1,7 @@
-"""Rewrites a file whole. SQLite builds the new one aside, and here is said where.
+"""Rewrites a whole file, and chooses the folder where SQLite builds the new one.
 
-Not in memory, which a bank may not fit into, and not in the system's folder for temporary files, which is shared. The
-file has no name: it is unlinked as soon as it is open, so that nothing stays of it, not even after a crash.
+The new file is not built in memory, where it may not fit, nor in the system's shared temporary folder. It is unlinked
+right after opening, so that nothing of it remains, even after a crash.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 
 
 class _Folder:
-    """Where SQLite puts temporary files is one setting of the whole process; so one thread has it at a time."""
+    """SQLite's folder for temporary files. It is one setting of the process, so one thread holds it at a time."""
 
     def __init__(self) -> None:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
+        """Reset after a fork, when a missing thread may hold the lock."""
         self._lock = threading.Lock()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A write transaction on a SQLite file: what FTS5 wants of it, and the codes of its own vectors."""
+"""The write transaction on a SQLite file: its text index in FTS5, checksums, and the codes of its vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import SUMMED, copied_sum, row_sum, with_sums
 
 DEEP = 2_000
-"""Bytes of the index's record of its levels, of which each takes two."""
+"""Bytes of the index's structure record above which it is rebuilt; each level takes two."""
 
 
 class SQLiteWriter(SQLiteReader, SQLWriter):
@@ -33,14 +33,14 @@ class SQLiteWriter(SQLiteReader, SQLWriter):
         super().__init__(session, frequencies, self._committed, now, analyser)
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
-        """What this transaction has written is looked at as well, in codes that no other ever sees."""
+        """Search this transaction's own vectors too, in a private copy of the codes."""
         if self._changed_vectors and not self._apart:
             self._vectors = self._committed.apart()
             self._apart = True
         return super().near(vector, filter, want, what)
 
     def sift_windows(self) -> None:
-        """Takes away the windows of a bank of an earlier schema that hold more than whoever sees their turn sees."""
+        """Delete windows of an older schema with members that some readers of their turn may not see."""
         counters = dict(self._counters)
         self._vector_rows(counters).sift()
         self._keep(counters)
@@ -56,10 +56,10 @@ class SQLiteWriter(SQLiteReader, SQLWriter):
         self._file.execute(self._sql["unindex_terms"], (row,))
 
     def _unindexed(self) -> None:
-        """Deleted terms stay in the index's older segments until these are merged."""
+        """Merge the index: deleted terms stay in its older segments until then."""
         index = statements("index.sql")
         self._file.execute(index["merge_index"])
-        # Every merge makes the index a level deeper, and at 2,000 levels FTS5 takes it for damaged.
+        # Every merge adds a level, and FTS5 takes an index of 2,000 levels for damaged.
         if self._file.execute(index["index_depth"]).fetchone()[0] > DEEP:
             self._index_anew()
 

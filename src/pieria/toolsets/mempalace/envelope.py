@@ -8,7 +8,7 @@ from typing import Any
 from pieria.errors import AccessError, NotFoundError, PieriaError
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Access, Tool
-from pieria.toolsets.validating import violations
+from pieria.toolsets.validation import violations
 
 RECONNECT = "mempalace_reconnect"
 """What reads, and says whether it could; of a palace that is not there it tells as much as of one that is."""

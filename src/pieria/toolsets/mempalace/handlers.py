@@ -18,8 +18,8 @@ from pieria.toolsets.mempalace.graph import find_tunnels, graph_stats, traverse
 from pieria.toolsets.mempalace.hooks import hook_settings, memories_filed_away, reconnect
 from pieria.toolsets.mempalace.markdown import export_markdown
 from pieria.toolsets.mempalace.overview import get_aaak_spec, get_taxonomy, list_rooms, list_wings, status
-from pieria.toolsets.mempalace.searching import check_duplicate, search
-from pieria.toolsets.mempalace.syncing import sync
+from pieria.toolsets.mempalace.search import check_duplicate, search
+from pieria.toolsets.mempalace.sync import sync
 from pieria.toolsets.mempalace.triples import kg_add, kg_invalidate, kg_query, kg_stats, kg_supersede, kg_timeline
 from pieria.toolsets.mempalace.tunnels import create_tunnel, delete_tunnel, follow_tunnels, list_tunnels
 

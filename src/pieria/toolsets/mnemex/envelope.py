@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from pieria.errors import AccessError, NotFoundError, PieriaError
-from pieria.toolsets.calling import Spoken
+from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.refusing import RefusedError
+from pieria.toolsets.mnemex.refusals import RefusedError
 from pieria.toolsets.tool import Tool
-from pieria.toolsets.validating import violations
+from pieria.toolsets.validation import violations
 
 WHERE = {"memory": "search_memory gives the ids there are.", "cluster": "cluster_memories gives the ids there are."}
 

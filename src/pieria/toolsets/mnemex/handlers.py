@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pieria.toolsets.mnemex.analyzing import analyze_for_recall, analyze_message
-from pieria.toolsets.mnemex.gathering import cluster_memories, consolidate_memories
-from pieria.toolsets.mnemex.managing import gc, promote_memory
-from pieria.toolsets.mnemex.opening import create_relation, open_memories
-from pieria.toolsets.mnemex.saving import edit_memory, forget_memory, recover_memory, save_memory
-from pieria.toolsets.mnemex.searching import search_memory, search_unified
-from pieria.toolsets.mnemex.using import observe_memory_usage, touch_memory
+from pieria.toolsets.mnemex.analysis import analyze_for_recall, analyze_message
+from pieria.toolsets.mnemex.clusters import cluster_memories, consolidate_memories
+from pieria.toolsets.mnemex.collection import gc, promote_memory
+from pieria.toolsets.mnemex.nodes import create_relation, open_memories
+from pieria.toolsets.mnemex.save import edit_memory, forget_memory, recover_memory, save_memory
+from pieria.toolsets.mnemex.search import search_memory, search_unified
+from pieria.toolsets.mnemex.touch import observe_memory_usage, touch_memory
 
 __all__ = [
     "analyze_for_recall",

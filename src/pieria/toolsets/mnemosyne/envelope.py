@@ -8,7 +8,7 @@ from typing import Any
 from pieria.errors import NotFoundError, PieriaError
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Tool
-from pieria.toolsets.validating import violations
+from pieria.toolsets.validation import violations
 
 _MISSING = {
     "mnemosyne_forget": "not_found",

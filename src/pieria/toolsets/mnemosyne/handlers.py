@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pieria.toolsets.mnemosyne.diagnosing import diagnose, get_stats
-from pieria.toolsets.mnemosyne.keeping import forget, invalidate, sleep, update
-from pieria.toolsets.mnemosyne.moving import export, import_
-from pieria.toolsets.mnemosyne.recalling import recall
-from pieria.toolsets.mnemosyne.remembering import remember
+from pieria.toolsets.mnemosyne.diagnosis import diagnose, get_stats
+from pieria.toolsets.mnemosyne.export import export, import_
+from pieria.toolsets.mnemosyne.recall import recall
+from pieria.toolsets.mnemosyne.remember import remember
 from pieria.toolsets.mnemosyne.scratchpad import scratchpad_clear, scratchpad_read, scratchpad_write
 from pieria.toolsets.mnemosyne.triples import triple_add, triple_query
+from pieria.toolsets.mnemosyne.upkeep import forget, invalidate, sleep, update
 
 __all__ = [
     "diagnose",

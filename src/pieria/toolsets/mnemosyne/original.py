@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from pieria.errors import InputError
 from pieria.record.factnames import checked_name, checked_predicate
 from pieria.record.ids import derived_id
+from pieria.record.json_text import parsed
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import AUTHOR_TYPES
-from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.toolsets.mnemosyne.words import VERACITIES

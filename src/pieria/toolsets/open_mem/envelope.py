@@ -16,7 +16,7 @@ from pieria.errors import (
 )
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Tool
-from pieria.toolsets.validating import violations
+from pieria.toolsets.validation import violations
 
 CODES: tuple[tuple[type[PieriaError], str], ...] = (
     (NotFoundError, "NOT_FOUND"),

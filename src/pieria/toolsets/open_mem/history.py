@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.replies import SessionSeen
+from pieria.bank.results.general import SessionSeen
 from pieria.errors import InputError, NotFoundError
 from pieria.record.memory import Memory
 from pieria.record.time import iso

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
-from pieria.bank.incoming import export_of
-from pieria.bank.tracing import REVISES
+from pieria.bank.read.revisions import REVISES
+from pieria.bank.transfer.incoming import export_of
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.ids import derived_id
@@ -21,13 +21,13 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.toolsets.host import Call
-from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
+from pieria.toolsets.open_mem.import_plan import Plan
 from pieria.toolsets.open_mem.payload import observation
-from pieria.toolsets.open_mem.planning import Plan
+from pieria.toolsets.open_mem.payload_reader import CONTENT_ALSO, STATE_ALSO, Record, refused, told
 from pieria.toolsets.open_mem.words import BOTH, READ, SUMMARY, own_scope, share_of
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import ImportReport
+    from pieria.bank.results.transfer import ImportReport
 
 Values = dict[str, Any]
 IMPORTED = "open-mem"

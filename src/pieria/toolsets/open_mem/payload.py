@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.bank import Bank
-from pieria.bank.replies import Neighbor
+from pieria.bank.results.general import Neighbor
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory

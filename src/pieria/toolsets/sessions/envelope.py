@@ -8,7 +8,7 @@ from typing import Any
 from pieria.errors import Framework, Invalid, PieriaError
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Tool
-from pieria.toolsets.validating import violations
+from pieria.toolsets.validation import violations
 
 KINDS: tuple[tuple[type[PieriaError], str], ...] = ((Invalid, "invalid"), (Framework, "framework"))
 OTHERWISE = "unknown"

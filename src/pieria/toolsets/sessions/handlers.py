@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pieria.toolsets.sessions.looking import latest, list_banks, neighbors, node, nodes
-from pieria.toolsets.sessions.maintaining import maintain
-from pieria.toolsets.sessions.recalling import recall
-from pieria.toolsets.sessions.recording import append, close, commit, discard, start, state
+from pieria.toolsets.sessions.nodes import latest, list_banks, neighbors, node, nodes
+from pieria.toolsets.sessions.recall import recall
+from pieria.toolsets.sessions.record import append, close, commit, discard, start, state
+from pieria.toolsets.sessions.upkeep import maintain
 
 __all__ = [
     "append",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.doors.cli.values import NUMBER, TIME, WHOLE, OneOf, given
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group, speaking
+from pieria.doors.cli.parser import Group, speaking
 from pieria.doors.cli.values import NUMBER, TIME, TIME_AHEAD, WHOLE, OneOf, given
 
 if TYPE_CHECKING:

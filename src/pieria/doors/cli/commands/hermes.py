@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
-from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.parser import Group
+from pieria.doors.cli.run import REFUSED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +39,8 @@ def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
     What is there and up to date is left as it is; files that Pieria did not write are let be, and refused. Where there
     is no Hermes, nothing is written, unless --home says that it is to be there.
     """
-    from pieria.hermes import installing, options
+    from pieria.hermes import install as installing
+    from pieria.hermes import options
 
     folder = _home(home)
     if home is None:
@@ -69,7 +70,7 @@ def status(call: Call, /, home: Path | None) -> None:
 
     Ends with exit code 1 where the options cannot be read: Hermes then goes without this memory.
     """
-    from pieria.hermes import installing
+    from pieria.hermes import install as installing
 
     folder = _home(home)
     found = installing.plugin(folder)
@@ -85,7 +86,7 @@ def status(call: Call, /, home: Path | None) -> None:
 @click.pass_obj
 def uninstall(call: Call, /, home: Path | None, dry_run: bool) -> None:
     """Take the folder away. What was remembered stays, and so do the options."""
-    from pieria.hermes import installing
+    from pieria.hermes import install as installing
 
     before = installing.uninstall(_home(home), dry_run=dry_run)
     document = {"folder": str(before.folder), "was": before.state, "dry_run": dry_run}

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
-from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.parser import Group
+from pieria.doors.cli.run import REFUSED
 from pieria.doors.cli.values import OneOf
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.capture.installing.doing import Found, Where
-    from pieria.capture.installing.hosts import Host
+    from pieria.capture.install.actions import Found, Where
+    from pieria.capture.install.hosts import Host
 
 _WELL = ("installed", "missing", "absent")
 
@@ -50,7 +50,7 @@ def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dr
 
     What is there and up to date is left as it is. A file that cannot be read as its agent has it is not touched.
     """
-    from pieria.capture.installing import doing
+    from pieria.capture.install import actions as doing
 
     _each(
         call, hosts, scope, dry_run, partial(doing.install, context=context), ("would write", "written", "as it was"),
@@ -65,7 +65,7 @@ def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dr
 @click.pass_obj
 def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
     """Take the hooks away, and nothing else: a file is as it was before. What was captured stays."""
-    from pieria.capture.installing import doing
+    from pieria.capture.install import actions as doing
 
     _each(
         call, hosts, scope, dry_run, doing.uninstall,
@@ -83,8 +83,8 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
 
     Ends with exit code 1 where hooks are there and do not work.
     """
-    from pieria.capture.installing import doing
-    from pieria.capture.installing.hosts import HOSTS
+    from pieria.capture.install import actions as doing
+    from pieria.capture.install.hosts import HOSTS
 
     where = _where(call, scope)
     found = [doing.status(host, where) for host in (doing.chosen(hosts, where) if hosts else HOSTS.values())]
@@ -100,7 +100,7 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
 @click.pass_obj
 def drain(call: Call, /, refused: bool) -> None:
     """Hand over all that waits in the spool, now, and distil the sessions there that have come to an end or rest."""
-    from pieria.capture.draining import Drain
+    from pieria.capture.drain import Drain
 
     with call.workspace() as workspace:
         drain = Drain(workspace, distils=True)
@@ -121,7 +121,7 @@ def _each(
     *,
     next_step: bool = True,
 ) -> None:
-    from pieria.capture.installing.doing import chosen
+    from pieria.capture.install.actions import chosen
 
     where = _where(call, scope)
     document = []
@@ -150,7 +150,7 @@ def _about(host: Host, before: Found) -> dict[str, Any]:
 
 
 def _where(call: Call, scope: str) -> Where:
-    from pieria.capture.installing.doing import where
+    from pieria.capture.install.actions import where
 
     with call.workspace() as workspace:
         return where(workspace, scope, os.environ)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 from pieria.doors.cli.values import WHOLE, OneOf
 from pieria.record.job import STATES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.jobs import JobList
+    from pieria.bank.jobs.queue import JobList
     from pieria.record.job import Job
 
 

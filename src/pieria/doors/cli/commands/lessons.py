@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.record.lesson import STATES, TYPES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_lessons import Decided
+    from pieria.bank.results.lessons import Decided
 
 REASON = click.option("--reason", help="Why; kept with it.")
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 from pieria.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_upkeep import Storage
+    from pieria.bank.results.upkeep import Storage
 
 
 @click.group(cls=Group)
@@ -68,7 +68,7 @@ def compact(call: Call, /) -> None:
 
 def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
     """What the store of another system says that is in the data folder, and whether banks are there as well."""
-    from pieria.bank.transfer import stats_of_store
+    from pieria.bank.transfer.files import stats_of_store
 
     with call.workspace() as workspace:
         theirs = stats_of_store(workspace.data)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

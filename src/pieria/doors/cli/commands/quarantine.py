@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import TIME, WHOLE, given
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command, Group
+from pieria.doors.cli.parser import Command, Group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_rules import DecidedRules
+    from pieria.bank.results.rules import DecidedRules
 
 STATES = ("told", "waiting", "declined")
 WAYS = ("person", "agent", "hearsay", "outside")

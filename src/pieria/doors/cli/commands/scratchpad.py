@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group, speaking
+from pieria.doors.cli.parser import Group, speaking
 from pieria.doors.cli.values import text_of
 from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies import ScratchpadEntry
+    from pieria.bank.results.general import ScratchpadEntry
 
 
 @click.group(cls=Group)

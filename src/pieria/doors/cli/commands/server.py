@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.doors.cli.values import NUMBER, WHOLE
 from pieria.doors.http.limits import A_SECOND
 from pieria.record import check

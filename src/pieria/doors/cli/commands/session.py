@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pieria.doors.cli.asking import asked, hosted
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
-from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.parser import Group
+from pieria.doors.cli.run import REFUSED
+from pieria.doors.cli.tool_call import asked, hosted
 from pieria.doors.cli.values import OneOf, text_of
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def list_sessions(call: Call, /) -> None:
 def show(call: Call, /, id: str) -> None:
     """Show all that is kept of one: every step that is not learnt from yet, and why it failed, where it did."""
     with hosted(call) as host:
-        from pieria.toolsets.sessions.finding import keeper, logged
+        from pieria.toolsets.sessions.bank_lookup import keeper, logged
 
         kept, steps = logged(host, id)
         document = {**_told(keeper(host, id), kept, steps), "steps": [_step(step) for step in steps]}
@@ -142,7 +142,7 @@ def show(call: Call, /, id: str) -> None:
 def resume(call: Call, /, id: str) -> None:
     """Let what a process left unfinished go on: a step that was not judged, or learning that was cut off."""
     with hosted(call) as host, call.progress("learning") as report:
-        from pieria.toolsets.sessions.finding import taken_up
+        from pieria.toolsets.sessions.bank_lookup import taken_up
 
         taken = taken_up(host, id)
         told = {"session_id": id, "state": taken.wait(LONGEST, report), "goal": taken.goal}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import TIME_AHEAD, OneOf
 from pieria.record.banks import same_bank

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import OneOf
 from pieria.errors import TransferError
@@ -22,7 +22,7 @@ from pieria.record.banks import check_bank_name
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_transfer import ImportReport
+    from pieria.bank.results.transfer import ImportReport
 
 PIPE = "-"
 

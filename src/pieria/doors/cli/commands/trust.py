@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,7 +10,7 @@ import click
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.graph_upkeep import graph
 from pieria.doors.cli.commands.lessons import accept, decline, proposals, propose
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

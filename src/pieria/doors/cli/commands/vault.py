@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
-from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.parser import Group
+from pieria.doors.cli.run import REFUSED
 from pieria.doors.cli.values import OneOf
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
     from pieria import Change
-    from pieria.bank.replies import Diagnosis, Stats
+    from pieria.bank.results.general import Diagnosis, Stats
 
 
 NUMBERS = ("calls", "failed", "tokens in", "out", "seconds")

@@ -11,7 +11,7 @@ from pieria.doors.cli.shown.console import line
 from pieria.doors.cli.shown.words import counted
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_lessons import Decided, Learnt, Proposal, Proposals
+    from pieria.bank.results.lessons import Decided, Learnt, Proposal, Proposals
 
 COLOURS = {"accepted": "green", "declined": "red", "proposed": "yellow", "superseded": "dim"}
 

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from pieria.doors.cli.shown.console import line, row, table
 from pieria.toolsets import Tool
-from pieria.toolsets.validating import in_words
+from pieria.toolsets.validation import in_words
 
 
 def listed(tools: Iterable[Tool]) -> Iterator[RenderableType]:

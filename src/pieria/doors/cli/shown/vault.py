@@ -11,7 +11,7 @@ from pieria.record.time import iso
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
+    from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
 
 SHOWN = 40
 """Notes and problems that are told one by one."""

@@ -15,7 +15,7 @@ from pieria.record.time import moment
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
-    from pieria.bank.keeping import Upkeep
+    from pieria.bank.upkeep.verbs import Upkeep
 
 DUE = 20
 LISTED, DRAWN_FROM = 100, 20

@@ -15,15 +15,15 @@ from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import InputError, NotFoundError
 from pieria.record.factnames import is_blank
-from pieria.record.indexing import compared
+from pieria.record.index_terms import compared
 from pieria.record.link import End
 from pieria.record.memory import KINDS
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria import Fact, Memory
-    from pieria.bank.replies import Neighborhood
-    from pieria.bank.replies import Page as Listed
+    from pieria.bank.results.general import Neighborhood
+    from pieria.bank.results.general import Page as Listed
 
 SEEDS, FOUND = 40, 12
 """So many of the latest changes are shown where nothing is asked for; so many that a search finds."""

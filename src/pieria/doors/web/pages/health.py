@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pieria.capture.removing import remove_bank
+from pieria.capture.bank_removal import remove_bank
 from pieria.doors.http.schemas import text, whole
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.pages import health_tokens, rules
@@ -21,7 +21,7 @@ from pieria.toolsets import Access
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.replies import Diagnosis
+    from pieria.bank.results.general import Diagnosis
 
 JOBS = 30
 READ_AT_ONCE = 5_000

@@ -18,9 +18,9 @@ from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check, procedure
+from pieria.record.json_text import parsed
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, LISTED_KINDS, ROUTING_KINDS
-from pieria.record.parsing import parsed
 from pieria.record.time import micros
 from pieria.toolsets import Access, called
 

@@ -18,7 +18,7 @@ from pieria.toolsets import Access
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.replies import SessionSeen
+    from pieria.bank.results.general import SessionSeen
     from pieria.record.change import Change
     from pieria.record.fact import Fact
 

@@ -1,13 +1,13 @@
-"""A mind that asks a chat model: one prompt a step, kept as data in `prompts/`; no reply counts unchecked.
+"""A mind that asks a chat model, with one prompt per step from `prompts/`. Every reply is checked.
 
-The model is handed in; how it is reached belongs to the adapters. What a mind is belongs to `models.mind`.
+The model is an argument; adapters connect to it. The protocol of minds is in `models.mind`.
 """
 
 from pieria.models.llm import LLM, LLMResponse
-from pieria.models.metering import Meter
-from pieria.models.minds.llm.asking import Override
+from pieria.models.meter import Meter
+from pieria.models.minds.llm.custom_prompts import OwnPrompt
 from pieria.models.minds.llm.mind import LLMMind
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
-from pieria.models.minds.llm.replacing import OwnPrompt
+from pieria.models.minds.llm.request import Override
 
 __all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override", "OwnPrompt"]

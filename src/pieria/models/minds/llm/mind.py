@@ -1,6 +1,6 @@
-"""The mind itself: which step serves which judgement, what data it is given, and what its reply means.
+"""The mind: it chooses the step for each judgement, passes its data and converts the reply.
 
-It returns what it judged and does nothing else, whatever a model replies: no store, no file and no tool is in reach.
+It has no access to a store, a file or a tool. A model's reply can change nothing but the returned judgement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from pieria.errors import InputError, PromptError
 from pieria.models.llm import LLM
-from pieria.models.metering import Meter
+from pieria.models.meter import Meter
 from pieria.models.mind import (
     NOTICED,
     TITLE,
@@ -32,13 +32,13 @@ from pieria.models.mind import (
     Told,
     Triple,
 )
-from pieria.models.minds.llm import reading
-from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
-from pieria.models.minds.llm.fitting import Listed, cut
+from pieria.models.minds.llm import reply_values as reading
+from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
 from pieria.models.minds.llm.prompt import STEPS, prompt
-from pieria.models.minds.llm.replacing import OwnPrompt, checked_prompts
+from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
+from pieria.models.minds.llm.truncation import Listed, cut
 from pieria.record import entities
-from pieria.record.clipping import clipped
+from pieria.record.clip import clipped
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -47,24 +47,24 @@ FACTS, CONCEPTS, PROCEDURES = 50, 20, 30
 TAGS, TERMS = 20, 10
 ENTITIES, TRIPLES = 200, 200
 NOTES, NARRATIVE, LESSONS, SENTENCE = 100, 4_000, 50, 600
-"""How many of a reply's list are taken; and characters of a narrative, and of each part of a lesson."""
+"""Limits of a reply: items per list, characters of a narrative, and characters of each part of a lesson."""
 DONE = 60
-"""Deeds of a task that are shown, the last ones."""
+"""The latest deeds of a task that are shown."""
 CANDIDATES, GLANCE, GRADED_ACTION = 20, 200, 500
-"""Candidates of a refinement, characters of each, and characters of an action where procedures are graded."""
+"""Candidates shown for a refinement, characters of each, and characters of an action when procedures are graded."""
 NAMED = 500
-"""Characters in which a repair names the procedures that were not graded."""
+"""Characters of a repair message about ungraded procedures."""
 NEUTRAL = 0.5
-"""A reward of which nothing is known."""
+"""The reward when none is known."""
 KINDS = (*entities.KINDS, "technology", "date", "person", "place")
 
 
 class LLMMind:
-    """Every judgement by a chat model, one prompt a step; see `Mind` for what each method returns.
+    """Judges with a chat model, one prompt per step. `Mind` documents the methods.
 
-    `overrides` gives a step, or a group of steps, another model or further options; `overlays` adds text to the system
-    message of a step, `domain` to that of all. `prompts` puts prompts of your own in the place of ours, step by step.
-    `meter` is asked before every call and told after it.
+    `overrides` gives a step, or a group of steps, another model or further options. `overlays` adds text to the system
+    message of a step, `domain` to all of them. `prompts` replaces prompts by step. `meter` is called before and after
+    every model call.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class LLMMind:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of the prompt of each step: of what all share, a dot, and its own."""
+        """The version of each step's prompt: the shared version, a dot, and its own."""
         return {step: prompt(step).version for step in STEPS}
 
-    # --- an episode, step by step
+    # --- the steps of an episode
 
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
         data: dict[str, Datum] = {"goal": goal, "before": before, "action": action, "observation": observation}
@@ -149,7 +149,7 @@ class LLMMind:
         return [procedure for procedure in found if procedure.instruction]
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
-        """A procedure that the model does not grade, even when asked again, gets the mean reward of the steps."""
+        """Return the grades. A procedure still ungraded after a second request gets the mean reward of the steps."""
         if not procedures:
             return []
         data: dict[str, Datum] = {"goal": goal, "steps": _graded_steps(steps), "procedures": _prescriptions(procedures)}
@@ -214,7 +214,7 @@ class LLMMind:
         return reading.within_words(self._ask.text("summarize", data), words)
 
     def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
-        """What pages say is not shown: whoever writes a page has no say in what is noticed of the work."""
+        """Return notes on tasks. Page contents are not shown: an author of a page must not influence the notes."""
         if not tasks:
             return []
         step = "notice"
@@ -234,7 +234,7 @@ class LLMMind:
         ]
 
     def lessons(self, mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
-        """Whether they rest on what was seen and said is for the caller to tell."""
+        """Return lessons. The caller must check that they rest on the evidence."""
         if not mended and not told:
             return []
         step = "lessons"
@@ -257,7 +257,7 @@ class LLMMind:
     # --- a text
 
     def entities(self, text: str) -> list[Named]:
-        """Those whose names stand in the text; a kind that we do not know is a `name`."""
+        """Return things whose names occur in the text. An unknown kind becomes `name`."""
         if not text.strip():
             return []
         listed = self._ask.structured("entities", {"text": text})["entities"]
@@ -268,7 +268,7 @@ class LLMMind:
         return _spelt("entities", text, dict.fromkeys(named), lambda one: (one.name,))
 
     def triples(self, text: str) -> list[Triple]:
-        """Those whose subject and object stand in the text; of times as well, what does not is left out."""
+        """Return triples whose subject and object occur in the text. Times that do not occur are left out."""
         if not text.strip():
             return []
         listed = reading.bounded("triples", self._ask.structured("triples", {"text": text})["triples"], TRIPLES)
@@ -293,7 +293,7 @@ def _check_among(parameter: str, word: str, known: tuple[str, ...]) -> None:
         raise InputError(parameter, f"one of {', '.join(known)}", word)
 
 
-# --- what a model is shown
+# --- data for prompts
 
 
 def _steps(steps: Sequence[StepSeen]) -> Listed:
@@ -386,7 +386,7 @@ def _done(deed: Deed) -> str:
 
 
 def _judged(what: Knowledge, found: Found) -> dict[str, object]:
-    """The score under the name it has for this kind of knowledge."""
+    """Return the score under its name for this kind of knowledge."""
     if what == "semantic":
         return {"confidence": found.score}
     if what == "procedural":
@@ -394,7 +394,7 @@ def _judged(what: Knowledge, found: Found) -> dict[str, object]:
     return {}
 
 
-# --- what its reply means
+# --- values of replies
 
 
 def _filled(step: str, text: str) -> str:
@@ -413,7 +413,7 @@ def _confidence(item: Mapping[str, Any]) -> float:
 
 
 def _grades(reply: Mapping[str, Any], count: int) -> dict[int, float]:
-    """By index. One that was not asked for is passed over, and of two with the same index the first counts."""
+    """Return the grades by index. Ignores unknown indices; the first of two grades counts."""
     grades: dict[int, float] = {}
     for score in reply["scores"]:
         if 0 <= score["index"] < count:
@@ -427,7 +427,7 @@ def _time(told: object, whole: str) -> str | None:
 
 
 def _spelt(step: str, text: str, made: Iterable[T], names: Callable[[T], tuple[str, ...]]) -> list[T]:
-    """Those whose names stand in the text: a model that makes up the rest changes nothing by it."""
+    """Return the items whose names occur in the text; a model may invent others."""
     whole = reading.spelt_in(text)
     all_made = list(made)
     kept = [one for one in all_made if all((name := reading.spelt_in(part)) and name in whole for part in names(one))]

@@ -1,7 +1,6 @@
-"""The prompts as data: one file a step in `prompts/`, and what all of them share in `shared.toml`.
+"""The prompts as data: one file per step in `prompts/`, and `shared.toml` for all steps.
 
-A file says whom the step serves, what is told to the model, which data it is given and how it must reply. What is done
-with a reply that breaks this belongs to `asking`.
+A file has the instructions, the data slots and the reply format of a step. `request` handles invalid replies.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _SHARED = "shared"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for data in the user's message. Without data it says what `absent` says, or is left out.
+    """A place for data in the user message. Without data it shows `absent`, or is left out.
 
     Data is fenced, unless it is `ours`: a number or a word of a fixed list.
     """
@@ -31,10 +30,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One step. `key` is what the reply is about, `nothing` and `malformed` are the reasons of its errors.
+    """The prompt of one step. `key` is the main field of the reply; `nothing` and `malformed` are reasons of errors.
 
-    `schema` is what the model is held to; `accepted` is what a reply is: the same without the members that are put
-    right by code and without the ban on others. Both are None for a step that replies in text.
+    The model is held to `schema`. `accepted` is a looser schema to check replies: it allows further members, and leaves
+    out members that code repairs. Both are None for a text step.
     """
 
     step: str
@@ -52,7 +51,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """`rule` ends every system message, `repair` opens the turn that asks for a better reply."""
+    """`rule` ends every system message; `repair` begins the message that asks for a better reply."""
 
     version: int
     rule: str
@@ -72,7 +71,7 @@ def shared() -> Shared:
 
 @cache
 def prompt(step: str) -> Prompt:
-    """The prompt of one of `STEPS`."""
+    """Return the prompt of one of `STEPS`."""
     read = _read(step)
     reply = read["reply"]
     schema = read.get("schema")
@@ -113,6 +112,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "texts": ("entities", "triples"),
     "work": ("notice", "lessons"),
 }
-"""By which several steps may be given the same override."""
+"""Groups of steps that can share an override."""
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
 STEPS: tuple[str, ...] = tuple(_GROUP_OF)

@@ -1,4 +1,4 @@
-"""The refusal of a name that is not known, with the one that was perhaps meant."""
+"""The error for an unknown name, with the nearest known one as a hint."""
 
 from __future__ import annotations
 

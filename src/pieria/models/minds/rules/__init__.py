@@ -1,4 +1,4 @@
-"""The mind that judges by rules. Its packs are data beside it; which rules use them is told in each."""
+"""The mind that judges by rules. Its word lists are data packs beside the code."""
 
 from pieria.models.minds.rules.mind import RuleMind
 

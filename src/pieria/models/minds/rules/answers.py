@@ -1,4 +1,4 @@
-"""An answer from what was found: its sentences that speak to the question, with when they were said."""
+"""Answers to a query: the sentences of the candidates that match it, with their dates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pieria.models.mind import Found, Knowledge
-from pieria.models.minds.rules.merging import Claim
+from pieria.models.minds.rules.merge import Claim
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
 from pieria.models.minds.rules.questions import said
 
@@ -24,9 +24,10 @@ class _Line:
 
 
 def answer(query: str, what: Knowledge, found: Sequence[Found]) -> str:
-    """Five sentences at most. Of what contradicts each other the latest comes first, and the others are called earlier.
+    """Return at most five sentences. Of contradicting sentences, all but the latest are marked earlier.
 
-    Events are told in their order, procedures by what they returned, facts by how far they speak to the question.
+    Events are in order of time, procedures by their return, facts by their match with the query. Except for events, the
+    latest of contradicting sentences comes first.
     """
     lines = _ranked(told(said(query)), found)
     if what == "episodic":

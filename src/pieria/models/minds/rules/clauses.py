@@ -1,7 +1,7 @@
-"""Clauses: who does what to what, sentence by sentence, as triples in the words of the packs.
+"""Clauses: reads triples of subject, predicate and object from one sentence after another.
 
-Exists as a shallow reading: phrases, one verb, what follows it by its prepositions. What a sentence only supposes,
-denies, asks or reports is passed over whole; a clause whose verb is not in the pack states nothing.
+The parser is shallow: it reads phrases, one verb, and what follows by its prepositions. It skips a sentence that
+supposes, denies, asks or reports, and a clause whose verb is not in the pack.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pieria.models.minds.rules.equating import Stated, equated, mutual
 from pieria.models.minds.rules.forms import Frame, adjectives, forms, frames, past_of
+from pieria.models.minds.rules.identity import Stated, equated, mutual
 from pieria.models.minds.rules.noun_phrases import Phrase, Phrases
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.statements import Statements
@@ -21,11 +21,11 @@ _STOPS = frozenset(
     (",", ";", ":", "and", "but", "—", "–", "(", ")", "-", "while", "although", "which", "who", "because")
 )
 _LED = 12
-"""Words of what may stand before a comma in front of a clause."""
+"""Words of an adverbial that may come before a clause, up to the comma."""
 
 
 class Clauses:
-    """Reads one sentence. `topic` is what the sentence before spoke of, for `she` and `it`."""
+    """Reads one sentence into `statements`, which also resolves `she` and `it`."""
 
     def __init__(self, sentence: Sentence, statements: Statements) -> None:
         self._in = sentence
@@ -36,7 +36,7 @@ class Clauses:
         self._last: list[Phrase] = []
 
     def read(self) -> Phrase | None:
-        """States what the sentence says; returns what it spoke of first."""
+        """Add the sentence's statements, and return its first subject."""
         at = 2 if self._in.at(1) == ":" else 0
         first: Phrase | None = None
         while at < len(self._in):
@@ -85,7 +85,7 @@ class Clauses:
         return place
 
     def _fronted(self, place: int) -> int:
-        """`In May, …`, `At work, …`: past the comma."""
+        """Read an opening adverbial such as `In May, …` or `At work, …`, and return the place after it."""
         said = self._in
         if said.is_time(place + 1):
             when, after = said.time_at(place + 1)
@@ -104,7 +104,7 @@ class Clauses:
         return self._predicate(after)
 
     def _modified(self, after: int) -> int:
-        """Past what stands between a subject and its verb: an apposition, a relative clause, the place it is in."""
+        """Skip what separates a subject from its verb: an apposition, a relative clause or a location."""
         said = self._in
         if said.at(after) == "(":
             closed = [at for at in range(after, min(after + _LED, len(said))) if said.at(at) == ")"]
@@ -132,7 +132,7 @@ class Clauses:
         return after
 
     def _widen(self, after: int) -> None:
-        """`the server in Frankfurt` is more than a server; Maya stays Maya, wherever she is from."""
+        """Extend the subject by its location: `the server in Frankfurt`. A name is not extended."""
         if len(self._subjects) == 1 and not self._subjects[0].named and not self._subjects[0].pronoun:
             held = self._subjects[0]
             self._subjects = [replace(held, text=self._in.span(held.first, after), after=after)]
@@ -166,7 +166,7 @@ class Clauses:
         return self._stated(group, frame)
 
     def _reduced(self, place: int) -> int:
-        """`the parser written by Naomi is …`: a participle without its `is`."""
+        """Read a participle without its `is`: `the parser written by Naomi is …`."""
         form = forms().get(self._in.at(place))
         if form is None or "participle" not in form.kinds or form.lemma not in frames() or not self._subjects:
             return self._skipped(place)
@@ -175,14 +175,14 @@ class Clauses:
         return self._stated(group, frames()[form.lemma])
 
     def _skipped(self, place: int) -> int:
-        """To where another clause may begin."""
+        """Return the next place where a clause may begin."""
         said = self._in
         while place < len(said) and said.at(place) not in _STOPS:
             place += 1
         self._states.end()
         return place
 
-    # --- what a verb states
+    # --- statements of a verb
 
     def _stated(self, group: Group, frame: Frame) -> int:
         objects: list[Phrase] = []
@@ -218,7 +218,7 @@ class Clauses:
         return self._phrases.listed(place, subject=False)
 
     def _acted(self, objects: list[Phrase], after: int) -> tuple[list[Phrase], int]:
-        """`working from home` is one thing to like."""
+        """Join an activity with its place into one object: to like `working from home`."""
         said = self._in
         form = forms().get(objects[0].noun) if len(objects) == 1 else None
         within = said.at(after) in words("words", "prepositions") and said.at(after) not in ("over", "to", "since")
@@ -231,7 +231,7 @@ class Clauses:
         return [whole], where.after
 
     def _tensed(self, predicate: str, group: Group, frame: Frame) -> str:
-        """`works_at` of what was: worked_at."""
+        """Return the predicate in the past form if the clause is past: `worked_at` for `works_at`."""
         first, _, rest = predicate.partition("_")
         form = forms().get(first)
         past = group.past or (frame.done and (group.perfect or group.kind == "passive"))
@@ -241,7 +241,7 @@ class Clauses:
         return f"{spelt}_{rest}" if rest else spelt
 
     def _behind(self, after: int, group: Group, frame: Frame, done_to: Sequence[Phrase]) -> int:
-        """What prepositions and times say behind the verb."""
+        """Read the prepositions and times after the verb."""
         said = self._in
         while after < len(said):
             word = said.at(after)
@@ -267,7 +267,7 @@ class Clauses:
         return after
 
     def _complement(self, place: int) -> tuple[list[Phrase], int]:
-        """What follows a preposition, unless it is something done: `to use`, `by using`."""
+        """Return what follows a preposition, unless it is an action: `to use`, `by using`."""
         form = forms().get(self._in.at(place + 1))
         done = form is not None and not self._in.tokens[place + 1].text[0].isupper()
         acting = form is not None and "ing" in form.kinds and self._in.is_nominal(place + 2)
@@ -286,7 +286,7 @@ class Clauses:
         self._last = objects[-1:]
 
     def _timed(self, word: str, when: str, group: Group, frame: Frame, done_to: Sequence[Phrase]) -> None:
-        """A time is what a clause states, or says since when or until when something held."""
+        """Add a time: as the object of a statement, or as the start or end of its validity."""
         place = frame.theme.get(word) if done_to else frame.agent.get(word)
         if place == "moved_to":
             place = "scheduled_for" if done_to else None
@@ -298,7 +298,7 @@ class Clauses:
             self._states.held(word, when, starts=frame.starts)
 
     def _meant(self, group: Group) -> int:
-        """plans_to_visit, decided_to_use, will_move_to: the verb itself, whether the pack knows it or not."""
+        """Read an intended action: plans_to_visit, decided_to_use, will_move_to. The pack need not know its verb."""
         said = self._in
         family = group.meant or "will"
         frame = frames().get(group.lemma, Frame())
@@ -317,7 +317,7 @@ class Clauses:
             self._states.add(self._subjects, family, [Phrase(group.lemma, 0, 0)])
         return self._behind(after, group, Frame(starts=True), [])
 
-    # --- what "is" states
+    # --- statements of "is"
 
     def _be(self, group: Group) -> int:
         said = self._in

@@ -1,4 +1,4 @@
-"""What a profile puts weight on, for rules: sentences that count for more, for less, or not at all in its work."""
+"""The emphasis of a profile: which sentences the rules keep, weaken or drop for it."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from dataclasses import replace
 from pieria.models.mind import Proposition
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import has_word
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 _PACK = "emphases"
 KEPT = 0.7
-"""How sure a sentence is that only the profile takes for a fact."""
+"""Confidence of a sentence that only the profile keeps."""
 _LESS = 0.5
 
 
 class Emphasis:
-    """Of a profile by its name. One that rules do not know, or none, weighs nothing."""
+    """The emphasis of a profile, by name. An unknown profile, or none, changes nothing."""
 
     def __init__(self, profile: str | None = None) -> None:
         self._name = profile if profile in pack(_PACK) else None
 
     @property
     def takes_steps(self) -> bool:
-        """Whether what was done with success is worth doing again by itself."""
+        """Whether successful steps become procedures."""
         return self._name is None or bool(pack(_PACK)[self._name]["steps"])
 
     def keeps(self, sentence: str) -> bool:
-        """Whether it is worth a fact for what it speaks of."""
+        """Return whether the profile's words make the sentence a fact."""
         return self._speaks(sentence, "kept") and not self._speaks(sentence, "dropped")
 
     def weighed(self, proposition: Proposition) -> Proposition | None:
+        """Return the proposition with its confidence for this profile, or None if the profile drops it."""
         if self._speaks(proposition.text, "dropped"):
             return None
         if self._speaks(proposition.text, "weaker"):

@@ -1,4 +1,4 @@
-"""Forms of verbs: from what a text spells to the verb, and to what the pack says that it states."""
+"""Forms of verbs: the verb for each spelling, and the statements that the pack has for the verb."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VOWELS = "aeiou"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a verb states of whoever does it, of what it is done to, and by which preposition."""
+    """The predicates of a verb: for its object, for the prepositions of its subject and object, and for times."""
 
     object: str | None = None
     agent: Mapping[str, str] = field(default_factory=dict)
@@ -24,23 +24,23 @@ class Frame:
     plain: str | None = None
     by: str | None = None
     done: bool = False
-    """Whether it brings something about, and so is past once it is done."""
+    """Whether the action is complete once done, so that its perfect and passive count as past."""
     also: bool = False
-    """Whether what the agent's prepositions state holds beside an object too."""
+    """Whether the subject's prepositions count even if there is an object."""
     starts: bool = False
-    """Whether what it states begins with it, so that a time beside it says since when."""
+    """Whether the stated relation begins with the action, so that a time of the action is its start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What one spelling may be a form of: `kinds` are base, third, past, participle and ing."""
+    """What a spelling may be: `kinds` are base, third, past, participle and ing."""
 
     lemma: str
     kinds: frozenset[str]
 
 
 def _doubles(lemma: str) -> bool:
-    """Whether the last letter is doubled: plan, planned."""
+    """Return whether the last letter is doubled: plan, planned."""
     if len(lemma) < 3 or lemma[-1] in _VOWELS + "wxy" or lemma[-2] not in _VOWELS or lemma[-3] in _VOWELS:
         return False
     return sum(letter in _VOWELS for letter in lemma) == 1 or lemma in (
@@ -67,12 +67,12 @@ def _ending(lemma: str) -> Iterator[tuple[str, str]]:
 
 
 _NO_VERBS = ("marriage", "marriages", "application", "applications", "programme", "programmes")
-"""What the stemmer's table leads to a verb though it is a noun."""
+"""Nouns that the stemmer's table maps to a verb."""
 
 
 @cache
 def _irregular() -> Mapping[str, tuple[str, ...]]:
-    """The past and the participle of verbs no rule reaches."""
+    """Return the past and participle forms of irregular verbs."""
     found: dict[str, list[str]] = {}
     for form, base in IRREGULAR.items():
         if form not in _NO_VERBS and not form.endswith(("ing", "s")):
@@ -81,7 +81,7 @@ def _irregular() -> Mapping[str, tuple[str, ...]]:
 
 
 def _is_participle(form: str, lemma: str) -> bool:
-    """Whether it is no past as well: written beside wrote."""
+    """Return whether the form is only a participle, not a past: written, but wrote."""
     return len(_irregular()[lemma]) > 1 and form.endswith(("n", "ne", "ung", "um", "un"))
 
 
@@ -92,7 +92,7 @@ def past_of(lemma: str) -> str:
 
 
 _SAME = frozenset(("put", "set", "cut", "read", "hit", "let", "cost", "shut", "split", "come", "become", "run"))
-"""Verbs of which the participle, or the past as well, is spelt like the verb."""
+"""Verbs whose participle, and often the past, is spelt like the base form."""
 
 
 def _inflected(lemma: str) -> Iterator[tuple[str, str]]:
@@ -114,14 +114,14 @@ def third_of(lemma: str) -> str:
 
 @cache
 def frames() -> Mapping[str, Frame]:
-    """Every verb of the pack with what it states; a verb of two words beside the one it begins with."""
+    """Return the frame of every verb in the pack. A two-word verb has its own entry."""
     held = pack("verbs")
     literal = {verb: _literal(verb, held["literal"]["by"]) for verb in held["literal"]["verbs"].split()}
     return literal | {verb: _frame(entry) for entry in held["frames"] for verb in entry["verbs"]}
 
 
 def _literal(verb: str, prepositions: str) -> Frame:
-    """A verb that is its own predicate, with the preposition behind it."""
+    """Return the frame of a verb that is its own predicate, with or without a preposition."""
     third = third_of(verb)
     return Frame(object=third, agent={word: f"{third}_{word}" for word in prepositions.split()})
 
@@ -137,7 +137,7 @@ def _frame(entry: Mapping[str, object]) -> Frame:
 
 @cache
 def forms() -> Mapping[str, Form]:
-    """Every form of every verb the rules know, with those that state nothing."""
+    """Return the form of every known spelling, including verbs without a frame."""
     kinds: dict[str, tuple[str, set[str]]] = {}
     stating = sorted({verb.partition(" ")[0] for verb in frames()})
     for lemma in (*stating, *sorted(words("words", "other_verbs"))):

@@ -1,4 +1,4 @@
-"""RuleMind: every step that needs judgement, by rules: no model, no network, the same answer every time."""
+"""RuleMind judges every step by rules: no model, no network, the same answer every time."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ from pieria.models.mind import (
     Triple,
 )
 from pieria.models.minds.rules.answers import answer
-from pieria.models.minds.rules.doing import procedures_of, returns_of
 from pieria.models.minds.rules.emphasis import Emphasis
-from pieria.models.minds.rules.lasting import lasting
-from pieria.models.minds.rules.learning import lessons
-from pieria.models.minds.rules.merging import merged_intent, merged_statements
-from pieria.models.minds.rules.naming import named
-from pieria.models.minds.rules.noticing import noticed
+from pieria.models.minds.rules.lasting_facts import lasting
+from pieria.models.minds.rules.lessons import lessons
+from pieria.models.minds.rules.merge import merged_intent, merged_statements
+from pieria.models.minds.rules.names import named
+from pieria.models.minds.rules.notice import noticed
+from pieria.models.minds.rules.procedures import procedures_of, returns_of
 from pieria.models.minds.rules.questions import missing, mode_of, tags_of
 from pieria.models.minds.rules.signs import Embed
-from pieria.models.minds.rules.stepping import reward_of, state_after, subgoal_of
-from pieria.models.minds.rules.summing import summarized
+from pieria.models.minds.rules.steps import reward_of, state_after, subgoal_of
+from pieria.models.minds.rules.summary import summarized
 from pieria.models.minds.rules.triples import triples
 
 
 class RuleMind:
-    """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5.
+    """Judges by rules. Its own rules raise nothing: without a result they return an empty one, or 0.5 for a reward.
 
-    `namer` is what spots names, if not the rules; it may raise, and so may `embed`, which makes unit vectors of texts:
-    with it, what a step is about is judged by its meaning as well. `profile` is the name of one that comes with Pieria:
-    of facts and procedures, rules then keep what belongs to that work.
+    `namer` finds names instead of the rules; `embed` returns unit vectors, and adds meaning to the detection of new
+    topics. Both may raise. `profile` names a built-in profile: facts and procedures are kept to fit its work.
     """
 
     guesses_modes = True
-    """It tells the mode of a question by its words; whoever looks may look elsewhere, too."""
+    """The mode of a query is a guess from its words, so a search may try other modes, too."""
     repeats = True
-    """What it says on a question is what it is shown, whether or not that answers; whoever asks it sees to that."""
+    """A synthesis repeats the candidates, even if they do not answer the query. The caller must filter them."""
 
     def __init__(self, namer: Namer = named, embed: Embed | None = None, *, profile: str | None = None) -> None:
         self._namer = namer
@@ -57,7 +56,7 @@ class RuleMind:
         self._emphasis = Emphasis(profile)
 
     def embedding(self, embed: Embed) -> Self:
-        """The same, with somebody who embeds; whoever does already goes on."""
+        """Return a copy that uses `embed`, or this mind if it has one already."""
         if self._embed is not None:
             return self
         made = copy(self)

@@ -1,4 +1,4 @@
-"""Noun phrases: who or what a sentence speaks of, whose it is, and lists of them."""
+"""Noun phrases: subjects and objects of a sentence, their owners, and lists of them."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from pieria.models.minds.rules.tokens import Sentence
 
 _OWNERS = {"my": "I", "our": "we"}
 _POINTING = frozenset(("this", "that", "these", "those", "one", "her"))
-"""Pronouns by themselves, determiners before a noun."""
+"""Pronouns when alone, determiners before a noun."""
 _FOLK = frozenset(("people", "children", "men", "women", "folks", "staff", "police", "engineers"))
 _LONGEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """`text` has no article. `first` and `after` bound its tokens."""
+    """A noun phrase. `text` has no article. `first` and `after` bound its tokens."""
 
     text: str
     first: int
     after: int
     determiner: str = ""
-    """`the`, `a`, `own`, `denied`, or nothing."""
+    """`the`, `a`, `own`, `denied`, or empty."""
     owner: str | None = None
     owner_word: str | None = None
-    """`his`, `her`: whose it is, if only the context tells."""
+    """A possessive such as `his`, whose owner is in the context."""
     noun: str = ""
-    """Without its owner and without what follows `of`, in lower case."""
+    """The noun in lower case, without its owner and without an `of` phrase."""
     of: Phrase | None = None
     named: bool = False
     called: str | None = None
-    """What it is, where its name follows: sister of `my sister Lena`, CTO of `our CTO Maya`."""
+    """The title before a name: sister in `my sister Lena`, CTO in `our CTO Maya`."""
     pronoun: bool = False
 
     @property
     def noun_text(self) -> str:
-        """As it is spelt, without its owner and without what follows `of`."""
+        """The noun as spelt, without its owner and without an `of` phrase."""
         if self.of is None:
             return self.bare
         words_before_of = len(self.bare.split()) - len(self.of.text.split()) - 1
@@ -45,7 +45,7 @@ class Phrase:
 
     @property
     def bare(self) -> str:
-        """Without its owner: new tracker of `our new tracker`."""
+        """The text without its owner: new tracker in `our new tracker`."""
         return self.text if self.determiner != "own" else self.text.partition(" ")[2]
 
     @property
@@ -59,10 +59,10 @@ class Phrases:
     def __init__(self, sentence: Sentence) -> None:
         self._in = sentence
         self.several = False
-        """Whether the clause speaks of several, so that a verb behind `and` may stand without its s."""
+        """Whether the clause has several subjects, so that a verb after `and` has no s."""
 
     def is_possessive(self, place: int) -> bool:
-        """Whether the 's there makes an owner of what stands before it, and is no short `is`."""
+        """Return whether the 's marks an owner, and is not a short `is`."""
         said = self._in
         if said.at(place) == "'":
             return True
@@ -92,7 +92,7 @@ class Phrases:
         return helping and not (place and said.tokens[place].text[0].isupper())
 
     def is_verb(self, place: int, first: int, several: bool = False) -> bool:
-        """Whether the word there is a verb in its own right, what stands from `first` on being who does it."""
+        """Return whether the word is the verb of a subject that begins at `first`."""
         said = self._in
         if self.is_auxiliary(place):
             return True
@@ -115,7 +115,7 @@ class Phrases:
         return self.is_auxiliary(place) or (form is not None and bool(form.kinds & {"third"}))
 
     def _is_adjective(self, following: int) -> bool:
-        """`the minimum supported version is`: nouns behind it, and then the verb."""
+        """Return whether nouns and then a verb follow: `the minimum supported version is`."""
         at = following
         while self._in.is_nominal(at):
             at += 1
@@ -129,9 +129,9 @@ class Phrases:
         return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
     def listed(self, place: int, *, subject: bool) -> tuple[list[Phrase], int]:
-        """The phrases of `A, B and C` that begin there, and where they end; none with `or` between them.
+        """Return the phrases of a list `A, B and C`, and the place after it. A list with `or` gives none.
 
-        What may be the subject of another clause, or its verb, is no part of a list of objects.
+        A list of objects ends before a phrase that is the subject of another clause, or its verb.
         """
         said = self._in
         if said.at(place) in ("both", "either", "neither"):
@@ -198,7 +198,7 @@ class Phrases:
         return self._introduced(whole, core, at)
 
     def _is_reduced(self, place: int) -> bool:
-        """`a dog named Rex`, `a tool written in Rust`."""
+        """Return whether a participle phrase begins here: `a dog named Rex`, `a tool written in Rust`."""
         form = forms().get(self._in.at(place))
         if form is not None and "participle" in form.kinds and self._in.at(place + 1) in words("words", "prepositions"):
             return not self._is_capital(place)
@@ -229,7 +229,7 @@ class Phrases:
         return said.is_name(after - 1) or said.is_name(core)
 
     def _introduced(self, phrase: Phrase, core: int, after: int) -> Phrase:
-        """`my sister Lena` is Lena, who is called my sister."""
+        """Return the name of an introduction, with its title: `my sister Lena` is Lena, called my sister."""
         said = self._in
         name = after
         titles = words("nouns", "relations") | words("nouns", "roles")

@@ -1,7 +1,7 @@
-"""The packs beside this file: what the rules know of English, read when a rule first needs it.
+"""The packs: word lists for the rules, loaded on first use.
 
-Exists so that another verb, technology or cue is another line of data. What follows from a word is decided by the
-rules; how verbs are inflected is in `forms`.
+A new verb, technology or cue is a new line of data. The code of the rules decides what follows from a word; `forms`
+inflects verbs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ def pack(name: str) -> dict[str, Any]:
 
 @cache
 def words(name: str, key: str) -> frozenset[str]:
-    """A list of words in a pack, written as one text or as a list of them."""
+    """Return a pack's word list, stored as one text or as a list."""
     held = pack(name)[key]
     return frozenset(held.split() if isinstance(held, str) else held)
 
 
 @cache
 def phrases(name: str, key: str) -> tuple[str, ...]:
-    """The same for phrases, told apart by a stroke."""
+    """Return a pack's phrase list, separated by `|`."""
     return tuple(phrase.strip() for phrase in pack(name)[key].split("|") if phrase.strip())

@@ -1,7 +1,7 @@
-"""From the first person to the third: what somebody says of themselves, as it is said of them.
+"""Converts sentences from the first to the third person, so that a fact names its speaker.
 
-Exists so that a fact stands by itself: `I prefer tea` is worth nothing where nobody knows whose word it is. Careful
-rather than complete: where a form may be two things, the sentence stays as it is, led by who says it.
+`I prefer tea` has no value without its speaker. If a form is ambiguous, the sentence stays unchanged and gets `… says:`
+in front.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.tokens import Sentence
 from pieria.record.analyser.irregular import IRREGULAR
 from pieria.record.commonwords import OPENINGS
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 _LONGEST = 1_000
-"""Characters of a sentence that is turned."""
+"""Characters of a sentence to convert."""
 _SINGLE = frozenset(("i", "me", "my", "mine", "myself"))
 _PLURAL = frozenset(("we", "us", "our", "ours", "ourselves", "let's"))
 _ADDRESSED = frozenset(("you", "your", "yours", "yourself", "yourselves"))
@@ -40,7 +40,7 @@ _NEARLY_NOT = frozenset(("never", "rarely", "seldom", "hardly", "scarcely", "bar
 
 
 class _Unsure(Exception):
-    """A form may be two things."""
+    """A form is ambiguous."""
 
 
 class _Edit(NamedTuple):
@@ -54,17 +54,17 @@ def capital(name: str) -> str:
 
 
 def is_first(text: str) -> bool:
-    """Whether it speaks of whoever says it, outside of quotes."""
+    """Return whether the text has a first-person pronoun outside quotes."""
     return not (_SINGLE | _PLURAL).isdisjoint(_outside(text))
 
 
 def is_addressed(text: str) -> bool:
-    """Whether it speaks to somebody."""
+    """Return whether the text has a second-person pronoun outside quotes."""
     return not _ADDRESSED.isdisjoint(_outside(text))
 
 
 def third(text: str, who: str) -> str:
-    """What `who` says, without a word that only points to them."""
+    """Return the sentence of `who` in the third person, or led by its speaker if that is unsafe."""
     low = _outside(text)
     if _SINGLE.isdisjoint(low) and _PLURAL.isdisjoint(low):
         return text
@@ -77,7 +77,7 @@ def third(text: str, who: str) -> str:
 
 
 def led(text: str, who: str) -> str:
-    """With who says it in front, going on in small letters where the first word is no name."""
+    """Return the sentence with its speaker in front. A common first word becomes lower case."""
     first = re.split(r"[\s,'’]", text, maxsplit=1)[0]
     small = first.lower() in OPENINGS and first != "I"
     return f"{capital(who)} says: {text[:1].lower() + text[1:] if small else text}"
@@ -106,7 +106,7 @@ def _quoted(said: Sentence) -> list[bool]:
 
 
 class _Turning:
-    """Of one sentence."""
+    """Converts one sentence."""
 
     def __init__(self, text: str, who: str) -> None:
         if len(text) > _LONGEST:
@@ -141,7 +141,7 @@ class _Turning:
                 raise _Unsure
 
     def _owns(self, at: int) -> bool:
-        """My house, but not `my goodness`; a friend of mine, but no mine under the ground."""
+        """Return whether `my` or `mine` is a possessive: my house, but not `my goodness`."""
         before, behind = self._in.at(at - 1) if at else "", self._in.at(at + 1)
         if self._in.at(at) == "my":
             return behind not in words("persons", "exclaimed")
@@ -154,7 +154,7 @@ class _Turning:
     def _put(self, at: int, new: str) -> _Edit:
         return _Edit(self._in.tokens[at].start, self._in.tokens[at].end, new)
 
-    # --- `I` and its verbs
+    # --- "I" and its verbs
 
     def _subject(self, at: int) -> Iterator[_Edit]:
         said = self._in
@@ -173,7 +173,7 @@ class _Turning:
         yield from self._following(place + 1, helped=helped)
 
     def _is_joined(self, link: int) -> bool:
-        """`Ben and I use Vim`: whether who is named before does it as well."""
+        """Return whether a second subject precedes `and I`: `Ben and I use Vim`."""
         said, start = self._in, link
         while start > 0 and said.at(start - 1) not in (",", ";", ":", "that", "because"):
             start -= 1
@@ -189,7 +189,7 @@ class _Turning:
         return place
 
     def _agreeing(self, place: int) -> tuple[bool, list[_Edit]]:
-        """How the verb there is spelt of one who is spoken of, and whether it only helps a verb without ending."""
+        """Return whether the verb is an auxiliary before a base form, and the edits for the third person."""
         said, word = self._in, self._in.at(place)
         if word in _THIRD:
             helps = word in ("do", "don't") and self._is_base(self._verb_place(place + 1))
@@ -222,7 +222,7 @@ class _Turning:
         raise _Unsure
 
     def _following(self, place: int, *, helped: bool) -> Iterator[_Edit]:
-        """What the same person does besides: `I live in Oslo and work at Acme`."""
+        """Yield edits for further verbs of the same subject: `I live in Oslo and work at Acme`."""
         said, plain = self._in, True
         fronted = said.at(self._first) in words("words", "subordinators")
         while place < len(said):
@@ -249,7 +249,7 @@ class _Turning:
             place = at + 1
 
     def _opens_object(self, place: int) -> bool:
-        """Whether what stands there follows a verb rather than a noun."""
+        """Return whether the word can follow a verb, but not a noun."""
         said = self._in
         listed = ("determiners", "possessives", "prepositions", "pronouns")
         return place < len(said) and any(said.at(place) in words("words", key) for key in listed)
@@ -266,7 +266,7 @@ def _forms(word: str) -> Form | None:
 
 
 def _spelt(word: str) -> str | None:
-    """The verb as of one who is spoken of; None where it may be now or then, or is no known verb."""
+    """Return the verb in the third person, or None if its tense is ambiguous or the verb unknown."""
     form = _forms(word)
     if form is None:
         return word if word in IRREGULAR or (word.endswith("ed") and len(word) > 4) else None

@@ -1,4 +1,4 @@
-"""Pieces of texts: clean sentences, short forms, words that tell, cues. What several steps of a mind need."""
+"""Parts of texts for several steps: clean sentences, clipped texts, informative terms, cues."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pieria.models.minds.rules.noun_phrases import Phrases
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
 from pieria.record.analyser import query_terms, spans
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 _BULLET = re.compile(r"\A(?:[-*•+>#]{1,6}|\d{1,3}[.)])\s+")
 _ROLE = re.compile(r"\A(?:user|assistant|human|system|ai|me)\s?:\s+", re.IGNORECASE)
 _SIGNS = 20
-"""Characters that count as one more word where a word is longer: scripts without spaces have words all the same."""
+"""Characters that count as one more word: scripts without spaces have long runs."""
 _READ = 4_000
-"""Characters of a question or an action that are read: more is pasted in."""
+"""Characters read of a query or an action: the rest is likely pasted."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """On one line each, without the marks of a list, and without `user:` in front."""
+    """Yield the sentences, each on one line, without list marks and role names such as `user:`."""
     for start, end in sentences(text):
         said = _ROLE.sub("", bare(" ".join(text[start:end].split())))
         if said:
@@ -31,17 +31,17 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """Without the mark of a list in front."""
+    """Return the line without a list mark."""
     return _BULLET.sub("", line)
 
 
 def length(text: str) -> int:
-    """Words, and more of them where they are very long."""
+    """Return the number of words; a very long word counts as several."""
     return sum(1 + len(word) // _SIGNS for word in text.split())
 
 
 def clipped(text: str, words: int) -> str:
-    """So many words at most, with a mark where more followed."""
+    """Return at most this many words, with an ellipsis if the text was cut."""
     kept: list[str] = []
     left = words
     for word in text.split():
@@ -56,12 +56,12 @@ def clipped(text: str, words: int) -> str:
 
 
 def told(text: str) -> frozenset[str]:
-    """The terms that tell something."""
+    """Return the informative terms: all but stop words."""
     return frozenset(found.term for found in query_terms(text) if not found.stop)
 
 
 def spelt(text: str) -> dict[str, str]:
-    """Each term that tells something as the text spells it first."""
+    """Return each informative term with its first spelling in the text."""
     telling = told(text)
     found: dict[str, str] = {}
     read_to = 0
@@ -73,8 +73,9 @@ def spelt(text: str) -> dict[str, str]:
 
 
 def noun_phrases(text: str, *, stating: bool = False) -> list[str]:
-    """The short ones of a text, in its order: what is neither a verb nor a small word. Of a text that states something
-    in whole sentences, `rsync runs` is no phrase; of a few words, `API tests` is one.
+    """Return the short noun phrases of a text, in order: runs without verbs and function words.
+
+    With `stating`, the text has full sentences, so `rsync runs` is no phrase. In a query, `API tests` is one.
     """
     found: dict[str, str] = {}
     for start, end in sentences(text[:_READ]):
@@ -102,7 +103,7 @@ _LONGEST_PHRASE = 5
 
 
 def _acting(said: Sentence) -> Iterator[int]:
-    """Where the verbs of its clauses stand that are in the third person."""
+    """Yield the places of third-person verbs."""
     phrases = Phrases(said)
     first: int | None = None
     helped = False
@@ -142,7 +143,7 @@ def _cues(pack_name: str, key: str) -> re.Pattern[str]:
 
 
 def cues(key: str, text: str) -> list[re.Match[str]]:
-    """Where the cues of the pack stand in a text that is in lower case already."""
+    """Return the matches of the pack's cues. The text must be in lower case."""
     return list(_cues("cues", key).finditer(text))
 
 
@@ -151,7 +152,7 @@ def has_cue(key: str, text: str) -> bool:
 
 
 def has_word(pack: str, key: str, text: str) -> bool:
-    """The same of another pack."""
+    """Return whether the text has a cue of any pack. The text must be in lower case."""
     return _cues(pack, key).search(text) is not None
 
 

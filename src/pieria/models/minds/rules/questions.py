@@ -1,4 +1,4 @@
-"""A question: what kind of memory it asks for, what to look for, and what is still missing."""
+"""Queries: the kind of memory that they ask for, search terms, and missing terms."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pieria.models.mind import Found, Mode
-from pieria.models.minds.rules.naming import named
+from pieria.models.minds.rules.names import named
 from pieria.models.minds.rules.pieces import has_cue, noun_phrases, spelt, told
 from pieria.record.asks import asks
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 _TAGS, _MISSING = 8, 5
 _READ = 4_000
 _PAST = frozenset(("when", "order"))
 _FACTS = frozenset(("who", "where", "which", "yes-no", "update"))
 _IN_A_SESSION = re.compile(r"Goal: (.*)\nRecent context:\n- (.*)\n\nQuery: (.*)", re.DOTALL)
-"""How a question is laid out that is asked in a session: its goal, its last steps, and the question."""
+"""The format of a query in a session: goal, last steps and query."""
 
 
 def mode_of(query: str) -> Mode:
-    """`mixed` where it asks for several kinds, or for none that shows. What it is asked in asks for nothing."""
+    """Return the mode; `mixed` if the query asks for several kinds or for none. Session context is ignored."""
     query = _parts(query)[0]
     kinds = asks(query)
     low = lowered(query[:_READ])
@@ -33,7 +33,7 @@ def mode_of(query: str) -> Mode:
 
 
 def tags_of(query: str, mode: Mode) -> list[str]:
-    """Names, then short phrases, then single words where there is nothing else; times where events are asked for."""
+    """Return names, then short phrases, or single words if there are none. Times count only for events."""
     text = said(query)[:_READ]
     found: dict[str, str] = {}
     for tag in (*_names(text, with_times=mode in ("episodic", "mixed")), *noun_phrases(text)):
@@ -43,7 +43,7 @@ def tags_of(query: str, mode: Mode) -> list[str]:
 
 
 def said(query: str) -> str:
-    """What is asked; and then what a question in a session is asked in, which may be longer than what is read."""
+    """Return the query, followed by its session context, because only the beginning is read later."""
     return "\n".join(_parts(query))
 
 
@@ -59,6 +59,6 @@ def _names(text: str, *, with_times: bool) -> Iterator[str]:
 
 
 def missing(query: str, found: Sequence[Found]) -> list[str]:
-    """The words of the question that nothing found speaks of."""
+    """Return the query's terms that no candidate has."""
     covered = frozenset().union(*(told(candidate.text[:_READ]) for candidate in found))
     return [word for term, word in spelt(said(query)[:_READ]).items() if term not in covered][:_MISSING]

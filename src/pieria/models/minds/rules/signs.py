@@ -1,6 +1,6 @@
-"""What speaks for it that a step goes on with what the steps before it were about, or turns to something else.
+"""Signs that a step continues the topic of the steps before, or begins another one.
 
-Each sign is a number told from the step and from what came before it. How much each weighs is in the pack `turning`.
+Each sign is a number, computed from the step and the earlier steps. The pack `turning` has the weights.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, sentences_of, told
 from pieria.record.commonwords import COMMON
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Unit vectors of texts, in their order."""
+"""Returns unit vectors of texts, in order."""
 
 READ = 1_000
-"""Characters of an observation and of an action that are read: what they are about is said early."""
+"""Characters read of an observation or an action: the topic shows early."""
 _COMMON, _NUMBER = 1 / 3, 0.1
-"""What a word of any talk and a number weigh against a word of the matter."""
+"""Weights of a common word and of a number, relative to a topical word."""
 _UNTOLD = 0.5
-"""The share that is taken where there is no word to tell it by."""
+"""The share without any terms."""
 _OPENING_MARKS = re.compile(r"\A[\W_]+")
 
 
 class Sight:
-    """A step and those before it, of which there is at least one."""
+    """A step and at least one earlier step."""
 
     def __init__(self, observation: str, action: str, before: Sequence[StepSeen], embed: Embed | None = None) -> None:
         self.observation, self.action = observation[:READ], action[:READ]
@@ -56,12 +56,12 @@ class Sight:
 
     @cached_property
     def used(self) -> Counter[str]:
-        """In how many of the steps before each term stands."""
+        """The number of earlier steps that use each term."""
         return Counter(term for terms in self.terms_before for term in terms)
 
 
 def _words(sight: Sight) -> float:
-    """A cosine: the words of the step against those of the steps before, which weigh more the more steps use them."""
+    """Return the cosine between the step's terms and those of the earlier steps, weighted by frequency."""
     used = sight.used
     shared = sum(_weight(term) ** 2 * sqrt(used[term]) for term in sight.terms if term in used)
     ours = sum(_weight(term) ** 2 for term in sight.terms)
@@ -82,7 +82,7 @@ def _answered(sight: Sight) -> float:
 
 
 def _share(terms: frozenset[str], among: frozenset[str] | Mapping[str, int], sight: Sight) -> float:
-    """Of all that the words tell, how much those tell that stand among others. What is new tells most."""
+    """Return the share of the terms that are `among` others, weighted by rarity in the earlier steps."""
     worth = {term: _weight(term) * log(1 + (len(sight.before) + 0.5) / (sight.used[term] + 0.5)) for term in terms}
     whole = sum(worth.values())
     return sum(told for term, told in worth.items() if term in among) / whole if whole else _UNTOLD
@@ -95,7 +95,7 @@ def _weight(term: str) -> float:
 
 
 def is_of_the_matter(term: str) -> bool:
-    """Whether it is neither a number nor a word of any talk."""
+    """Return whether the term is neither a number nor a common word."""
     return not term.isdigit() and term not in _common()
 
 
@@ -114,8 +114,10 @@ def _longer(sight: Sight) -> float:
 
 
 def _settled(sight: Sight) -> float:
-    """Whether what was done last is done when a thing is over: half, where its last sentence says none of it, and
-    nothing where it asks."""
+    """Return how far the last action reads as final.
+
+    The value is 1 with a cue in its last sentence, 0.5 with an earlier cue, otherwise 0. A question has 0.
+    """
     done = sight.before[-1][1].rstrip()
     if done.endswith(("?", "？")):
         return 0.0
@@ -132,7 +134,7 @@ def _opens_anew(text: str) -> bool:
 
 
 def _meaning(sight: Sight) -> float:
-    """How alike the step is to the one before that is most like it; 0 is what is usual between unrelated texts."""
+    """Return the similarity to the most similar earlier step. Unrelated texts have about 0."""
     assert sight.embed is not None
     unrelated = pack("unrelated")["texts"]
     steps = [(sight.observation, sight.action), *sight.before]
@@ -143,7 +145,7 @@ def _meaning(sight: Sight) -> float:
 
 
 def _zero(apart: Sequence[Sequence[float]]) -> float:
-    """How alike texts are to the model that have nothing to do with each other."""
+    """Return the model's mean similarity of unrelated texts."""
     pairs = [_cosine(one, other) for at, one in enumerate(apart) for other in apart[:at]]
     return max(0.0, sum(pairs) / len(pairs))
 
@@ -159,14 +161,14 @@ def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
 
 SIGNS: dict[str, Callable[[Sight], float]] = {
     "words": _words,  # shared with all of the steps before
-    "known": _known,  # of its words, the share that stands in any step before
-    "followed": _followed,  # the share that stands in the last step
-    "answered": _answered,  # of the words of the observation, the share that stands in what was done last
-    "lasted": _lasted,  # how many steps it has gone on: the more, the more of its words and meanings are told
-    "longer": _longer,  # what is observed, than what was last: a task takes more words than what came of a command
-    "settled": _settled,  # what was done last ends a thing: it was sent, merged, written down
-    "opens": _opens,  # "moving on", "another thing"
-    "meaning": _meaning,  # the likeness to the step that is most like it
+    "known": _known,  # the share of its words that is in any earlier step
+    "followed": _followed,  # the share of its words that is in the last step
+    "answered": _answered,  # the share of the observation's words that is in the last action
+    "lasted": _lasted,  # the number of earlier steps: more steps have more of the topic's words
+    "longer": _longer,  # the length against the last observation: a new task is longer than a command's output
+    "settled": _settled,  # the last action is final: sent, merged, written down
+    "opens": _opens,  # a phrase such as "moving on"
+    "meaning": _meaning,  # the similarity to the most similar earlier step
 }
 BY_WORDS = tuple(name for name in SIGNS if name != "meaning")
-"""Those that need nobody who embeds."""
+"""The signs that need no embedder."""

@@ -1,4 +1,4 @@
-"""Statements as they gather: who `she` is, since when it holds, how sure it is, and what is no statement at all."""
+"""Statements of a text: resolves `she`, dates and confidence, and rejects what is no statement."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pieria.models.mind import Triple
-from pieria.models.minds.rules.equating import Stated, equated, introduced, is_relation, placed, time_noun
+from pieria.models.minds.rules.identity import Stated, equated, introduced, is_relation, placed, time_noun
 from pieria.models.minds.rules.noun_phrases import Phrase
 from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.verb_groups import Group
 
 _PLAIN, _MEANT, _GUESSED = 0.9, 0.8, 0.7
 _LONGEST = 10
-"""Words of a subject or object: what is longer is no name."""
+"""Words of a subject or object; more are no name."""
 _SPAN = re.compile(r" (to|until|till|through|and) ")
 _PEOPLE = frozenset(("he", "she"))
 _THINGS = frozenset(("it",))
 
 
 class Statements:
-    """What a text states, sentence by sentence."""
+    """Collects the statements of a text, sentence by sentence."""
 
     def __init__(self) -> None:
         self._done: dict[tuple[str, str, str], Triple] = {}
@@ -44,7 +44,7 @@ class Statements:
     # --- a clause
 
     def open(self, when: str, word: str = "") -> None:
-        """A time in front of the clause that comes."""
+        """Keep a time that precedes the next clause."""
         self._fronted = (word, when)
 
     def begin(self, group: Group) -> None:
@@ -52,7 +52,7 @@ class Statements:
         self._sure = _MEANT if group.meant or group.future else _PLAIN
 
     def end(self) -> None:
-        """What the clause stated is done; times that stand with it belong to all of it."""
+        """Finish a clause. Its times apply to all its statements."""
         for triple in self._open:
             key = (triple.subject, triple.predicate, triple.object)
             self._done.setdefault(key, replace(triple, since=self._since, until=self._until))
@@ -61,7 +61,7 @@ class Statements:
         self._open, self._since, self._until = [], None, None
 
     def held(self, word: str, when: str, *, starts: bool) -> None:
-        """A time that stands with a clause."""
+        """Add a time to the current clause."""
         first, link, last = _SPAN.split(when, maxsplit=1) if _SPAN.search(when) else (when, "", "")
         if link and word in ("from", "between", ""):
             self._since, self._until = first, last
@@ -72,7 +72,7 @@ class Statements:
         elif word == "to" and self._since is not None:
             self._until = when
 
-    # --- what is stated
+    # --- statements
 
     def add(self, subjects: Sequence[Phrase], predicate: str, objects: Sequence[Phrase]) -> None:
         for subject in subjects:
@@ -83,7 +83,7 @@ class Statements:
             self.equal(introduced(phrase))
 
     def named(self, subjects: Sequence[Phrase], predicate: str, names: Sequence[Phrase]) -> None:
-        """`The service is called Heron`; `Karim's wife is called Leila` says who is his wife."""
+        """Add a name: `The service is called Heron`. With `Karim's wife is called Leila`, add the relation."""
         for subject in subjects:
             told = subject.owner is not None and is_relation(subject.noun)
             for name in names:
@@ -91,7 +91,7 @@ class Statements:
                 self.equal(whose or [(subject.text, predicate, name.text)])
 
     def owned(self, owners: Sequence[Phrase], group: Group, what: Phrase, names: Sequence[Phrase]) -> None:
-        """`Olga has a dog named Rex`."""
+        """Add a named possession: `Olga has a dog named Rex`."""
         if group.lemma in ("have", "own") and names:
             self.equal((owner.text, f"has_{what.noun.replace(' ', '_')}", names[0].text) for owner in owners)
 
@@ -101,7 +101,7 @@ class Statements:
                 self._state(subject.text, predicate, when)
 
     def happening(self, subjects: Sequence[Phrase], when: str, word: str) -> None:
-        """`The review is on Friday`, `the deadline is Friday`."""
+        """Add the time of an event: `The review is on Friday`, `the deadline is Friday`."""
         for subject in subjects:
             if subject.pronoun or word in ("since", "until", "from", "before", "after"):
                 continue
@@ -130,7 +130,7 @@ class Statements:
             self._since = self._since_when(predicate)
 
     def _since_when(self, predicate: str) -> str | None:
-        """A time in front says since when, if it says so or the statement begins then: In May she moved to Oslo."""
+        """Return the fronted time if the statement begins then: In May she moved to Oslo."""
         word, when = self._fronted or ("", "")
         begins = predicate in (
             "moved_to",
@@ -144,10 +144,10 @@ class Statements:
         )
         return when if word == "since" or begins else None
 
-    # --- who is meant
+    # --- pronouns
 
     def resolved(self, subjects: Sequence[Phrase]) -> list[Phrase]:
-        """Those who can be named; `she` is whom the text spoke of last."""
+        """Return the subjects that have a name; `she` becomes the last topic."""
         found: list[Phrase] = []
         for subject in subjects:
             phrase = self._meant(subject)

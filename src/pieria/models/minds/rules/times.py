@@ -1,4 +1,4 @@
-"""Where a text speaks of times. Which instants are meant depends on a clock, and is worked out elsewhere."""
+"""Positions of times in a text. Another module resolves them to instants, with a clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pieria.models.minds.rules.packs import words
 from pieria.record.timewords import timewords
 
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
-"""The clock for the search: where the words stand depends on none."""
+"""A fixed clock: positions do not depend on it."""
 
 
 def times(text: str) -> list[tuple[int, int]]:
@@ -16,12 +16,12 @@ def times(text: str) -> list[tuple[int, int]]:
 
 
 def has_relative_time(text: str) -> bool:
-    """Whether it can be read only by who knows when it was said."""
+    """Return whether a reader must know the date of the text to understand its times."""
     return any(found.relative or found.yearless for found in timewords(text, now=_ANY_DAY))
 
 
 def bare(time: str) -> str:
-    """Without what only says how it stands to something: 2019 of since 2019."""
+    """Return the time without prepositions: 2019 for since 2019."""
     spelt = time.split()
     while len(spelt) > 1 and spelt[0].lower() in words("words", "prepositions"):
         del spelt[0]

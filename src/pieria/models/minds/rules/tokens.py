@@ -1,4 +1,4 @@
-"""The words of one sentence, with the times it speaks of: what phrases and clauses are read from."""
+"""Tokens of one sentence, with its times: the input of phrases and clauses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pieria.models.minds.rules.packs import words
 from pieria.record.commonwords import TIMES
 
 LONGEST = 100
-"""Words of a sentence: a longer one is no plain statement."""
+"""Words of a sentence; a longer one is no plain statement."""
 
 
 class Token(NamedTuple):
@@ -58,7 +58,7 @@ _JOINING = frozenset(("at", "on", "in", "of", ",", "the", "and"))
 
 @cache
 def closed_class() -> frozenset[str]:
-    """Words that are no part of a name or noun."""
+    """Return the words that are not part of a name or noun."""
     keys = (
         *("determiners", "denying", "possessives", "pronouns", "prepositions", "conjunctions", "subordinators"),
         *("relatives", "be", "have", "do", "future", "modals", "adverbs"),
@@ -71,7 +71,7 @@ def _is_manner(word: str) -> bool:
 
 
 class Sentence:
-    """Its tokens, and which of them tell a time."""
+    """The tokens of a sentence, and which of them belong to a time."""
 
     def __init__(self, text: str, low: str, times: Iterable[tuple[int, int]] = ()) -> None:
         self.text = text
@@ -86,7 +86,7 @@ class Sentence:
         return len(self.tokens)
 
     def at(self, place: int) -> str:
-        """The word there in lower case, nothing behind the end."""
+        """Return the word in lower case; empty after the end."""
         return self.low[place] if place < len(self.low) else ""
 
     def _times(self, low: str, times: Iterable[tuple[int, int]]) -> list[bool]:
@@ -102,7 +102,7 @@ class Sentence:
         return timed
 
     def _is_time(self, found: re.Match[str]) -> bool:
-        """May and March are months with their capital only."""
+        """Return whether the match is a time: may and march are months only with a capital."""
         word = found[0].split()[0]
         return not (word in ("may", "march", "mar", "sun") and self.text[found.start()].islower())
 
@@ -110,14 +110,14 @@ class Sentence:
         return place < len(self._timed) and self._timed[place]
 
     def time_at(self, place: int) -> tuple[str, int]:
-        """The time that begins there, and where it ends: Tuesday at 10:30 is one."""
+        """Return the time that begins here, and the place after it. `Tuesday at 10:30` is one time."""
         end = place
         while self.is_time(end) or (self.at(end) in _JOINING and self.is_time(end + 1)):
             end += 1
         return self.span(place, end), end
 
     def span(self, first: int, after: int) -> str:
-        """What the text spells from one token up to another, on one line."""
+        """Return the text between two tokens, on one line."""
         text = self.text[self.tokens[first].start : self.tokens[after - 1].end] if first < after else ""
         return " ".join(text.split())
 
@@ -135,7 +135,7 @@ class Sentence:
         return place > 0 or self.low[0] not in closed_class()
 
     def is_nominal(self, place: int) -> bool:
-        """Whether the word may be part of a name or noun: adjectives, nouns, numbers, and what is written as a name."""
+        """Return whether the word may be part of a name or noun: an adjective, noun, number or name."""
         if place >= len(self.tokens):
             return False
         token = self.tokens[place]

@@ -1,7 +1,7 @@
-"""Whether a step goes on with what the steps before it were about, or turns to something else.
+"""Decides whether a step continues the topic of the steps before.
 
-Judged as the step comes, by what came before it alone: each sign is weighed, and it turns where that is likelier than
-not. The weights are fitted to days whose turns are known. What a turn leads to is told in `stepping`.
+The decision uses only this step and earlier ones: a weighted sum of signs. The weights are fitted to labelled days.
+`steps` uses the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pieria.models.minds.rules.signs import SIGNS, Embed, Sight
 
 
 def turns(observation: str, action: str, before: Sequence[StepSeen], embed: Embed | None = None) -> bool:
-    """Whether the step is about something else than those before it. The first one turns from nothing."""
+    """Return whether the step begins another topic. The first step does not."""
     if not before:
         return False
     weights = pack("turning")["by_words" if embed is None else "by_meaning"]

@@ -1,4 +1,4 @@
-"""Triples from a text: what its plain sentences state, each read by itself."""
+"""Triples from the plain sentences of a text, parsed one by one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pieria.models.minds.rules.packs import phrases, words
 from pieria.models.minds.rules.statements import Statements
 from pieria.models.minds.rules.times import times
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 _SHORTEST_SENTENCE, _LONGEST_SENTENCE = 8, 600
-"""Characters: what is longer is no plain statement."""
+"""Characters; a longer sentence is no plain statement."""
 
 
 def triples(text: str) -> list[Triple]:
@@ -32,21 +32,21 @@ def triples(text: str) -> list[Triple]:
 
 
 class Reader:
-    """Reads sentence by sentence, and knows what the one before spoke of."""
+    """Reads sentences in order, and keeps the topic of the one before."""
 
     def __init__(self) -> None:
         self.stated = Statements()
 
     @property
     def spoken_of(self) -> str | None:
-        """Whom or what the sentences so far speak of, by name."""
+        """The current topic by name, or None."""
         topic = self.stated.topic
         if topic is None:
             return None
         return f"The {topic.text}" if topic.determiner in ("the", "a") else topic.text
 
     def read(self, sentence: str) -> bool:
-        """Whether it states anything."""
+        """Read a sentence and return whether it states anything."""
         return self.read_spelt(sentence, lowered(sentence), times(sentence))
 
     def read_spelt(self, text: str, low: str, spans: Iterable[tuple[int, int]]) -> bool:
@@ -69,7 +69,7 @@ def _asks_or_runs_on(text: str) -> bool:
 
 
 def _supposes(sentence: Sentence) -> bool:
-    """Whether it only supposes, reports or wishes what it says."""
+    """Return whether the sentence only supposes, reports or wishes."""
     supposing = words("words", "supposing")
     for at, token in enumerate(sentence.tokens):
         named = at > 0 and token.text[:1].isupper()

@@ -1,4 +1,4 @@
-"""Verb groups: has moved, is being built, decided to use, does not run. What is done, and whether that is stated."""
+"""Verb groups, such as has moved, is being built, decided to use, does not run: the verb, and whether it is stated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pieria.models.minds.rules.tokens import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`kind` is `verb`, `passive`, `be`, or `unknown`; what follows it begins at `after`."""
+    """`kind` is `verb`, `passive`, `be` or `unknown`. `after` is the place behind the group."""
 
     kind: str
     after: int
@@ -24,12 +24,12 @@ class Group:
     future: bool = False
     perfect: bool = False
     meant: str | None = None
-    """`plans_to`, `decided_to` and the like, where the verb is only meant to be done."""
+    """`plans_to`, `decided_to` and the like, if the action is only intended."""
     several: bool = False
 
 
 _NEEDING = frozenset(("going", "agree", "agrees", "agreed", "like", "likes"))
-"""Behind these a noun may follow as well: going to town, agreed to terms."""
+"""A noun may follow these words as well: going to town, agreed to terms."""
 
 
 @cache
@@ -82,7 +82,7 @@ class VerbGroups:
         return self._in.at(place) != "'s" or not self._phrases.is_possessive(place)
 
     def _helps(self, place: int, kinds: tuple[str, ...]) -> bool:
-        """Whether a form of this kind follows, with adverbs and denials between."""
+        """Return whether a form of this kind follows, after adverbs and negations."""
         said = self._in
         while self._in.is_adverb(place) or said.at(place) in words("words", "denying"):
             place += 1
@@ -126,7 +126,7 @@ class VerbGroups:
         )
 
     def _meant(self, group: Group, *, finite: bool) -> Group | None:
-        """What is meant to be done: `plans to visit`, `decided to use`."""
+        """Return the group of an intended action: `plans to visit`, `decided to use`."""
         said, place = self._in, group.after
         family = _intending().get(said.at(place))
         if family is None or said.at(place + 1) != "to" or (said.at(place) == "going" and finite):

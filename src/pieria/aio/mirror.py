@@ -1,0 +1,292 @@
+"""Makes the classes of `pieria.aio` from the table: an original behind each object, and each verb done in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from functools import partial, wraps
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from pieria.aio.call import callable_from_threads, done
+from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
+from pieria.errors import ClosedError
+
+T = TypeVar("T")
+
+END = object()
+Original = Callable[[], Any]
+"""Gives what stands behind a mirror, made by then or not; called in a thread."""
+
+
+class Mirrored:
+    """An object of the synchronous API whose verbs are awaited."""
+
+    __slots__ = ("__weakref__", "_original")
+
+    def __init__(self, original: Original) -> None:
+        self._original = original
+
+    def __repr__(self) -> str:
+        return f"<pieria.aio.{type(self).__name__} of {self._original!r}>"
+
+
+class Given:
+    """An original that is there."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __call__(self) -> object:
+        return self._value
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+
+class Made:
+    """An original that is made when it is first asked for, once."""
+
+    __slots__ = ("_found", "_lock", "_make")
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._found: list[object] = []
+
+    def __call__(self) -> object:
+        with self._lock:
+            if not self._found:
+                self._found.append(self._make())
+            return self._found[0]
+
+    @property
+    def is_made(self) -> bool:
+        return bool(self._found)
+
+    def __repr__(self) -> str:
+        return repr(self._found[0]) if self._found else "nothing yet"
+
+
+class Part:
+    """The original of a group of verbs, such as `bank.facts`."""
+
+    __slots__ = ("_name", "_whole")
+
+    def __init__(self, whole: Original, name: str) -> None:
+        self._whole = whole
+        self._name = name
+
+    def __call__(self) -> object:
+        return getattr(self._whole(), self._name)
+
+    def __repr__(self) -> str:
+        return f"{self._whole!r}.{self._name}"
+
+
+class Opening(Generic[T]):
+    """What opens something: `await` gives it, and `async with` closes it at the end of the block."""
+
+    __slots__ = ("_entered", "_open")
+
+    def __init__(self, open: Callable[[], Any]) -> None:
+        self._open = open
+        self._entered: list[Any] = []
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self._opened(self._open).__await__()
+
+    async def __aenter__(self) -> T:
+        entered: T = await self._opened(lambda: self._open().__enter__())
+        self._entered.append(entered)
+        return entered
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        left: bool | None = await self._entered.pop().__aexit__(kind, error, trace)
+        return left
+
+    async def _opened(self, open: Callable[[], Any]) -> Any:
+        return mirrored(await done(open, unwanted=_left_alone))
+
+
+def _left_alone(opened: Any) -> None:
+    """Whoever opened it was cancelled meanwhile: as if that had happened within its block."""
+    opened.__exit__(asyncio.CancelledError, asyncio.CancelledError(), None)
+
+
+def mirrored(value: Any) -> Any:
+    """What a verb returned, behind a mirror where its class has one."""
+    made = CLASSES.get(type(value))
+    return value if made is None else made(Given(value))
+
+
+def _call(original: Original, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """In a thread."""
+    return _called(getattr(original(), name), args, kwargs)
+
+
+def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given = {name: callable_from_threads(value) for name, value in kwargs.items()}
+    return function(*map(callable_from_threads, args), **given)
+
+
+# --- the members of a class
+
+
+def _verb(name: str, original: Callable[..., Any]) -> Any:
+    @wraps(original)
+    async def verb(self: Mirrored, /, *args: Any, **kwargs: Any) -> Any:
+        return mirrored(await done(partial(_call, self._original, name, args, kwargs)))
+
+    return verb
+
+
+def _closing(name: str, original: Callable[..., Any]) -> Any:
+    @wraps(original)
+    async def closing(self: Mirrored, /, *args: Any, **kwargs: Any) -> Any:
+        return await done(partial(_call, self._original, name, args, kwargs), to_the_end=True)
+
+    return closing
+
+
+def _opening(name: str, original: Callable[..., Any]) -> Any:
+    @wraps(original)
+    def opening(self: Mirrored, /, *args: Any, **kwargs: Any) -> Opening[Any]:
+        return Opening(partial(_call, self._original, name, args, kwargs))
+
+    return opening
+
+
+def _iterating(name: str, original: Callable[..., Any]) -> Any:
+    @wraps(original)
+    async def iterating(self: Mirrored, /, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        found: Iterator[Any] = await done(partial(_call, self._original, name, args, kwargs))
+        while (one := await done(partial(next, found, END))) is not END:
+            yield mirrored(one)
+
+    return iterating
+
+
+def _at_once(name: str, original: Callable[..., Any]) -> Any:
+    @wraps(original)
+    def at_once(self: Mirrored, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(_at_hand(self), name)(*args, **kwargs)
+
+    return at_once
+
+
+def _value(name: str) -> property:
+    return property(lambda self: getattr(_at_hand(self), name))
+
+
+def _read(name: str) -> property:
+    return property(lambda self: _reading(self, name))
+
+
+async def _reading(self: Mirrored, name: str) -> Any:
+    return mirrored(await done(lambda: getattr(self._original(), name)))
+
+
+def _group(name: str, kind: type) -> property:
+    return property(lambda self: CLASSES[kind](Part(self._original, name)))
+
+
+def _at_hand(self: Mirrored) -> Any:
+    if isinstance(self._original, Made) and not self._original.is_made:
+        what = f"a {type(self).__name__} that was not awaited yet"
+        raise ClosedError(what, hint="Await it, or enter it with `async with`, before you read of it.")
+    return self._original()
+
+
+async def _entered(self: Mirrored) -> Mirrored:
+    await done(partial(_call, self._original, "__enter__", (), {}))
+    return self
+
+
+async def _ready(self: Mirrored) -> Mirrored:
+    await done(self._original)
+    return self
+
+
+async def _left(
+    self: Mirrored, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> bool | None:
+    leave = partial(_call, self._original, "__exit__", (kind, error, trace), {})
+    left: bool | None = await done(leave, to_the_end=True)
+    return left
+
+
+def _made_when_awaited(original: type) -> dict[str, Any]:
+    @wraps(original.__init__)  # type: ignore[misc]
+    def made(self: Mirrored, /, *args: Any, **kwargs: Any) -> None:
+        Mirrored.__init__(self, Made(partial(_called, original, args, kwargs)))
+
+    def awaited(self: Mirrored) -> Generator[Any, None, Mirrored]:
+        return _ready(self).__await__()
+
+    return {"__init__": made, "__await__": awaited}
+
+
+# --- the classes
+
+
+def public_verbs(original: type) -> dict[str, Callable[..., Any]]:
+    """The functions that its users call, by name."""
+    found = {name: inspect.getattr_static(original, name) for name in dir(original) if not name.startswith("_")}
+    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+
+
+def _class_of(mirror: Mirror) -> type[Mirrored]:
+    members: dict[str, Any] = {"__slots__": (), "__module__": "pieria.aio", "__doc__": mirror.original.__doc__}
+    for name, original in public_verbs(mirror.original).items():
+        make = (
+            _opening if opens(original)
+            else _iterating if iterates(original)
+            else _at_once if name in mirror.at_once
+            else _closing if name in mirror.closes
+            else _verb
+        )  # fmt: skip
+        members[name] = make(name, original)
+    members |= {name: _value(name) for name in mirror.values}
+    members |= {name: _read(name) for name in mirror.reads}
+    members |= {name: _group(name, kind) for name, kind in mirror.groups.items()}
+    if hasattr(mirror.original, "__enter__"):
+        members |= {"__aenter__": _entered, "__aexit__": _left}
+    if mirror.is_made_by_users:
+        members |= _made_when_awaited(mirror.original)
+    return type(mirror.original.__name__, (Mirrored,), members)
+
+
+CLASSES: dict[type, type[Mirrored]] = {mirror.original: _class_of(mirror) for mirror in MIRRORS}
+
+
+# --- the functions of the module
+
+
+def _opening_function(original: Callable[..., Any]) -> Callable[..., Opening[Any]]:
+    @wraps(original)
+    def opening(*args: Any, **kwargs: Any) -> Opening[Any]:
+        return Opening(partial(_called, original, args, kwargs))
+
+    return opening
+
+
+def _function(original: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    @wraps(original)
+    async def function(*args: Any, **kwargs: Any) -> Any:
+        return mirrored(await done(partial(_called, original, args, kwargs)))
+
+    return function
+
+
+NAMES: dict[str, Any] = {
+    **{made.__name__: made for made in CLASSES.values()},
+    **{one.__name__: _opening_function(one) if opens(one) else _function(one) for one in FUNCTIONS},
+}
+"""All that `pieria.aio` offers."""

@@ -1,0 +1,1 @@
+"""Events from agents, and the lessons drawn from them."""

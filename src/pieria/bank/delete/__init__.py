@@ -1,0 +1,1 @@
+"""Removal, erasure, undo and quarantine."""

@@ -1,0 +1,181 @@
+"""The verb `forget`: removes everything from one source or session."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from pieria.bank.delete.remove import (
+    Erasure,
+    Removing,
+    check_told,
+    digest,
+    erasure,
+    finished,
+    standing_since,
+)
+from pieria.bank.read.lineage import NAMING, lineage
+from pieria.bank.results.general import Forgotten
+from pieria.errors import InputError, NotFoundError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Write
+from pieria.record.fact import FactQuery, FactRow
+from pieria.record.factnames import row_of
+from pieria.record.filter import ANY_TIME
+from pieria.record.link import DRAWN_FROM, End
+from pieria.record.memory import STATEMENT
+from pieria.store.protocol import Reader, Writer
+
+SHARED = ("tag", "intent")
+"""Kinds that only route to other nodes: shared by all that name them, they go with the last one."""
+NAMES = (*SHARED, "subgoal")
+
+
+class Forgetting(Removing):
+    def forget(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        purge: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        as_told: str | None = None,
+    ) -> Forgotten:
+        """Remove all memories from a source or session, and those derived from nothing else, in one change.
+
+        Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
+        everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
+        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
+        source or session has none.
+        """
+        check.flag(purge, "purge")
+        check.flag(dry_run, "dry_run")
+        named = {"source": source, "session": session}
+        where = {name: check.name(value, name) for name, value in named.items() if value is not None}
+        if not where:
+            raise InputError("source", "a source, or a session", None)
+        if purge and reason is not None:
+            raise InputError("reason", "none with purge, which keeps nothing", reason)
+        kept_reason = self._reason(reason)
+        told = None if as_told is None else check.name(as_told, "as_told")
+        if dry_run:
+            with self._reading() as reader:
+                there = self._erasure_from(reader, where)[0] if purge else self._from(reader, where)
+            check_told(told, there.digest, there.ids)
+            return there
+        return self._erased_from(where, told) if purge else self._removed_from(where, kept_reason, told)
+
+    def _removed_from(self, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
+        planned: list[Forgotten] = []
+
+        def plan(writer: Writer) -> Changeset:
+            there = self._from(writer, where)
+            check_told(told, there.digest, there.ids)
+            planned.append(there)
+            ended = [*_ended(writer, (*there.ids, *there.also), reason)]
+            return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, self)])
+
+        change = self._apply(plan)
+        [there] = planned
+        self._tell("nodes_deleted", node_ids=[*there.ids, *there.also])
+        return replace(there, dry_run=False, seq=None if change is None else change.seq)
+
+    def _erased_from(self, where: Mapping[str, str], told: str | None) -> Forgotten:
+        planned: list[tuple[Forgotten, Erasure]] = []
+
+        def plan(writer: Writer) -> Changeset:
+            planned.append(self._erasure_from(writer, where))
+            [(there, erased)] = planned
+            check_told(told, there.digest, there.ids)
+            return erased.changeset
+
+        change = self._apply(plan)
+        [(there, erased)] = planned
+        if change is None:
+            return replace(there, dry_run=False)
+        left = finished(self, erased)
+        receipt = replace(erased.receipt, unreached=(*erased.receipt.unreached, *left))
+        return replace(there, dry_run=False, receipt=receipt)
+
+    def _erasure_from(self, reader: Reader, where: Mapping[str, str]) -> tuple[Forgotten, Erasure]:
+        there = self._from(reader, where, purge=True)
+        erased = erasure(reader, self, list(there.ids), there.facts)
+        return replace(there, digest=erased.receipt.digest), erased
+
+    def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
+        """Return the visible memories and facts from there, and what goes with them."""
+        placed = [
+            one.id
+            for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))
+        ]
+        kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
+        ids = [id for id in placed if kinds[id] not in (*SHARED, STATEMENT)]
+        also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
+        seen = reader.states(also, self._filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
+        facts = [id for id, memory in _stated(reader, where, self) if memory not in ids]
+        if not placed and not facts:
+            name, value = next(iter(where.items()))
+            raise NotFoundError(name, value, hint=f"`count` by {name} tells which there are.")
+        told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
+        return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
+
+
+def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:
+    """Yield the facts that name the source, each with its memory.
+
+    A fact belongs to a session only through its memory.
+    """
+    if where.keys() == {"source"}:
+        for fact in reader.facts(
+            FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME, quarantined=True)
+        ):
+            yield fact.id, fact.memory
+
+
+def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Removing) -> Iterator[FactRow]:
+    """Yield the rows that remove those of the facts that are still valid."""
+    for fact in (
+        reader.facts(FactQuery(ids=ids), bank._filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
+    ):
+        yield row_of(fact)._replace(ended="removed", reason=reason)
+
+
+def _ended(reader: Reader, ids: Iterable[str], reason: str | None) -> Iterator[Write]:
+    for held in reader.states(ids).values():
+        if not held.state.ended:
+            yield Write(held.state._replace(ended="removed", reason=reason))
+
+
+def _left_with_nothing(reader: Reader, ids: Iterable[str]) -> list[str]:
+    """Return what was derived from these memories alone, step by step, and names that nothing else uses."""
+    given = set(ids)
+    gone, fringe = set(given), given
+    while fringe:
+        drawn = {one for one, source in _drawn(reader, fringe) if source in fringe} - gone
+        ties = [(one, source) for one, source in _drawn(reader, drawn) if one in drawn]
+        standing = _standing(reader, {source for _, source in ties}) - gone
+        fringe = drawn - {one for one, source in ties if source in standing}
+        gone |= fringe
+    ties = [(name, one) for name, one in _named(reader, gone) if name not in gone]
+    names = {name for name, held in reader.states({name for name, _ in ties}).items() if held.state.kind in NAMES}
+    ties = [(name, one) for name, one in _named(reader, names) if name in names]
+    standing = _standing(reader, {one for _, one in ties}) - gone
+    return sorted(gone - given) + sorted(names - {name for name, one in ties if one in standing})
+
+
+def _drawn(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the derivation links of these memories, as pairs (derived id, source id)."""
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
+    return [(link.source.name, link.target.name) for link in links if link.source.what == link.target.what == "memory"]
+
+
+def _named(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the naming links of these memories, as pairs in both directions."""
+    links = reader.links([End("memory", id) for id in ids]) if ids else []
+    pairs = [(link.source.name, link.target.name) for link in links if link.relation in NAMING]
+    return pairs + [(other, one) for one, other in pairs]
+
+
+def _standing(reader: Reader, ids: Iterable[str]) -> set[str]:
+    return {id for id, held in reader.states(ids).items() if not held.state.ended}

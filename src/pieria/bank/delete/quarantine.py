@@ -1,0 +1,220 @@
+"""The verbs about quarantine: hide a lineage, list quarantines, and lift one.
+
+A quarantine consists only of records of the bank. It changes no state, version, usage or link, so that lifting it
+restores exactly what was there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.delete.remove import digest
+from pieria.bank.read.lineage import lineage
+from pieria.bank.results.quarantine import Lifted, Quarantine
+from pieria.bank.vault.marks import paths_in
+from pieria.bank.write.judged_after import steps_after
+from pieria.bank.write.person_only import check_hidden
+from pieria.errors import AccessError, InputError, NotFoundError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Record
+from pieria.record.draft import Instant, Problems
+from pieria.record.draft import moment as read_moment
+from pieria.record.fact import FactQuery
+from pieria.record.filter import ANY_TIME
+from pieria.record.memory import ENDINGS
+from pieria.record.quarantine import HELD, QUARANTINES, Selectors, quarantine_number
+from pieria.record.time import moment
+from pieria.record.trust import PERSON, RULING, WAYS
+from pieria.store.protocol import Reader, Writer
+
+LEADING = ("tag", "intent")
+"""Kinds that only route to other nodes: they come with the first node that names them, and go with the last."""
+LISTED = 1_000
+AT_ONCE = 2_000
+
+
+class Members(NamedTuple):
+    """What a quarantine holds."""
+
+    memories: tuple[str, ...]
+    facts: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        return digest(memories=self.memories, facts=self.facts)
+
+
+class Quarantines(Core):
+    def quarantine(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        author: str | None = None,
+        channel: str | None = None,
+        via: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        ids: str | Iterable[str] = (),
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Quarantine:
+        """Hide the memories that match every selector, and everything derived from them, in one change.
+
+        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
+        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
+        `AccessError` if an agent would hide a person's rule.
+        """
+        problems = Problems()
+        names = {"source": source, "session": session, "author": author, "channel": channel}
+        kept = {name: problems.of(check.name, value, name) for name, value in names.items() if value is not None}
+        if via is not None:
+            kept["via"] = problems.of(check.one_of, via, "via", WAYS)
+        for name, value in (("since", since), ("until", until)):
+            if value is not None:
+                kept[name] = problems.of(read_moment, value, name)
+        named = problems.of(check.identifiers, ids, "ids") if ids else ()
+        kept_reason = problems.of(self._reason, reason)
+        problems.of(check.flag, dry_run, "dry_run")
+        problems.settle()
+        if not kept and not named:
+            raise InputError("source", "a source, session, author, channel, way in, period or ids", None)
+        if via in RULING and self.via != PERSON:
+            raise AccessError("not_a_person")
+        selectors = Selectors(**kept, ids=tuple(named))
+        of = {"at": self._now(), "who": self.who, "reason": kept_reason, "selectors": selectors.as_record()}
+        if dry_run:
+            with self._reading() as reader:
+                return self._receipt_of(reader, None, of, self._selected(reader, selectors))
+        planned: list[Quarantine] = []
+
+        def plan(writer: Writer) -> Changeset:
+            members = self._selected(writer, selectors)
+            check_hidden(self, writer, members.memories)
+            number = writer.head().seq + 1
+            planned.append(self._receipt_of(writer, number, of, members))
+            held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}
+            records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
+            return Changeset("quarantine", records=records, ids=_journalled(number, members))
+
+        self._apply(plan)
+        return planned[0]
+
+    def quarantines(self) -> tuple[Quarantine, ...]:
+        """Return every quarantine in force, oldest first, with what it holds now."""
+        with self._reading() as reader:
+            about = reader.records(QUARANTINES)
+            members = _members(reader)
+            return tuple(
+                self._described(reader, int(key), about[key], members.get(int(key), Members((), ())))
+                for key in sorted(about, key=int)
+            )
+
+    def lift(self, number: int) -> Lifted:
+        """End a quarantine: all that it holds is readable again. `number` is that of its change.
+
+        Raise `NotFoundError` if there is no such quarantine.
+        """
+        check.whole(number, "number", 1)
+        lifted: list[Lifted] = []
+
+        def plan(writer: Writer) -> Changeset:
+            changeset, told = lifting(writer, number, "lift")
+            lifted.append(told)
+            return changeset
+
+        self._apply(plan)
+        return lifted[0]
+
+    def _selected(self, reader: Reader, selectors: Selectors) -> Members:
+        """Return what the selectors name with its whole lineage, visible or not."""
+        self._check_known(reader, selectors.ids, quarantined=True)
+        begun = dict.fromkeys(selectors.ids)
+        if selectors.names:
+            names = {**selectors.names, **({"via": (selectors.via,)} if selectors.via else {})}
+            asked = self._filter().having(**names, viewer=EVERYTHING, quarantined=True)
+            asked = asked.having(status=None, endings=ENDINGS, valid_at=ANY_TIME)
+            placed = [one.id for one in reader.placed(asked)]
+            kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
+            begun.update(dict.fromkeys(id for id in placed if kinds[id] not in LEADING))
+        memories = list(lineage(reader, begun))
+        memories += sorted(steps_after(reader, set(memories)))
+        facts = self._facts(reader, FactQuery(source=selectors.source)) if selectors.is_source_alone else []
+        for begin in range(0, len(memories), AT_ONCE):
+            facts += self._facts(reader, FactQuery(memories=tuple(memories[begin : begin + AT_ONCE])))
+        if not memories and not facts:
+            name, value = next(iter(selectors.names.items()))
+            raise NotFoundError(name, str(value), hint="`count` by source, session or author tells which there are.")
+        return Members(tuple(dict.fromkeys(memories)), tuple(sorted(set(facts))))
+
+    def _facts(self, reader: Reader, query: FactQuery) -> list[str]:
+        asked = replace(query, include_ended=True, every_version=True)
+        everything = self._filter().having(viewer=EVERYTHING, quarantined=True).anything()
+        return [fact.id for fact in reader.facts(asked, everything)]
+
+    def _receipt_of(self, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
+        notes = [f"the note {path} in the vault" for path in notes_with(reader, members.memories)]
+        unreached = (*notes, *self.store.copies())
+        return replace(self._described(reader, number, of, members), unreached=unreached, dry_run=number is None)
+
+    def _described(self, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
+        memories = _apart(members)
+        kinds = Counter(held.state.kind for held in reader.states(memories).values())
+        if members.facts:
+            kinds["fact"] = len(members.facts)
+        seen = self._filter().having(ids=tuple(memories), quarantined=True).anything()
+        ids = sorted(reader.states(memories, seen)) if memories else []
+        at = moment(of["at"])
+        return Quarantine(
+            number, at, of["who"], of["reason"], of["selectors"], dict(sorted(kinds.items())), members.digest,
+            tuple(ids[:LISTED]),
+        )  # fmt: skip
+
+
+def _apart(members: Members) -> list[str]:
+    """Return the memories without the statements of these facts."""
+    facts = frozenset(members.facts)
+    return [id for id in members.memories if id not in facts]
+
+
+def notes_with(reader: Reader, ids: Collection[str]) -> list[str]:
+    """Return the paths of vault notes of these memories."""
+    wanted = set(ids)
+    return sorted({path for id, path in paths_in(reader).items() if id in wanted})
+
+
+def is_quarantine(reader: Reader, number: int) -> bool:
+    """Return whether a quarantine with this number is in force."""
+    return bool(reader.records(QUARANTINES, keys=[str(number)]))
+
+
+def lifting(reader: Reader, number: int, verb: str) -> tuple[Changeset, Lifted]:
+    """Return the change that ends a quarantine, and its result. Raise `NotFoundError` if there is none."""
+    if not is_quarantine(reader, number):
+        raise NotFoundError("quarantine", str(number), hint="`pieria quarantine --list` shows those that last.")
+    members = _members(reader).get(number, Members((), ()))
+    keys = [key for key in reader.records(HELD, prefix=str(number)) if quarantine_number(key) == number]
+    records = [Record(HELD, key, None) for key in keys] + [Record(QUARANTINES, str(number), None)]
+    others = sum(len(numbers) > 1 for numbers in reader.quarantines(members.memories).values())
+    changeset = Changeset(verb, records=records, ids=_journalled(number, members))
+    seq = reader.head().seq + 1
+    return changeset, Lifted(number, seq, len(_apart(members)), len(members.facts), others)
+
+
+def _journalled(number: int, members: Members) -> tuple[str, ...]:
+    """Return the ids for the journal, so that its followers read all of them again."""
+    return (f"{QUARANTINES}:{number}", *members.memories, *members.facts)
+
+
+def _members(reader: Reader) -> dict[int, Members]:
+    """Return what each quarantine holds, from its start and added since."""
+    found: dict[int, tuple[dict[str, None], dict[str, None]]] = {}
+    for key, value in reader.records(HELD).items():
+        memories, facts = found.setdefault(quarantine_number(key), ({}, {}))
+        memories.update(dict.fromkeys(value["memories"]))
+        facts.update(dict.fromkeys(value["facts"]))
+    return {number: Members(tuple(memories), tuple(facts)) for number, (memories, facts) in found.items()}

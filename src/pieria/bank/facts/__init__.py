@@ -1,0 +1,1 @@
+"""Facts: the verbs, and the extraction of facts from texts."""

@@ -1,0 +1,106 @@
+"""Plan the erasure of facts: every version, and all other copies of their words.
+
+`delete.remove` plans the erasure of facts with their memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pieria.bank.core import Core
+from pieria.bank.delete.remove import Erasure, check_told, digest, erasure, finished
+from pieria.bank.results.general import Receipt
+from pieria.errors import NotFoundError
+from pieria.facts.aliases import Aliases
+from pieria.facts.predicates import declaration
+from pieria.facts.sources import as_written, was_seen
+from pieria.record.changeset import Changeset
+from pieria.record.fact import Fact, FactQuery
+from pieria.record.factnames import folded, folded_predicate
+from pieria.record.filter import Filter, Viewer
+from pieria.record.memory import STATEMENT
+from pieria.record.time import micros
+from pieria.store.protocol import Reader, Writer
+
+
+def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -> Receipt:
+    """Erase these facts, or with `dry_run` return what would go.
+
+    Raise `ConflictError` if that differs from `told`.
+    """
+    if dry_run:
+        with core._reading() as reader:
+            planned = _erasure(reader, core, ids)
+        check_told(told, planned.receipt.digest, ids)
+        return _with(planned.receipt, core.store.copies())
+    made: list[Erasure] = []
+
+    def plan(writer: Writer) -> Changeset:
+        erasure = _erasure(writer, core, ids)
+        check_told(told, erasure.receipt.digest, ids)
+        made.append(erasure)
+        return erasure.changeset
+
+    core._apply(plan)
+    [erasure] = made
+    return _with(erasure.receipt, finished(core, erasure))
+
+
+def _with(receipt: Receipt, unreached: Sequence[str]) -> Receipt:
+    return Receipt(receipt.ids, receipt.also, receipt.erased, (*receipt.unreached, *unreached), receipt.digest)
+
+
+def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
+    filter = core._filter()
+    query = FactQuery(ids=tuple(ids), include_ended=True, every_version=True)
+    versions = reader.facts(query, as_written(filter))
+    seen = {fact.id for fact in versions if was_seen(reader, fact, filter)}
+    for id in ids:
+        if id not in seen:
+            raise _missing(reader, id)
+    everything = as_written(filter.having(viewer=Viewer(everything=True)).anything())
+    every = reader.facts(query, everything)
+    stretches = [(fact.id, micros(fact.known_from)) for fact in every]
+    planned = erasure(reader, core, [], tuple(ids))
+    along = planned.receipt
+    receipt = Receipt(
+        ids=tuple(ids),
+        also=along.also,
+        erased={"facts": len(ids), "versions": len(every)} | ({"memories": len(along.also)} if along.also else {}),
+        unreached=tuple(dict.fromkeys([*_kept_words(reader, versions, set(ids), filter), *along.unreached])),
+        digest=digest(facts=ids, versions=stretches, along=along.digest),
+    )
+    return Erasure(replace(planned.changeset, what="facts purge"), receipt)
+
+
+def _missing(reader: Reader, id: str) -> NotFoundError:
+    if reader.purged([id]):
+        return NotFoundError("fact", id, hint="It was purged: its content is erased for good.")
+    return NotFoundError("fact", id, hint="`query` and `timeline` show the ids there are.")
+
+
+def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
+    """Yield what else says the same in the bank, if visible."""
+    for id, held in reader.states(ids).items():
+        if held.state.kind != STATEMENT:
+            yield f"the memory {id}, which stated it before it was worded anew: `pieria forget --purge` erases it"
+    for memory in dict.fromkeys(fact.source_memory for fact in versions if fact.source_memory is not None):
+        yield f"the memory {memory}, which it was drawn from: `pieria forget --purge` erases it"
+    aliases = Aliases(reader)
+    for fact in versions:
+        keys = FactQuery(
+            subject_keys=(folded(fact.subject),),
+            predicate_keys=(folded_predicate(fact.predicate),),
+            object_keys=(folded(fact.object),),
+            include_ended=True,
+            every_version=True,
+        )
+        for other in reader.facts(keys, as_written(filter)):
+            if other.id not in ids:
+                yield f"the fact {other.id}, which says the same"
+        for name in (fact.subject, fact.object):
+            if aliases.is_alias(name) or aliases.names(folded(name)):
+                yield f"the aliases of {name}: `pieria facts unalias` takes them back"
+        if declaration(reader, folded_predicate(fact.predicate)) is not None:
+            yield f"that {fact.predicate} is single-valued: `pieria facts declare --many-valued` takes it back"

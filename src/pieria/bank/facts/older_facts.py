@@ -1,0 +1,103 @@
+"""Add statements to facts that an older version kept without a memory, in batches.
+
+A record of the bank says how far this went, so that another process can continue. `facts.statements` keeps the two in
+step afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pieria.bank.background import LAST_STEP, background
+from pieria.bank.facts.statements import DONE, KEY, are_due, statement_of
+from pieria.errors import PieriaError, PrivacyError
+from pieria.record.changeset import FACTS_STATED, Changeset, Record
+from pieria.record.fact import Fact
+from pieria.record.factnames import row_of
+from pieria.record.time import micros
+from pieria.record.trust import AGENT, HEARSAY, lowest
+
+if TYPE_CHECKING:
+    from pieria.bank.core import Core
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 200
+
+
+def state_old_facts(core: Core, via: str = AGENT) -> None:
+    """State the first batch at once, and the others in the background. Failures are logged, and tried next time.
+
+    A bank without such facts costs one look-up.
+    """
+    try:
+        with core._reading() as reader:
+            if not are_due(reader):
+                return
+    except PieriaError as problem:
+        log.info("bank %s: whether its facts are stated is not known: %s", core.name, problem.message)
+        return
+    stating = _Stating(core, via)
+    if stating.step() is not None:
+        background.add(stating)
+
+
+def begin_anew(core: Core) -> None:
+    """Search all facts again: an import may have brought facts of an older version."""
+    with core._writing() as writer:
+        if not writer.sourceless(0, 1):
+            return
+        writer.note([Record(FACTS_STATED, KEY, None)])
+    state_old_facts(core, HEARSAY)
+
+
+class _Stating:
+    """The background work for one bank."""
+
+    last_step = LAST_STEP
+
+    def __init__(self, core: Core, via: str) -> None:
+        self._core = core
+        self._via = via
+
+    def step(self) -> float | None:
+        if self._core._closed:
+            return None
+        try:
+            return 0.0 if self._some() else None
+        except PieriaError as problem:
+            log.info("bank %s: facts are not stated yet: %s", self._core.name, problem.message)
+            return None
+
+    def start_anew(self) -> None:
+        """There is no state to reset."""
+
+    def _some(self) -> bool:
+        """State one batch, and return whether there is more."""
+        with self._core._writing() as writer:
+            if not are_due(writer):
+                return False
+            after = writer.records(FACTS_STATED).get(KEY, 0)
+            found = writer.sourceless(after, AT_ONCE)
+            if found:
+                changeset = self._stated([fact for _, fact in found])
+                self._core._applied(writer, lambda _: changeset)
+            writer.note([Record(FACTS_STATED, KEY, found[-1][0] if found else DONE)])
+            return bool(found)
+
+    def _stated(self, facts: Sequence[Fact]) -> Changeset:
+        speaker = self._core._speaker()
+        speaker = speaker._replace(via=lowest(speaker.via, self._via), author=None, author_type=None, channel=None)
+        changeset = Changeset("facts state")
+        for fact in facts:
+            row = row_of(fact)._replace(memory=fact.id)
+            try:
+                write = statement_of(row, speaker, micros(fact.known_from))
+            except PrivacyError as problem:
+                log.info("fact %s: it cannot be stated (%s)", fact.id, problem.code)
+                continue
+            changeset.facts.append(row)
+            changeset.writes.append(write)
+        return changeset

@@ -1,0 +1,150 @@
+"""Build one `Filter` from the arguments of a reader, named as in `recall` and `list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.draft import Instant, Problems, last_moment, moment
+from pieria.record.end import End
+from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.index_terms import compared
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
+
+Names = str | Iterable[str]
+WITHOUT = "-"
+INCLUDE = ("removed", "revised", "invalid", "archived")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The arguments of a reader, unchecked."""
+
+    kinds: Names | None = None
+    types: Names | None = None
+    tags: Names | None = None
+    entities: Names | None = None
+    files: Names | None = None
+    author: str | None = None
+    author_type: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    scope: Names | None = None
+    source: str | None = None
+    place: str | End | None = None
+    meta: Mapping[str, Any] | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    valid_at: Instant | None = None
+    known_at: Instant | None = None
+    status: Names | None = None
+    include: Names = ()
+    pinned: bool | None = None
+    used_since: Instant | None = None
+
+
+def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
+    """Return the filter for the arguments. A reader that names a session or channel is also a viewer of it."""
+    problems = Problems()
+    of = problems.of
+
+    def optional(check_value: Any, parameter: str, *arguments: Any) -> Any:
+        value = getattr(asked, parameter)
+        return None if value is None else of(check_value, value, parameter, *arguments)
+
+    include = of(check.choices, asked.include, "include", INCLUDE) or ()
+    session, channel = optional(check.name, "session"), optional(check.name, "channel")
+    since, until = optional(moment, "since"), None if asked.until is None else of(_until, asked.until)
+    status = optional(check.choices, "status", STATUSES)
+    valid_at = ANY_TIME if "invalid" in include else optional(last_moment, "valid_at")
+    found = {
+        "kinds": optional(check.choices, "kinds", KINDS),
+        **dict(zip(("types", "not_types"), optional(_types, "types") or (None, None), strict=True)),
+        "tags": optional(_labels, "tags"),
+        "entities": optional(_labels, "entities"),
+        "files": optional(_names, "files"),
+        "author": optional(check.name, "author"),
+        "author_type": optional(check.one_of, "author_type", AUTHOR_TYPES),
+        "scopes": optional(check.choices, "scope", SCOPES),
+        "source": optional(check.name, "source"),
+        "place": optional(place_filter, "place"),
+        "used_since": optional(moment, "used_since"),
+        "known_at": optional(last_moment, "known_at"),
+        "pinned": optional(check.flag, "pinned"),
+    }
+    if asked.meta is not None:
+        of(check.mapping, asked.meta, "meta")
+    if since is not None and until is not None and until <= since:
+        problems.found.append(InputError("until", f"a time after since ({asked.since})", asked.until))
+    problems.settle()
+    return Filter(
+        now=now,
+        viewer=Viewer(session or viewer.session, channel or viewer.channel, viewer.everything),
+        session=session,
+        channel=channel,
+        since=since,
+        until=until,
+        valid_at=valid_at,
+        meta=nothing() if asked.meta is None else asked.meta,
+        status=status or ((*VISIBLE_STATUSES, "archived") if "archived" in include else VISIBLE_STATUSES),
+        endings=("", *(ending for ending in ("removed", "revised") if ending in include)),
+        **found,
+    )
+
+
+def for_lists(filter: Filter) -> Filter:
+    """Return the filter for lists and counts, which show statements of facts only if `kinds` asks for them."""
+    return filter if filter.kinds is not None else filter.having(lists=True)
+
+
+def place_filter(value: object, parameter: str = "place") -> str:
+    """Return the checked place: `wing`, `wing/room`, or `*/room` for a room of any wing."""
+    kept = check.name(check.spelt_place(value), parameter)
+    wing, slash, room = (part.strip() for part in kept.partition("/"))
+    if not wing or (slash and (not room or "/" in room)):
+        raise InputError(parameter, "a place spelt wing, wing/room or */room", value)
+    return f"{wing}/{room}" if slash else wing
+
+
+def shared(by: object, values: object) -> tuple[str, dict[str | End, str]]:
+    """Return the field that memories must share, and its values by how they were given, as filters spell them."""
+    field = check.one_of(by, "by", tuple(_SPELT))
+    items = (values,) if isinstance(values, str | End) else values
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("values", "a name, a Place, or a list of them", values)
+    kept = {item: _SPELT[field](item, "values") for item in items}
+    if not kept:
+        raise InputError("values", "at least one name or Place", values)
+    return field, kept
+
+
+def _label(value: object, parameter: str) -> str:
+    return compared(check.name(value, parameter))
+
+
+_SPELT: Mapping[str, Callable[[object, str], str]] = {
+    "tags": _label, "entities": _label, "files": check.name, "place": check.place,
+}  # fmt: skip
+
+
+def _until(value: object) -> int:
+    return moment(value, "until", end=True)
+
+
+def _names(value: object, parameter: str) -> tuple[str, ...]:
+    return check.names([value] if isinstance(value, str) else value, parameter)
+
+
+def _types(value: object, parameter: str) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the wanted types and the unwanted ones, which begin with a minus."""
+    named = _names(value, parameter)
+    wanted = tuple(name for name in named if not name.startswith(WITHOUT))
+    unwanted = tuple(name.removeprefix(WITHOUT) for name in named if name.startswith(WITHOUT))
+    return (wanted if wanted or not unwanted else None), unwanted or None
+
+
+def _labels(value: object, parameter: str) -> tuple[str, ...]:
+    return tuple(compared(label) for label in _names(value, parameter))

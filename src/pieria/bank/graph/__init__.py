@@ -1,0 +1,1 @@
+"""The graph of experience and knowledge."""

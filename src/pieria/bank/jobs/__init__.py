@@ -1,0 +1,1 @@
+"""The job queue, the worker that runs jobs, and their budget."""

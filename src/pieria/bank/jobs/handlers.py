@@ -1,0 +1,139 @@
+"""The handlers of jobs, by kind.
+
+To add a kind, write a handler and add it to the table, or pass it to a worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank.delete.remove import SCRUB, SCRUB_TRIES
+from pieria.bank.facts.extraction import checked_payload
+from pieria.errors import BusyError, InputError, UnavailableError
+from pieria.record import check
+from pieria.record.changeset import Changeset
+from pieria.record.job import TRIES
+from pieria.store.protocol import Reader, Writer
+
+if TYPE_CHECKING:
+    from pieria.bank.jobs.run import Work
+
+Payload = Mapping[str, Any]
+Plan = Callable[[Writer], Changeset]
+Effect = Changeset | Plan | None
+"""The effect of a job: a changeset, a function that plans one in the write transaction, or None for no write."""
+
+
+def plan_of(effect: Effect) -> Plan:
+    """Return the effect as a plan."""
+    if callable(effect):
+        return effect
+    return lambda writer: Changeset("job") if effect is None else effect
+
+
+def nothing_to_check(payload: Payload) -> None:
+    """Accept any payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How jobs of a kind are done.
+
+    `run` may be slow and call models; its effect and the end of the job are one transaction. `check` raises for an
+    invalid payload. `digest` returns a digest of the input: a job whose input has changed is stale. `tries` is the most
+    attempts.
+    """
+
+    run: Callable[[Work], Effect]
+    check: Callable[[Payload], None] = nothing_to_check
+    digest: Callable[[Reader, Payload], str] | None = None
+    tries: int = TRIES
+
+
+Handlers = Mapping[str, Handler]
+
+
+def takes_nothing(payload: Payload) -> None:
+    if payload:
+        raise InputError("payload", "nothing: this kind of job takes no payload", payload)
+
+
+def names_a_memory(payload: Payload) -> None:
+    checked_payload(payload)
+
+
+def embed(work: Work) -> None:
+    """Embed all pending texts."""
+
+    def told(done: int, whole: int) -> None:
+        work.progress(done, whole, "texts")
+        work.check()
+
+    if not work.bank.sync(progress=told):
+        raise UnavailableError(
+            "embedder",
+            "this worker cannot embed for the bank",
+            hint="pieria doctor says why; then replay the job.",
+        )
+
+
+def sleep(work: Work) -> None:
+    """Run a sleep. When the day's budget is spent, it is postponed and continues the next day."""
+
+    def told(done: int, whole: int) -> None:
+        work.progress(done, whole, "groups")
+        work.check()
+
+    work.bank.upkeep._sleep_as_job(told)
+
+
+def session_summary(work: Work) -> None:
+    """Summarize a session in its current state."""
+    work.bank.upkeep.summarize(work.payload["session"])
+
+
+def names_a_session(payload: Payload) -> None:
+    if payload.keys() != {"session"}:
+        raise InputError("payload", "the name of a session, as `session`, and nothing else", payload)
+    check.name(payload["session"], "payload.session")
+
+
+def distil(work: Work) -> Effect:
+    """Replace a session's raw events by observations."""
+    return work.bank._distil_as_job(work.payload["host"], work.payload["session"])
+
+
+def names_a_hosts_session(payload: Payload) -> None:
+    if not {"host", "session"} <= payload.keys() <= {"host", "session", "seen"}:
+        raise InputError("payload", "a host and a session of it, as `host` and `session`", payload)
+    check.name(payload["host"], "payload.host")
+    check.name(payload["session"], "payload.session")
+
+
+def decay(work: Work) -> None:
+    """Archive fading memories."""
+    work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
+
+
+def extract(work: Work) -> Effect:
+    """Extract facts from a version of a memory."""
+    return work.bank._extracted_for(work)
+
+
+def scrub(work: Work) -> None:
+    """Erase from the store's files what a purge had to leave there."""
+    if left := work.bank.store.scrub():
+        raise BusyError("scrub", "; ".join(left), hint="`pieria doctor --repair` tries again, and waits longer.")
+
+
+HANDLERS: Handlers = {
+    "embed": Handler(embed, takes_nothing),
+    "extract": Handler(extract, names_a_memory),
+    "sleep": Handler(sleep, takes_nothing),
+    "session_summary": Handler(session_summary, names_a_session),
+    "distil": Handler(distil, names_a_hosts_session),
+    "decay": Handler(decay, takes_nothing),
+    SCRUB: Handler(scrub, takes_nothing, tries=SCRUB_TRIES),
+}

@@ -1,0 +1,1 @@
+"""The verbs that read: by id, list, query and links."""

@@ -1,0 +1,122 @@
+"""Build one context: open the banks in one read transaction each, and let `recall/` choose the text.
+
+Kept apart from `read.context`, so that only processes that build contexts load this code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from pieria.bank.capture.hooks import CHECKPOINTS
+from pieria.bank.read.answer import answer, question_of, sources_of
+from pieria.bank.read.recall import ANSWERING_KINDS, Recalling
+from pieria.recall.answer import Recall
+from pieria.recall.context.answer import Context
+from pieria.recall.context.block import Frame, block, told_in
+from pieria.recall.context.candidates import Wanted, found
+from pieria.recall.context.lessons import waiting
+from pieria.recall.context.lines import checkpoint_line, rules_waiting_line, waiting_line
+from pieria.recall.context.rules import claiming
+from pieria.recall.part import Source
+from pieria.record.filter import Filter
+from pieria.record.time import instant, moment
+from pieria.store.protocol import Reader
+
+HITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The start of a session: the clock, the known time of each bank, what was shown, and the last checkpoint."""
+
+    now: int
+    known: dict[str, int]
+    told: tuple[str, ...] = ()
+    checkpoint: dict[str, Any] | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        return {"now": self.now, "known": self.known, "told": list(self.told), "checkpoint": self.checkpoint}
+
+
+class Telling:
+    """Builds one context. `filter` has the viewer, time and place."""
+
+    def __init__(self, bank: Recalling, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
+        self._bank = bank
+        self._filter = filter
+        self._files = files
+        self._budget = budget
+        self._seconds = seconds
+
+    def begun(self) -> tuple[Context, Moment]:
+        """Return the context as of now, and the moment to keep."""
+        with ExitStack() as stack:
+            sources = sources_of(self._bank, stack, self._filter.having(place=None))
+            known = {source.name: source.reader.head().known for source in sources}
+            checkpoint = _last_checkpoint(sources[0].reader)
+            now = Moment(self._filter.now, known, checkpoint=checkpoint)
+            made = self._made(sources, now, Wanted(moment(now.now), self._filter.place, session=self._session))
+        return made, replace(now, told=tuple(told_in(made.items)))
+
+    def told(self, query: str, then: Moment | None, before: Sequence[str] = ()) -> Context:
+        """Return the context as of a moment, or of now. With a query, skip what was shown before."""
+        at = then or Moment(self._filter.now, {})
+        filter = self._filter if then is None else self._filter.having(now=at.now)
+        answer = self._answer(query, filter) if query else None
+        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, frozenset(before), answer)
+        with ExitStack() as stack:
+            sources = sources_of(self._bank, stack, filter.having(place=None))
+            if at.known:
+                sources = [
+                    replace(source, filter=source.filter.having(known_at=at.known[source.name]))
+                    for source in sources
+                    if source.name in at.known
+                ]
+            return self._made(sources, at, wanted)
+
+    @property
+    def _session(self) -> str | None:
+        return self._filter.viewer.session
+
+    def _answer(self, query: str, filter: Filter) -> Recall:
+        filter = filter.having(kinds=ANSWERING_KINDS)
+        question = question_of(self._bank, query, filter, perf_counter() + self._seconds)
+        return answer(self._bank, question, filter, HITS)
+
+    def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:
+        closing = [] if wanted.place is not None else list(self._closing(sources, at, wanted))
+        sure = None if wanted.found is None else wanted.found.confidence
+        made = block(found(sources, wanted), Frame(self._bank.name, wanted.now, sure), self._budget, closing)
+        then = moment(max((at.now, *at.known.values())))
+        return Context(made.text, made.tokens, made.items, made.left_out, then, sure)
+
+    def _closing(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Iterator[str]:
+        """Yield the closing lines: the last checkpoint and, without a query, what waits for a decision."""
+        last = at.checkpoint
+        if last is not None:
+            yield checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)
+        undecided = sum(map(waiting, sources)) if wanted.found is None and not wanted.files else 0
+        if undecided:
+            yield waiting_line(undecided)
+        unasked = wanted.found is None and not wanted.files
+        claimed = (
+            sum(len(claiming(source.reader, source.filter)) for source in sources if not source.is_foreign)
+            if unasked
+            else 0
+        )
+        if claimed:
+            yield rules_waiting_line(claimed)
+
+
+def moment_of(held: dict[str, Any]) -> Moment:
+    return Moment(held["now"], held["known"], tuple(held["told"]), held["checkpoint"])
+
+
+def _last_checkpoint(reader: Reader) -> dict[str, Any] | None:
+    held = reader.records(CHECKPOINTS)
+    last = max(held.items(), key=lambda one: (one[1]["at"], one[0]), default=None)
+    return None if last is None else {"session": last[0] or None, **last[1]}

@@ -1,0 +1,333 @@
+"""The verbs on links between memories and places, and on usage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from pieria.bank.core import Core
+from pieria.bank.read.neighbors import DIRECTIONS, Way, walked
+from pieria.bank.read.revisions import RESERVED
+from pieria.bank.read.usage import spaced_uses, with_noted
+from pieria.bank.results.general import Neighborhood
+from pieria.bank.write.derived import baseless, narrowed
+from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.record import check
+from pieria.record.changeset import Changeset
+from pieria.record.draft import Problems
+from pieria.record.ids import new_id
+from pieria.record.link import DRAWN_FROM, SYMMETRIC, End, Link, LinkRow, row_of
+from pieria.record.usage import UNUSED, Usage, Use
+from pieria.store.protocol import Reader, Writer
+
+HOPS_LIMIT = 10
+
+
+class Linking(Core):
+    def link(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str = "related",
+        *,
+        weight: float = 1.0,
+        label: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Link:
+        """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
+        row = self._row(source, target, relation, weight, label, meta)
+        holder = self._common_holder(_ends_of(row))
+        with holder._writing() as writer:
+            tied: list[str] = []
+            holder._applied(writer, lambda writer: holder._tying(writer, row, tied))
+            return writer.links(ids=tied)[0]
+
+    def _row(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str,
+        weight: float,
+        label: str | None,
+        meta: Mapping[str, Any] | None,
+    ) -> LinkRow:
+        problems = Problems()
+        ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
+        named = problems.of(_own_relation, relation)
+        share = problems.of(check.number, weight, "weight", 0.0, 1.0)
+        kept_label = None if label is None else problems.of(check.text, label, "label", 4_000)
+        kept_meta = None if meta is None else problems.of(check.mapping, meta, "meta")
+        if ends[0] is not None and ends[0] == ends[1]:
+            problems.found.append(InputError("target", "another end than the source", target))
+        problems.settle()
+        if kept_label is not None:
+            kept_label = self._screen(kept_label, "label").text
+        kept_meta, _ = self._screening.mapping(kept_meta, "meta")
+        (source_is, one), (target_is, other) = ends
+        return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+
+    def _tying(self, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:
+        for end in _ends_of(row):
+            if end.what == "memory":
+                self._standing(writer, end.name)
+        old = same_tie(writer, row)
+        tied.append(row.id if old is None else old.id)
+        if old is not None and row_of(old) == _as_tied(row, old):
+            return Changeset("link")
+        if row.relation == DRAWN_FROM and row.source in _sources_of(writer, row.target):
+            raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
+        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+            derived, evidence = (self._standing(writer, id).state for id in (row.source, row.target))
+            reason = baseless(narrowed(derived, evidence))
+            if reason is not None:
+                raise ConflictError(reason, ids=(row.source, row.target))
+        return Changeset("link", links=[row if old is None else _as_tied(row, old)])
+
+    def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
+        """Remove one link by its id, or all links between two ends, optionally of one relation."""
+        if target is None:
+            if relation is not None:
+                raise InputError("target", "an end, together with the relation", None)
+            wanted = check.identifier(source, "source")
+            return self._link_holder(wanted)._untied(lambda reader: reader.links(ids=[wanted]), wanted)
+        ends = (_end(source, "source"), _end(target, "target"))
+        if relation is not None:
+            _own_relation(relation)
+        holder = self._common_holder(ends)
+        return holder._untied(lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
+
+    def _link_holder(self, id: str) -> Self:
+        """Return the bank that holds the link, like `_holder` for a memory."""
+        user: Self | None = None if self.is_user_bank else self._me(False)
+        if user is not None:
+            with user._reading() as reader:
+                if reader.links(ids=[id]):
+                    return user
+        return self
+
+    def _untied(self, find: Callable[[Reader], list[Link]], asked: str) -> list[Link]:
+        untied: list[Link] = []
+
+        def plan(writer: Writer) -> Changeset:
+            found = [link for link in find(writer) if link.relation not in RESERVED]
+            untied.extend(self._with_seen_ends(writer, found))
+            if not untied:
+                raise NotFoundError("link", asked, hint="`neighbors` shows the links, with their ids.")
+            return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
+
+        self._apply(plan)
+        return untied
+
+    def links(self, end: str | End | None = None, *, relation: str | None = None) -> list[Link]:
+        """Return all links, or those of one end, oldest first."""
+        ends = None if end is None else (_end(end, "end"),)
+        if relation is not None:
+            check.name(relation, "relation")
+        holder = self._common_holder(ends or ())
+        with holder._reading() as reader:
+            return holder._with_seen_ends(reader, reader.links(ends, relation))
+
+    def _with_seen_ends(self, reader: Reader, links: list[Link]) -> list[Link]:
+        """Return the links between places and visible memories."""
+        names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
+        seen = reader.states(names, self._filter().having(ids=names).anything())
+        return [
+            link
+            for link in links
+            if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
+        ]
+
+    def neighbors(
+        self,
+        id: str | End,
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> Neighborhood:
+        """Return what the links of a memory or place lead to, nearest first, each once.
+
+        `truncated` says that `limit` cut it.
+        """
+        start = _end(id, "id")
+        return self._around_each((start,), relation, direction, hops, limit)[start]
+
+    def neighbors_each(
+        self,
+        ids: str | End | Iterable[str | End],
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> dict[str | End, Neighborhood]:
+        """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
+        starts = {id: _end(id, "ids") for id in _several(ids)}
+        around = self._around_each(starts.values(), relation, direction, hops, limit)
+        return {id: around[start] for id, start in starts.items()}
+
+    def _around_each(
+        self, starts: Iterable[End], relation: str | None, direction: str, hops: int, limit: int
+    ) -> dict[End, Neighborhood]:
+        check.one_of(direction, "direction", DIRECTIONS)
+        check.whole(hops, "hops", 1, HOPS_LIMIT)
+        check.whole(limit, "limit", 1, 10_000)
+        if relation is not None:
+            check.name(relation, "relation")
+        way = Way(relation, direction, hops)
+        around: dict[End, Neighborhood] = {}
+        for holder, theirs in self._ends_by_holder(dict.fromkeys(starts)).items():
+            with holder._reading() as reader:
+                holder._all_standing(reader, [end.name for end in theirs if end.what == "memory"])
+                each = walked(reader, holder._filter(), theirs, way, limit + 1)
+            for start, found in zip(theirs, each, strict=True):
+                around[start] = Neighborhood(found[:limit], truncated=len(found) > limit)
+        return around
+
+    def _ends_by_holder(self, ends: Collection[End]) -> dict[Self, list[End]]:
+        """Group the ends by the bank that holds them. A place belongs to this bank."""
+        holders = self._holders([end.name for end in ends if end.what == "memory"])
+        holder_of = {End("memory", id): holder for holder, ids in holders.items() for id in ids}
+        found: dict[Self, list[End]] = {}
+        for end in ends:
+            found.setdefault(holder_of.get(end, self), []).append(end)
+        return found
+
+    def _common_holder(self, ends: Sequence[End]) -> Self:
+        """Return the bank that holds the memories among the ends. Raise if there are two: links stay within a bank."""
+        holders = self._holders([end.name for end in ends if end.what == "memory"])
+        if len(holders) > 1:
+            hint = "Links stay within a bank; one of these is the user's own, in @me."
+            raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
+        return next(iter(holders), self)
+
+    def touch(
+        self,
+        ids: str | Iterable[str],
+        *,
+        accesses: int = 1,
+        reviews: int = 0,
+        crossings: int = 0,
+        reward: float | None = None,
+        boost: bool = False,
+    ) -> dict[str, Usage]:
+        """Count a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if given.
+
+        A boost makes the memories stronger by the setting `crossing_boost`.
+        """
+        wanted = check.identifiers(ids, "ids")
+        problems = Problems()
+        for value, name in ((accesses, "accesses"), (reviews, "reviews"), (crossings, "crossings")):
+            problems.of(check.whole, value, name, 0, 1_000_000)
+        if reward is not None:
+            problems.of(check.number, reward, "reward", -1.0, 1.0)
+        problems.of(check.flag, boost, "boost")
+        problems.settle()
+        if not (accesses or reviews or crossings or reward is not None):
+            raise InputError("accesses", "at least one use to count", 0)
+        from pieria.upkeep.review import strengthened
+
+        holders = self._holders(wanted)
+        for holder, theirs in holders.items():
+            with holder._reading() as reader:
+                holder._all_standing(reader, theirs)
+        for holder, theirs in holders.items():
+            now = self._now()
+
+            def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
+                standing = holder._all_standing(writer, theirs)
+                by = self.habits.crossing_boost if boost else 0.0
+                writes = [write for held in standing if (write := strengthened(held, by)) is not None]
+                uses = [_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
+                return Changeset("touch", writes=writes, usage=spaced_uses(writer, uses))
+
+            holder._apply(plan)
+        return self.usage(wanted)
+
+    def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
+        """Return the usage of memories, with zeros for an unused one."""
+        wanted = check.identifiers(ids, "ids")
+        found: dict[str, Usage] = {}
+        for holder, theirs in self._holders(wanted).items():
+            noted = holder._uses.noted(theirs)
+            with holder._reading() as reader:
+                holder._check_known(reader, theirs)
+                used, seq = reader.usage(theirs), reader.head().seq
+            found |= {id: with_noted(used.get(id, UNUSED), noted.get(id, ()), seq) for id in theirs}
+        return {id: found[id] for id in wanted}
+
+
+def _sources_of(reader: Reader, id: str) -> set[str]:
+    """Return all direct and indirect sources of an id."""
+    found: set[str] = set()
+    waiting = [id]
+    while waiting:
+        links = reader.links([End("memory", name) for name in waiting], DRAWN_FROM)
+        waiting = [link.target.name for link in links if link.source.name in waiting and link.target.name not in found]
+        found.update(waiting)
+    return found
+
+
+def _end(value: object, parameter: str) -> End:
+    if not isinstance(value, End):
+        return End("memory", check.identifier(value, parameter))
+    if value.what == "place":
+        return End("place", check.place(value.name, parameter))
+    if value.what != "memory":
+        raise InputError(parameter, "a memory's id or a Place", value.what)
+    return End("memory", check.identifier(value.name, parameter))
+
+
+def _several(value: object) -> Iterable[Any]:
+    """Return the ends, at least one."""
+    items = (value,) if isinstance(value, str | End) else value
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("ids", "an id, a Place, or a list of them", value)
+    kept = tuple(items)
+    if not kept:
+        raise InputError("ids", "at least one id or Place", value)
+    return kept
+
+
+def _own_relation(value: object) -> str:
+    kept = check.name(value, "relation")
+    if kept in RESERVED:
+        raise InputError("relation", "a relation of your own", value, hint=f"The engine alone ties {kept}: see revise.")
+    return kept
+
+
+def _ends_of(row: LinkRow) -> tuple[End, End]:
+    return End(row.source_is, row.source), End(row.target_is, row.target)
+
+
+def same_tie(reader: Reader, row: LinkRow) -> Link | None:
+    source, target = _ends_of(row)
+    for link in reader.links(between=(source, target), relation=row.relation):
+        if link.source == source or row.relation in SYMMETRIC:
+            return link
+    return None
+
+
+def _as_tied(row: LinkRow, old: Link) -> LinkRow:
+    """Return the new link with the old one's id and direction, for comparison."""
+    return row._replace(
+        id=old.id,
+        source_is=old.source.what,
+        source=old.source.name,
+        target_is=old.target.what,
+        target=old.target.name,
+    )
+
+
+def _use(id: str, now: int, accesses: int, reviews: int, crossings: int, reward: float | None) -> Use:
+    return Use(
+        id,
+        accesses,
+        now if accesses else None,
+        reviews,
+        now if reviews else None,
+        crossings,
+        0.0 if reward is None else float(reward),
+        0 if reward is None else 1,
+    )

@@ -1,0 +1,174 @@
+"""The verb `trace`: what was derived from a memory, source or session, and which sessions were shown it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.delete.quarantine import LEADING, notes_with
+from pieria.bank.read.context import KEPT
+from pieria.bank.read.lineage import lineage
+from pieria.bank.read.revisions import Origin
+from pieria.bank.results.quarantine import Drawn, Telling, Trace
+from pieria.errors import InputError, NotFoundError
+from pieria.record import check
+from pieria.record.draft import Problems
+from pieria.record.fact import Fact, FactQuery
+from pieria.record.filter import ANY_TIME
+from pieria.record.memory import ENDINGS, STATEMENT, Memory
+from pieria.record.time import moment
+from pieria.store.protocol import Reader
+from pieria.store.quarantine import Held
+
+EXCERPT = 160
+MOST = 10_000
+TOLD = 1_000
+ORIGINS = {"provenance": "drawn from", "revises": "revision"}
+"""The names of link relations in a trace."""
+
+
+class Whole(NamedTuple):
+    """A lineage with its facts."""
+
+    memories: Mapping[str, Origin | None]
+    facts: Sequence[Fact]
+
+
+class Traces(Core):
+    def trace(
+        self,
+        id: str | None = None,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        limit: int = 200,
+    ) -> Trace:
+        """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
+
+        Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
+        """
+        problems = Problems()
+        given = {"id": (check.identifier, id), "source": (check.name, source), "session": (check.name, session)}
+        kept = {
+            name: problems.of(check_of, value, name) for name, (check_of, value) in given.items() if value is not None
+        }
+        problems.of(check.whole, limit, "limit", 1, MOST)
+        problems.settle()
+        if len(kept) != 1:
+            raise InputError("id", "one of id, source and session", None if not kept else sorted(kept))
+        [(name, value)] = kept.items()
+        holder = self._holder(value) if name == "id" else self
+        # First write the pending records of shown memories.
+        holder._uses.flush()
+        with holder._reading() as reader:
+            return holder._traced(reader, name, value, limit)
+
+    def _traced(self, reader: Reader, name: str, value: str, limit: int) -> Trace:
+        whole = self._whole(reader, name, value)
+        ids = list(whole.memories)
+        seen = self._filter().having(ids=tuple(ids), quarantined=True).anything()
+        shown = reader.states(ids, seen) if ids else {}
+        held = {what: reader.quarantines(of, what) for what, of in _named(whole)}
+        rows = [shown[id].state.row for id in ids if id in shown][:limit]
+        memories = {one.id: one for one in reader.memories(rows, seen.having(ids=None)).values()}
+        items = [_memory(memories[id], whole.memories[id], held["memory"]) for id in ids if id in memories]
+        facts = [
+            _fact(fact, held["fact"]) for fact in whole.facts if fact.source_memory is None or fact.memory in shown
+        ]
+        states = reader.states(ids)
+        counts = Counter(states[id].state.kind for id in ids if id in states)
+        if whole.facts:
+            counts["fact"] = len(whole.facts)
+        listed = [*items, *facts][:limit]
+        return Trace(
+            items=tuple(listed),
+            counts=dict(sorted(counts.items())),
+            told=tuple(_tellings(reader, set(shown))),
+            notes=tuple(notes_with(reader, list(shown))),
+            hidden=len(ids) - len(shown),
+            truncated=len(shown) + len(facts) > len(listed),
+        )
+
+    def _whole(self, reader: Reader, name: str, value: str) -> Whole:
+        everything = self._filter().having(viewer=EVERYTHING, quarantined=True).anything()
+        facts: dict[str, Fact] = {}
+        if name == "id":
+            self._check_known(reader, [value], quarantined=True)
+            begun = [value]
+        else:
+            asked = self._filter().having(status=None, endings=ENDINGS, valid_at=ANY_TIME, quarantined=True)
+            placed = [one.id for one in reader.placed(asked.having(**{name: value}))]
+            kinds = {id: state.state.kind for id, state in reader.states(placed).items()}
+            begun = [id for id in placed if kinds[id] not in (*LEADING, STATEMENT)]
+        if name == "source":
+            query = FactQuery(source=value, include_ended=True)
+            facts |= {fact.id: fact for fact in reader.facts(query, everything) if fact.source_memory is None}
+        memories = lineage(reader, begun)
+        if memories:
+            query = FactQuery(memories=tuple(memories), include_ended=True)
+            facts |= {fact.id: fact for fact in reader.facts(query, everything)}
+        if not memories and not facts:
+            raise NotFoundError(name, value, hint="`count` by source or session tells which there are.")
+        return Whole(memories, list(facts.values()))
+
+
+def _named(whole: Whole) -> Iterator[tuple[Held, list[str]]]:
+    yield "memory", list(whole.memories)
+    yield "fact", [fact.id for fact in whole.facts]
+
+
+def _memory(memory: Memory, origin: Origin | None, held: Mapping[str, tuple[int, ...]]) -> Drawn:
+    said = memory.title or " ".join(memory.text.split())
+    return Drawn(
+        what="memory",
+        id=memory.id,
+        kind=memory.kind,
+        excerpt=said if len(said) <= EXCERPT else said[: EXCERPT - 1] + "…",
+        how="" if origin is None else ORIGINS.get(origin.how, origin.how),
+        of=None if origin is None else origin.of,
+        at=memory.at,
+        source=memory.source,
+        session=memory.session,
+        author=memory.author,
+        ended=memory.standing.ended,
+        quarantines=held.get(memory.id, ()),
+    )
+
+
+def _fact(fact: Fact, held: Mapping[str, tuple[int, ...]]) -> Drawn:
+    said = f"{fact.subject} {fact.predicate} {fact.object}"
+    return Drawn(
+        what="fact",
+        id=fact.id,
+        kind="fact",
+        excerpt=said if len(said) <= EXCERPT else said[: EXCERPT - 1] + "…",
+        how="fact",
+        of=fact.memory,
+        at=fact.known_from,
+        source=fact.source,
+        ended=fact.ended,
+        quarantines=held.get(fact.id, ()),
+    )
+
+
+def _tellings(reader: Reader, ids: set[str]) -> Iterator[Telling]:
+    """Yield the sessions that were shown any of these, latest first, and those whose kept context names one."""
+    told: dict[str, list[tuple[str, int, int, int]]] = {}
+    for id, session, times, first, last in reader.told(sorted(ids), TOLD):
+        told.setdefault(session, []).append((id, times, first, last))
+    kept = {key: value for key, value in reader.records(KEPT).items() if not ids.isdisjoint(value["told"])}
+    for session, value in kept.items():
+        known = {id for id, *_ in told.get(session, ())}
+        fresh = [(id, 1, value["now"], value["now"]) for id in value["told"] if id in ids and id not in known]
+        told.setdefault(session, []).extend(fresh)
+    for session, each in sorted(told.items(), key=lambda one: (-max(last for *_, last in one[1]), one[0])):
+        yield Telling(
+            session=session,
+            ids=tuple(id for id, *_ in each),
+            times=sum(times for _, times, _, _ in each),
+            first=moment(min(first for _, _, first, _ in each)),
+            last=moment(max(last for *_, last in each)),
+            in_context=session in kept,
+        )

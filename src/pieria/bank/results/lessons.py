@@ -1,0 +1,124 @@
+"""What the verbs on lessons return: proposals with their evidence, and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A lesson with its state and evidence.
+
+    `seen` counts the sessions that support it, `failed` those where it did not help. `sources` are ids of memories that
+    it was derived from; `contradicts` are ids of rules that it would supersede. `held_back` says why it needs a
+    person's decision at any confidence.
+    """
+
+    memory: Memory
+    state: str
+    seen: int
+    failed: int
+    evidence: tuple[Mapping[str, Any], ...]
+    sources: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    held_back: str | None = None
+    decided_by: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def type(self) -> str:
+        return str(self.memory.body["type"])
+
+    @property
+    def text(self) -> str:
+        return self.memory.text
+
+    @property
+    def confidence(self) -> float:
+        return self.memory.confidence or 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "type": self.type,
+            "state": self.state,
+            "text": self.text,
+            "confidence": self.confidence,
+            "seen": self.seen,
+            "failed": self.failed,
+            "by": self.memory.body.get("by"),
+            "at": iso(self.memory.at),
+            "trust": self.memory.trust,
+            "held_back": self.held_back,
+            "decided_by": self.decided_by,
+            "reason": self.memory.standing.reason,
+            "superseded_by": self.memory.standing.superseded_by,
+            "contradicts": list(self.contradicts),
+            "sources": list(self.sources),
+            "evidence": [dict(each) for each in self.evidence],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals(Sequence[Proposal]):
+    """Proposals, highest confidence first. `left` counts those beyond the limit."""
+
+    proposals: tuple[Proposal, ...]
+    left: int = 0
+
+    def __len__(self) -> int:
+        return len(self.proposals)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.proposals[index]
+
+    def __iter__(self) -> Iterator[Proposal]:
+        return iter(self.proposals)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"proposals": [each.as_dict() for each in self.proposals], "left": self.left}
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What sessions taught, or in a dry run would teach: lessons that are new or changed.
+
+    `problem` says why rules worded a lesson instead of a model.
+    """
+
+    dry_run: bool
+    sessions: int
+    proposals: tuple[Proposal, ...]
+    problem: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "sessions": self.sessions,
+            "proposals": [each.as_dict() for each in self.proposals],
+            "problem": self.problem,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Proposals after a decision. `superseded` are ids of rules that it ended; `change` is the number for `undo`."""
+
+    proposals: tuple[Proposal, ...]
+    superseded: tuple[str, ...]
+    change: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "proposals": [each.as_dict() for each in self.proposals],
+            "superseded": list(self.superseded),
+            "change": self.change,
+        }

@@ -1,0 +1,164 @@
+"""What the verbs of upkeep return: what was done or, in a dry run, what would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.store.protocol import Finding
+from pieria.upkeep.faded import Faded
+from pieria.upkeep.promotion import Promotion
+from pieria.upkeep.shorten import Shortened
+from pieria.upkeep.sleep import Summary
+from pieria.upkeep.validation import Problem
+
+LITTLE, WORTH = 1 << 20, 0.1
+"""The least bytes, or share of all bytes, that are worth compacting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A group without a summary; its memories are unchanged, and due again."""
+
+    ids: tuple[str, ...]
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"ids": list(self.ids), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Slept:
+    """The result of a sleep. `examined` memories were due; those without a group are examined again later.
+
+    `stopped` says why the sleep ended early, and `left` is the number not reached.
+    """
+
+    dry_run: bool
+    mind: str
+    examined: int
+    left: int
+    summaries: tuple[Summary, ...] = ()
+    settled: tuple[Promotion, ...] = ()
+    shortened: tuple[Shortened, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    stopped: str | None = None
+
+    @property
+    def consolidated(self) -> int:
+        """The number of memories covered by the new summaries."""
+        return sum(len(summary.sources) for summary in self.summaries)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "mind": self.mind,
+            "examined": self.examined,
+            "left": self.left,
+            "consolidated": self.consolidated,
+            "summaries": [summary.as_dict() for summary in self.summaries],
+            "settled": [promotion.as_dict() for promotion in self.settled],
+            "shortened": [
+                {"id": one.memory.id, "level": one.level, "text": one.text, "before": one.memory.text}
+                for one in self.shortened
+            ],
+            "failed": [failure.as_dict() for failure in self.failed],
+            "stopped": self.stopped,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Faded memories, the weakest first. `archived` says whether they were archived or removed."""
+
+    dry_run: bool
+    archived: bool
+    faded: tuple[Faded, ...]
+    left: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "archived": self.archived,
+            "faded": [one.as_dict() for one in self.faded],
+            "left": self.left,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    dry_run: bool
+    promoted: tuple[Promotion, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"dry_run": self.dry_run, "promoted": [promotion.as_dict() for promotion in self.promoted]}
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The result of a check. `findings` are of the store, `problems` of records that contradict each other."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    repaired: tuple[str, ...] = ()
+    dry_run: bool = True
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems and all(finding.well for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "ok": self.ok,
+            "findings": [_told(finding) for finding in self.findings],
+            "problems": [problem.as_dict() for problem in self.problems],
+            "repaired": list(self.repaired),
+        }
+
+
+def _told(finding: Finding) -> Mapping[str, Any]:
+    return {"check": finding.check, "well": finding.well, "detail": finding.detail, "remedy": finding.remedy}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The size of a bank. `free` bytes are what `compact` frees, the log included."""
+
+    memories: int
+    versions: int
+    links: int
+    bytes: int
+    free: int
+
+    @property
+    def should_compact(self) -> bool:
+        return self.free > max(LITTLE, WORTH * self.bytes)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "memories": self.memories,
+            "versions": self.versions,
+            "links": self.links,
+            "bytes": self.bytes,
+            "free": self.free,
+            "should_compact": self.should_compact,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The size before and after; `unreached` says what could not be compacted."""
+
+    before: Storage
+    after: Storage
+    unreached: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            "saved": self.before.bytes - self.after.bytes,
+            "unreached": list(self.unreached),
+        }

@@ -1,0 +1,1 @@
+"""The log of sessions, and the ingestion of trajectories."""

@@ -1,0 +1,174 @@
+"""Ingest experiences from elsewhere, each at most once.
+
+The knowledge and a receipt are written in one transaction. So the same payload is not learned from or paid for twice,
+and another payload under its name is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank.results.general import IngestReceipt
+from pieria.bank.sessions import receipts
+from pieria.bank.sessions.embedder import judging_of
+from pieria.bank.turns import turns
+from pieria.errors import ConflictError, InputError
+from pieria.learning.draft import prepared
+from pieria.learning.episode import Episode
+from pieria.learning.experience import Experience, Taken
+from pieria.learning.trajectory import extract
+from pieria.record import check
+from pieria.record.changeset import Record
+from pieria.record.draft import Problems
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.graph.changeset import Changeset
+    from pieria.sessions.opened import Judges
+    from pieria.store.protocol import Progress, Reader, Writer
+
+
+def ingest(bank: Bank, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+    return _ingested(bank, Experience.of(trajectory))
+
+
+def ingest_many(
+    bank: Bank, trajectories: Iterable[Experience | Mapping[str, Any]], progress: Progress | None
+) -> list[IngestReceipt]:
+    if isinstance(trajectories, str | bytes | Mapping) or not isinstance(trajectories, Iterable):
+        raise InputError("trajectories", "a list of mappings", trajectories)
+    given = _experiences(list(trajectories))
+    _check_all(bank, given)
+    taken_in = []
+    for each in given:
+        taken_in.append(_ingested(bank, each))
+        if progress is not None:
+            progress(len(taken_in), len(given))
+    return taken_in
+
+
+def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
+    with bank._reading() as reader:
+        found = receipts.found(reader, check.identifier(source_id, "source_id"))
+    return None if found is None else found[1]
+
+
+def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
+    """Raise `ConflictError` with every name that the bank, or an earlier item, has with another payload.
+
+    Then raise the problems of payloads not ingested before.
+    """
+    digests: dict[str, str] = {}
+    unknown: dict[str, int] = {}
+    with bank._reading() as reader:
+        for number, each in enumerate(given):
+            found = receipts.found(reader, each.source_id)
+            if found is None:
+                unknown.setdefault(each.source_id, number)
+            digests.setdefault(each.source_id, (found and found[0]) or each.digest)
+    others = dict.fromkeys(each.source_id for each in given if digests[each.source_id] != each.digest)
+    if others:
+        raise _other_payload(*others)
+    problems = Problems()
+    for number in unknown.values():
+        problems.of(_screened, bank, given[number], f"trajectories[{number}].")
+    problems.settle()
+
+
+def _ingested(bank: Bank, given: Experience) -> IngestReceipt:
+    with turns.of(id(bank.store), given.source_id):
+        with bank._reading() as reader:
+            known = _known(reader, given)
+        return known or _kept(bank, given, _learnt(bank, given))
+
+
+def _learnt(bank: Bank, given: Experience) -> Changeset:
+    """Return what the experience teaches, adapted to the bank's knowledge. Nothing is written."""
+    judges = judging_of(bank)({})
+    mind, embedder, config = judges.mind, judges.embedder, judges.config
+    episode = _lived(bank, given, judges)
+    learnt = extract(episode, llm=mind, embedding=embedder, config=config, repo_id=bank.name, clock=bank.clock)
+    return prepared(learnt, bank.graph, mind, embedder, config)
+
+
+def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
+    """Return the episode. Private parts are cut before a mind sees it."""
+    mind, config = judges.mind, judges.config
+    goal, steps = _screened(bank, given)
+    episode = Episode(goal)
+    for words in steps:
+        episode, _ = episode.append(*words, llm=mind, embedding=judges.embedder, config=config, repo_id=bank.name)
+    return episode.score_pending_reward(llm=mind, config=config).close()
+
+
+def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list[Taken]]:
+    """Return the screened goal and steps. Raise `InputError` for a text that is empty afterwards."""
+    goal = bank._screen(given.goal, f"{where}goal").text
+    return goal, [
+        Taken(*(bank._screen(text, f"{where}steps[{number}].{name}").text for name, text in step._asdict().items()))
+        for number, step in enumerate(given.steps)
+    ]
+
+
+def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
+    """Write the knowledge and the receipt. If another process was faster, return its receipt."""
+    ids = tuple(learnt.nodes())
+    receipt = IngestReceipt(given.source_id, ids, bank.clock())
+    found: list[IngestReceipt] = []
+
+    def records(writer: Writer) -> Iterator[Record]:
+        known = _known(writer, given)
+        if known is not None:
+            found.append(known)
+            raise _QuickerError
+        yield receipts.kept(given.digest, receipt)
+
+    more = {"source": given.source_id, "meta": json.loads(given.metadata or "{}")}
+    try:
+        bank.graph._commit(learnt, records, dict.fromkeys(ids, more))
+    except _QuickerError:
+        return found[0]
+    return receipt
+
+
+class _QuickerError(Exception):
+    """Another process has written the same experience meanwhile."""
+
+
+def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience]:
+    """Return the experiences, or raise all problems as one error."""
+    read, found = [], []
+    for number, each in enumerate(given):
+        try:
+            read.append(Experience.of(each))
+        except InputError as problem:
+            where = f"trajectories[{number}]"
+            others = [one for one in problem.errors if isinstance(one, InputError)]
+            problem.errors = ()
+            found += [one.renamed(f"{where}.{one.parameter}") for one in (problem, *others)]
+    if found:
+        first, *others = found
+        first.errors = tuple(others)
+        raise first
+    return read
+
+
+def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
+    """Return the receipt of the same payload or of a purged one, else None.
+
+    Raise `ConflictError` for another payload.
+    """
+    found = receipts.found(reader, given.source_id)
+    if found is None:
+        return None
+    digest, receipt = found
+    if digest not in (given.digest, None):
+        raise _other_payload(given.source_id)
+    return receipt
+
+
+def _other_payload(*source_ids: str) -> ConflictError:
+    hint = "Hand in what differs under a source_id of its own."
+    return ConflictError("another payload was taken in under this source_id", ids=source_ids, hint=hint)

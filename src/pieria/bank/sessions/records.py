@@ -1,0 +1,71 @@
+"""Where a bank keeps its sessions: collections, keys, and functions for code outside their log.
+
+- collection `sessions`, key SESSION: the session, the time of its last write, and the number of its pending parts;
+- collection `sessions.waiting`, key `SESSION/NUMBER`: a part of its knowledge that waits for commit or discard;
+- collection `sessions.steps`, key `SESSION/NUMBER`: a step that is uncommitted or still needed by the episode. A
+  committed step has the ids of its nodes, so that its words are purged with them;
+- collection `sessions.held`, key SESSION: the token of the log that holds it;
+- collection `sessions.holders`, key TOKEN: the time of that log's last renewal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pieria.record.changeset import PASSING, Record
+from pieria.store.protocol import Reader
+
+SESSIONS, STEPS, WAITING = "sessions", "sessions.steps", "sessions.waiting"
+HELD, HOLDERS = PASSING
+NODES, PURGED, STATELESS, TOUCHED = "nodes", "purged", "stateless", "touched"
+"""Further keys in the records of steps and sessions."""
+_BLANK = {"observation": "", "action": "", "subgoal": "", "state": None, "embedding": None, PURGED: True}
+
+
+class Census(NamedTuple):
+    """The number of sessions by state, and the number of unfinished episodes that no process holds."""
+
+    by_state: Mapping[str, int]
+    left: int
+
+
+def counted(reader: Reader, now: int, lease: int) -> Census:
+    sessions, held = reader.records(SESSIONS), reader.records(HELD)
+    there = {token for token in set(held.values()) if is_there(reader, token, now, lease)}
+    left = sum(value["episode"] is not None and held.get(id) not in there for id, value in sessions.items())
+    return Census(dict(sorted(Counter(value["state"] for value in sessions.values()).items())), left)
+
+
+def is_there(reader: Reader, holder: str | None, now: int, lease: int) -> bool:
+    """Return whether a holder has renewed its lease in time, in microseconds.
+
+    A clock set back invalidates old times.
+    """
+    at = None if holder is None else reader.records(HOLDERS, holder).get(holder)
+    return at is not None and abs(now - at) < lease
+
+
+def without_words(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {**step, **_BLANK}
+
+
+def without_state(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {**step, "state": None, STATELESS: True}
+
+
+def without_words_of(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
+    """Yield steps whose nodes are purged, without their words, and later steps without their state.
+
+    The state of later steps may repeat the purged words.
+    """
+    gone = set(ids)
+    after: set[str] = set()
+    for key, step in sorted(reader.records(STEPS).items()):
+        session = key.rpartition("/")[0]
+        if not gone.isdisjoint(step.get(NODES, ())):
+            after.add(session)
+            yield Record(STEPS, key, without_words(step))
+        elif session in after:
+            yield Record(STEPS, key, without_state(step))

@@ -1,0 +1,372 @@
+"""Export and import a bank, back it up, and restore it.
+
+`pieria.transfer` defines the format of files; this module implements the verbs of `transfer.verbs`, and the one write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pieria.bank.delete.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
+from pieria.bank.facts.older_facts import begin_anew
+from pieria.bank.facts.statements import hold_to_statements
+from pieria.bank.results.transfer import ExportReport, ImportReport, RestoreReport
+from pieria.errors import InputError, PieriaError, TransferError
+from pieria.facts import aliases
+from pieria.learning.distilling.pieces import HEARD
+from pieria.record import check
+from pieria.record.changeset import Content, Record, State
+from pieria.record.fact import FactRow
+from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
+from pieria.record.link import LinkRow
+from pieria.record.quarantine import HELD, QUARANTINES
+from pieria.record.rows import names_of, written_list
+from pieria.record.time import iso, micros
+from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered, lowest
+from pieria.store.files import stamp
+from pieria.store.protocol import Progress, Reader
+from pieria.store.seal import Seal
+from pieria.store.sqlite import is_database, is_live_database
+from pieria.store.sqlite import restore as restoring
+from pieria.transfer import mnemex
+from pieria.transfer.check import LISTED
+from pieria.transfer.check import check as checked_file
+from pieria.transfer.export import Export
+from pieria.transfer.file import ELSEWHERE, Aside, Source, given_path, may_be_replaced
+from pieria.transfer.import_run import ON_ERROR, is_replayed, planned
+from pieria.transfer.join import MODES
+from pieria.transfer.problem import Problem
+from pieria.transfer.rules import Rules
+from pieria.transfer.tally import Tally
+
+if TYPE_CHECKING:
+    from pieria.bank.transfer.verbs import Transferring
+
+T = TypeVar("T")
+SYSTEMS = (mnemex.SYSTEM,)
+"""Systems whose stores can be imported."""
+OPEN = "-"
+"""The name in reports for a file passed as an open stream."""
+REPORT_EVERY = 500
+SCOPES = {True: {"bank": "user"}, False: {"user": "bank"}}
+"""The scope of memories in the user's bank, and in any other bank."""
+
+
+TEXTS_OF = {
+    "aliases": ("name",),
+    "predicates": ("name",),
+    "scratchpad": ("id", "content", "created_at", "updated_at"),
+    "sessions": ("id", "goal", "state"),
+    "sessions.steps": ("observation", "action", "subgoal", "trajectory_id"),
+}
+"""Fields that readers of the bank's records rely on."""
+
+
+class _Rehearsed(Exception):
+    """Rolls back the transaction of a dry run."""
+
+
+def exported(bank: Transferring, path: str | Path, progress: Progress | None) -> ExportReport:
+    bank._check_open()
+    target = _free_for(bank, given_path(path), "jsonl")
+    if not may_be_replaced(target):
+        hint = "An export replaces nothing but an older export: name another file, or remove this one first."
+        raise InputError("path", "a new file or an older export", target, hint=hint)
+    bank._uses.flush()
+    with bank._reading() as reader, Aside(target, "export") as file:
+        export = Export(reader, bank.name, iso(bank.clock()))
+        file.write(export.header())
+        for number, line in enumerate(export.body(), start=1):
+            file.write(line)
+            if progress is not None and number % REPORT_EVERY == 0:
+                progress(export.done, export.total)
+        sha256 = file.sha256
+        file.write(export.end(sha256))
+        file.keep()
+    if progress is not None:
+        progress(export.total, export.total)
+    return ExportReport(target, bank.name, dict(export.counts), file.bytes, sha256)
+
+
+def imported(
+    bank: Transferring,
+    path: str | Path | BufferedIOBase,
+    *,
+    mode: str,
+    dry_run: bool,
+    force: bool,
+    on_error: str,
+    system: str | None,
+    trusted: bool,
+    progress: Progress | None,
+) -> ImportReport:
+    if system is not None:
+        if system not in SYSTEMS:
+            raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
+        return _import_store(bank, given_path(path), mode, dry_run, force, on_error, progress)
+    check.one_of(mode, "mode", MODES)
+    check.one_of(on_error, "on_error", ON_ERROR)
+    check.flag(dry_run, "dry_run")
+    check.flag(force, "force")
+    check.flag(trusted, "trusted")
+    bank._check_open()
+    rules = _rules(bank, trusted=trusted)
+    with _source(path) as source:
+        report = _progress(progress, source.size)
+        checked = checked_file(source, rules, report)
+        if checked.problem_count and on_error == "stop":
+            raise _refused(source.path, checked.problems, checked.problem_count)
+        now = micros(bank.clock())
+        plan = partial(
+            planned, source=source, checked=checked, rules=rules, mode=mode, force=force, now=now,
+            progress=lambda done: report(source.size + done),
+        )  # fmt: skip
+        done = _Done(Tally())
+        with suppress(_Rehearsed):
+            _take_in(bank, plan, done, dry_run, lambda reader: is_replayed(reader, checked, now))
+            if done.replayed:
+                begin_anew(bank)
+        report(2 * source.size)
+    return ImportReport(
+        path=source.path,
+        bank=checked.header.bank,
+        mode=mode,
+        dry_run=dry_run,
+        replayed=done.replayed,
+        added=dict(done.tally.added),
+        changed=dict(done.tally.changed),
+        unchanged=dict(done.tally.unchanged),
+        left={what: dict(why) for what, why in done.tally.left.items()},
+        versions=done.tally.versions,
+        not_carried=dict(done.tally.not_carried),
+        changes=done.changes,
+        problem_count=checked.problem_count,
+        problems=tuple(checked.problems),
+    )
+
+
+def _import_store(
+    bank: Transferring, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
+) -> ImportReport:
+    """Import a store of another system like our export; problems name lines of that store."""
+    from pieria.bank.transfer.incoming import taken_in
+
+    check.one_of(on_error, "on_error", ON_ERROR)
+    bank._check_open()
+    read = mnemex.read(path, bank.name, bank.clock())
+    if read.problems and on_error == "stop":
+        raise _refused(path, read.problems[:LISTED], len(read.problems))
+    report, lines = taken_in(
+        bank, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
+    )
+    told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
+    untold = report.problem_count - len(report.problems)
+    return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
+
+
+def backed_up(bank: Transferring, path: str | Path, progress: Progress | None) -> Path:
+    bank._check_open()
+    target = _free_for(bank, given_path(path), "backup")
+    if is_live_database(target):
+        hint = "It is a bank that is in use; name another file."
+        raise InputError("path", "a file that is no bank", target, hint=hint)
+    bank._uses.flush()
+    bank.store.backup(target, progress)
+    return target
+
+
+def _take_in(
+    bank: Transferring, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
+) -> None:
+    speaker = bank._speaker()._replace(via=lowest(bank.via, HEARSAY))
+    with bank._writing() as writer:
+        done.replayed = replays(writer)
+        for changeset in plan(writer, tally=done.tally):
+            changeset.who = changeset.who or bank.who
+            if not done.replayed:
+                hold_to_statements(writer, changeset, speaker, micros(bank.clock()))
+            hold_to_quarantines(writer, changeset)
+            seq = writer.apply(changeset).change.seq
+            done.changes = (done.changes[0] if done.changes else seq, seq)
+        if dry_run:
+            raise _Rehearsed
+
+
+def _free_for(bank: Transferring, path: Path, ending: str) -> Path:
+    """Return the file to write; in a folder, a new name."""
+    if not path.is_dir():
+        return path
+    return path / f"{bank.name}.{stamp(bank.clock())}.{ending}"
+
+
+def _rules(bank: Transferring, *, trusted: bool) -> Rules:
+    return Rules(
+        content=partial(_screened_content, bank),
+        state=partial(_screened_state, bank, trusted),
+        link=partial(_screened_link, bank),
+        fact=partial(_screened_fact, bank),
+        record=partial(_screened_record, bank, trusted),
+        joined={aliases.COLLECTION: _joined_alias, **JOINED},
+        narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes, HEARD: _nothing},
+    )
+
+
+def _of_what_comes(record: Record, is_brought: Callable[[str], bool]) -> Record | None:
+    """Return the record only for imported memories: an untrusted file declines no rule of this bank."""
+    return record if is_brought(record.key) else None
+
+
+def _nothing(record: Record, is_brought: Callable[[str], bool]) -> None:
+    """Drop the record: an untrusted file must not say what tools output here."""
+
+
+def _screened_content(bank: Transferring, content: Content) -> Content:
+    """Return the screened content, with the flags of the file and of this bank."""
+    screening = bank._screening
+    text, flags = bank._screen(content.text, "text")
+    title, in_title = _screen_some(bank, content.title, "title")
+    context, in_context = _screen_some(bank, content.context, "context")
+    body, in_body = screening.mapping(content.body, "body")
+    meta, in_meta = screening.mapping(content.meta, "meta")
+    tags, in_tags = screening.labels(names_of(content.tags), "tags")
+    entities, in_entities = screening.labels(names_of(content.entities), "entities")
+    files, in_files = screening.labels(names_of(content.files), "files")
+    noticed = (
+        *names_of(content.flags), *flags, *in_title, *in_context, *in_body, *in_meta, *in_tags, *in_entities,
+        *in_files,
+    )  # fmt: skip
+    return content._replace(
+        text=text, title=title, context=context, body=body, meta=meta, tags=written_list(tags),
+        entities=written_list(entities), files=written_list(files),
+        flags=written_list(tuple(dict.fromkeys(noticed))),
+    )  # fmt: skip
+
+
+def _screened_state(bank: Transferring, trusted: bool, state: State) -> State:
+    for parameter in ("source", "author", "session", "channel", "place"):
+        if (name := getattr(state, parameter)) is not None:
+            bank._screening.name(name, parameter)
+    scope = SCOPES[bank.is_user_bank].get(state.scope, state.scope)
+    kept = state._replace(scope=scope, reason=_screen_some(bank, state.reason, "reason")[0], via=state.via or AGENT)
+    return kept if trusted else lowered(kept, HEARSAY)
+
+
+def _screened_link(bank: Transferring, row: LinkRow) -> LinkRow:
+    label, meta = _screen_some(bank, row.label, "label")[0], bank._screening.mapping(row.meta, "meta")[0]
+    return row._replace(label=label, meta=meta)
+
+
+def _screened_fact(bank: Transferring, row: FactRow) -> FactRow:
+    subject = checked_name(bank._screen(row.subject, "subject")[0], "subject")
+    predicate = checked_predicate(bank._screen(row.predicate, "predicate")[0])
+    object = checked_name(bank._screen(row.object, "object")[0], "object")
+    return row._replace(
+        subject=subject,
+        subject_key=folded(subject),
+        predicate=predicate,
+        predicate_key=folded_predicate(predicate),
+        object=object,
+        object_key=folded(object),
+        source=_screen_some(bank, row.source, "source")[0],
+        reason=_screen_some(bank, row.reason, "reason")[0],
+    )
+
+
+def _screened_record(bank: Transferring, trusted: bool, record: Record) -> Record:
+    for name in TEXTS_OF.get(record.collection, ()):
+        if not isinstance(record.value, dict) or not isinstance(record.value.get(name), str):
+            raise InputError(f"value.{name}", "a text", None)
+    check_record(record)
+    value = record.value
+    if not trusted and record.collection == QUARANTINES:
+        value = by_ids(value)
+    if not trusted and record.collection == HELD:
+        value = {**value, "of": by_ids(value["of"])}
+    return record._replace(value=bank._screen_within(value))
+
+
+def _screen_some(bank: Transferring, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
+    return (None, ()) if value is None else bank._screen(value, parameter)
+
+
+@dataclass(slots=True)
+class _Done:
+    """The progress of one import."""
+
+    tally: Tally
+    changes: tuple[int, int] | None = None
+    replayed: bool = False
+
+
+def stats_of_store(path: str | Path) -> dict[str, Any] | None:
+    """Return statistics of another system's store at the path, or None if there is none."""
+    folder = given_path(path)
+    return {"system": mnemex.SYSTEM, **mnemex.stats(folder)} if mnemex.folder_of(folder) is not None else None
+
+
+def check_export(path: str | Path) -> None:
+    """Raise `TransferError` for a file that no bank can import, before a bank is made. Broken lines are allowed."""
+    rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
+    with _source(path) as source:
+        checked_file(source, rules, lambda done: None)
+
+
+def _as_it_is(row: T) -> T:
+    return row
+
+
+def _source(given: str | Path | BufferedIOBase) -> Source:
+    if isinstance(given, BufferedIOBase):
+        if not (given.readable() and given.seekable()):
+            raise InputError("path", "the path of a file, or one that is open for reading at any place", given)
+        return Source(Path(OPEN), given)
+    file = given_path(given)
+    if is_database(file):
+        raise TransferError(file, "it is a database, no export", hint="Bring back a backup with `pieria restore`.")
+    return Source(file)
+
+
+def restore_file(
+    file: Path, target: Path, *, replace: bool, progress: Progress | None = None, seal: Seal | None = None
+) -> RestoreReport:
+    """Replace a bank's file by a backup after checking it; `replace` keeps the old file aside.
+
+    Raise before any change: `TransferError` or `ForeignFileError` if the file is no backup, `CorruptError` if it is
+    damaged. Raise `NewerVersionError` if a newer version wrote it, `ConflictError` if the bank exists, `BusyError` if
+    it is in use.
+    """
+    done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress, seal=seal)
+    return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts, done.unpurged)
+
+
+def _joined_alias(reader: Reader, value: Any) -> list[Record]:
+    """Return an alias by the rules of facts; the list of an entity's aliases follows from them."""
+    if not isinstance(value.get("of"), str):
+        return []
+    return aliases.Aliases(reader).added(value["name"], value["of"]).records
+
+
+def _told(problem: Problem, line: mnemex.Line) -> Problem:
+    """Return the problem with the line of the store that it came from."""
+    return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)
+
+
+def _refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
+    listed = f", of which the first {LISTED} are listed" if number > LISTED else ""
+    reason = f"{number:,} problem{'s' if number > 1 else ''} in it{listed}; nothing was imported"
+    hint = 'Put them right, or import with on_error="skip" to leave out what is broken.'
+    return TransferError(path, reason, problems, hint=hint)
+
+
+def _progress(progress: Progress | None, size: int) -> Callable[[int], None]:
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(done, 2 * size)
+
+    return told

@@ -1,0 +1,1 @@
+"""Sleep, review, clusters and retention."""

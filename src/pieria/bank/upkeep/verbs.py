@@ -1,0 +1,410 @@
+"""`bank.upkeep`: the verbs that keep a bank in order, each with a dry run that shows what it would do.
+
+`pieria.upkeep` makes the plans; this module applies them, one group per transaction. An interrupted sleep keeps its
+finished groups, and the next one continues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from pieria.bank.capture.decisions import Deciding
+from pieria.bank.core import check_decided
+from pieria.bank.filters import Names
+from pieria.bank.results.upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
+from pieria.bank.upkeep.clusters import Clustering
+from pieria.bank.upkeep.ranked import Ranking
+from pieria.bank.upkeep.review import Reviewing
+from pieria.bank.upkeep.summaries import is_current, summed_up
+from pieria.errors import ConflictError, PieriaError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Record
+from pieria.record.draft import Draft, checked
+from pieria.record.filter import Filter, Viewer
+from pieria.record.job import Job
+from pieria.record.memory import GIVEN_KINDS, Memory
+from pieria.record.rows import terms_of
+from pieria.record.trust import AGENT
+from pieria.store.parts import counts
+from pieria.store.protocol import Progress, Reader, Writer
+from pieria.upkeep import faded as fading
+from pieria.upkeep import groups as grouping
+from pieria.upkeep import promotion as promoting
+from pieria.upkeep import selection as selecting
+from pieria.upkeep import shorten as shortening
+from pieria.upkeep import sleep as sleeping
+from pieria.upkeep import validation as validating
+from pieria.upkeep.promotion import Promotion
+from pieria.upkeep.shorten import Shortened
+from pieria.upkeep.sleep import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pieria.bank import Bank
+
+    Vectors = dict[int, NDArray[np.float32]]
+
+Each = TypeVar("Each")
+
+AT_ONCE = 500
+PLACES = "upkeep"
+"""The collection of records that says how far each verb has come."""
+RULES = "rules"
+PATIENCE_MINUTES = {RULES: 1}
+ASKING_MINUTES = 10
+"""Minutes between summaries of a running session: by rules, and with a model."""
+COLLECTED = ("active", "archived")
+MOST = 5_000
+"""Memories that one sleep examines by default."""
+
+
+class Upkeep(Reviewing, Ranking, Clustering, Deciding):
+    def sleep(
+        self,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        limit: int = MOST,
+        progress: Progress | None = None,
+    ) -> Slept:
+        """Summarize old memories, settle proven ones, and shorten aged summaries.
+
+        Due are memories older than a day, and the oldest of more than five hundred; with `force`, all. Source texts are
+        neither changed nor forgotten. Summaries link to their sources and rank behind them. A failed group is due
+        again. `stopped` says why a sleep ended early; the next one continues there.
+        """
+        check.flag(dry_run, "dry_run")
+        check.flag(force, "force")
+        check.whole(limit, "limit", 1, 1_000_000)
+        slept, work = self._slept(dry_run, force, limit, progress)
+        return slept if work.stopped is None else replace(slept, stopped=work.stopped.message)
+
+    def _sleep_as_job(self, progress: Progress) -> None:
+        """Sleep as a job of a worker.
+
+        Raise the error that stopped it, or that prevented every summary, so that it is retried.
+        """
+        slept, work = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
+        problem = work.stopped or (work.problem if not slept.consolidated else None)
+        if problem is not None:
+            raise problem
+
+    def _slept(self, dry_run: bool, force: bool, limit: int, progress: Progress | None) -> tuple[Slept, _Sleep]:
+        core = self._core
+        with core._reading() as reader:
+            place = _place(reader)
+            found = selecting.due(reader, core._now(), force=force, limit=limit, after=place)
+            before = selecting.said_before(reader, core._now()) if found.memories else []
+            vectors = _vectors(reader, [*before, *found.memories])
+            aged = shortening.due_levels(reader, core._now(), limit)
+        groups = grouping.grouped(found.memories, vectors)
+        settled = promoting.settled(found.memories, before, vectors)
+        work = _Sleep(core, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
+        work.summarize(groups)
+        # Sources without a summary are examined again, and settled then.
+        settled = [one for one in settled if one.memory.id not in work.again]
+        if not dry_run and settled:
+            core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
+        if not dry_run and found.place != place:
+            core._apply(lambda _: Changeset("sleep", records=[Record(PLACES, "sleep", found.place)]))
+        work.shorten(aged)
+        slept = Slept(
+            dry_run=dry_run,
+            mind=core.mind.name,
+            examined=len(found.memories),
+            left=found.left + work.left,
+            summaries=tuple(work.summaries),
+            settled=tuple(settled),
+            shortened=tuple(work.shortened),
+            failed=tuple(work.failed),
+        )
+        return slept, work
+
+    def summarize(self, session: str) -> Memory | None:
+        """Return the summary of a session, made again if the session has changed since.
+
+        Return None if there is nothing to summarize, or if the summary was removed. Private memories are left out.
+        """
+        return summed_up(self._core, check.name(session, "session"))
+
+    def is_summed_up(self, session: str) -> bool:
+        """Return whether the session has a summary that is up to date."""
+        return is_current(self._core, check.name(session, "session"))
+
+    def summarize_later(self, session: str) -> Job:
+        """Queue a summary as a job: at most one per minute or, with a model, one per ten minutes."""
+        core = self._core
+        wait = timedelta(minutes=PATIENCE_MINUTES.get(core.mind.name, ASKING_MINUTES))
+        payload = {"session": check.name(session, "session")}
+        return core.jobs.add("session_summary", payload, due=core.clock() + wait)
+
+    def gc(
+        self,
+        *,
+        dry_run: bool = True,
+        archive: bool = False,
+        threshold: float | None = None,
+        status: Names | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Remove faded memories, the weakest first; with `archive`, archive them instead. A dry run by default.
+
+        `restore` brings removed memories back. The default threshold is the setting `forget_threshold`. Archived
+        memories are removed too, unless `status` is `active`.
+        """
+        threshold = self._core.fading.forget if threshold is None else threshold
+        statuses = COLLECTED if status is None else check.choices(status, "status", COLLECTED)
+        return self._fade("gc", dry_run, archive, threshold, limit, progress, statuses)
+
+    def decay(
+        self,
+        *,
+        dry_run: bool = False,
+        threshold: float | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Archive fading memories: `include="archived"` shows them, and `update` makes them active again.
+
+        The default threshold is twice the setting `forget_threshold`.
+        """
+        threshold = min(1.0, fading.DIMMED * self._core.fading.forget) if threshold is None else threshold
+        return self._fade("decay", dry_run, True, threshold, limit, progress)
+
+    def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
+        """Promote memories: the named ones, or by default all that were used enough."""
+        check.flag(dry_run, "dry_run")
+        core = self._core
+        wanted = () if ids is None else check.identifiers(ids, "ids")
+        others = tuple(id for holder, theirs in core._holders(wanted).items() if holder is not core for id in theirs)
+        if others:
+            raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
+        with core._reading() as reader:
+            chosen = self._named(reader, ids) if ids is not None else self._proven(reader)
+        if chosen and not dry_run:
+            core._apply(lambda writer: promoting.changes(writer, chosen, "promote", status="promoted", tier="settled"))
+        return Promoted(dry_run, tuple(chosen))
+
+    def validate(self) -> Validated:
+        """Check the store, the targets of links, and the sources of derived memories."""
+        core = self._core
+        with core._reading() as reader:
+            problems = validating.problems(reader)
+        return Validated(tuple(core.store.check()), tuple(problems))
+
+    def repair(self, *, dry_run: bool = False) -> Validated:
+        """Remove broken links, archive derived memories without sources, and rebuild projections."""
+        check.flag(dry_run, "dry_run")
+        found = self.validate()
+        if dry_run or found.ok:
+            return replace(found, dry_run=dry_run)
+        core = self._core
+        core._apply(lambda writer: validating.repairs(writer, found.problems))
+        repaired = core.store.repair(list(found.findings), terms_of)
+        after = self.validate()
+        mended = [problem.id for problem in found.problems if problem not in after.problems]
+        return Validated(after.findings, after.problems, (*repaired, *mended), dry_run=False)
+
+    def storage(self) -> Storage:
+        """Return the size of the bank, and how much of it `compact` would free."""
+        core = self._core
+        with core._reading() as reader:
+            there = counts(reader.tally(), reader.totals())
+        held = core.store.describe()
+        log = held.get("log_bytes", 0)
+        free = held.get("free_bytes", 0) + log
+        return Storage(there["memories"], there["versions"], there["links"], held["bytes"] + log, free)
+
+    def compact(self) -> Compacted:
+        """Free the space of erased and replaced data, and empty the log. Every version stays."""
+        before = self.storage()
+        unreached = self._core.store.scrub()
+        return Compacted(before, self.storage(), tuple(unreached))
+
+    def _fade(
+        self,
+        verb: str,
+        dry_run: bool,
+        archive: bool,
+        threshold: float,
+        limit: int | None,
+        progress: Progress | None,
+        statuses: Sequence[str] = COLLECTED,
+    ) -> Collected:
+        check.flag(dry_run, "dry_run")
+        check.flag(archive, "archive")
+        check.number(threshold, "threshold")
+        if limit is not None:
+            check.whole(limit, "limit", 1, 1_000_000)
+        core = self._core
+        if archive:
+            # Archived memories cannot be archived again.
+            statuses = [status for status in statuses if status != "archived"]
+        with core._reading() as reader:
+            chosen, left = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses, limit)
+        change = fading.archived if archive else fading.removed
+        done = 0
+        for part in () if dry_run else _parts(chosen):
+            made = core._apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
+            if made is not None and not archive:
+                core._tell("nodes_deleted", node_ids=list(made.ids))
+            done += len(part)
+            if progress is not None:
+                progress(done, len(chosen))
+        return Collected(dry_run, archive, tuple(chosen), left)
+
+    def _named(self, reader: Reader, ids: str | Iterable[str]) -> list[Promotion]:
+        core = self._core
+        wanted = check.identifiers(ids, "ids")
+        states = [core._standing(reader, id).state for id in wanted]
+        for state in states:
+            check_decided(state)
+        rows = [state.row for state in states]
+        memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
+        now = core._now()
+        worn = fading.worn(reader, [memories[row] for row in rows])
+        return [Promotion(one.memory, "named", one.score(core.fading, now), one.wear.used.accesses) for one in worn]
+
+    def _proven(self, reader: Reader) -> list[Promotion]:
+        asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=GIVEN_KINDS, status=("active",))
+        found: list[Promotion] = []
+        for part in selecting.selected(reader, asked):
+            found += promoting.worth_promoting(reader, part, self._core.fading, asked.now)
+        return found
+
+
+class _Sleep:
+    """The state of one sleep: results so far, and why it stopped."""
+
+    def __init__(
+        self, core: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
+    ) -> None:
+        self._core, self._dry_run, self._settled = core, dry_run, settled
+        self._progress, self._whole, self._done = progress, whole, 0
+        self.summaries: list[Summary] = []
+        self.shortened: list[Shortened] = []
+        self.failed: list[Failure] = []
+        self.left = 0
+        self.again: set[str] = set()
+        """Members of groups that got no summary."""
+        self.stopped: PieriaError | None = None
+        self.problem: PieriaError | None = None
+        """The first error that cost a group its summary."""
+
+    def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
+        for group in groups:
+            try:
+                if self.stopped is None:
+                    self._sum_up(group)
+                else:
+                    self._put_off(group)
+            except PieriaError as problem:
+                self._fail(group, problem)
+            self._tell()
+
+    def _sum_up(self, group: Sequence[Memory]) -> None:
+        with self._core._reading() as reader:
+            id = sleeping.free_id(reader, group)
+        if id is None:
+            self._put_off(group)
+            return
+        made = sleeping.summary_of(id, group, self._core.mind)
+        draft = self._core._screening.draft(checked(sleeping.new_memory(made)))
+        summary = replace(made, text=draft.text)
+        if self._dry_run or self._kept(summary, draft):
+            self.summaries.append(summary)
+        else:
+            self._put_off(group)
+
+    def shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
+        for memory, level in aged:
+            try:
+                if self.stopped is None:
+                    self._shorten(memory, level)
+                else:
+                    self.left += 1
+            except PieriaError as problem:
+                self._fail([memory], problem)
+            self._tell()
+
+    def _shorten(self, memory: Memory, level: int) -> None:
+        made = shortening.shortened(memory, level, self._core.mind)
+        made = made._replace(text=self._core._screen(check.text(made.text, "text"), "text").text)
+        if self._dry_run or self._rewritten(made):
+            self.shortened.append(made)
+
+    def _kept(self, summary: Summary, draft: Draft) -> bool:
+        """Write a summary, and return False if a source has changed meanwhile."""
+        core = self._core
+        kept: list[bool] = []
+
+        def plan(writer: Writer) -> Changeset:
+            place = f"{core.name}/{sleeping.SUMMARY}"
+            changeset = sleeping.changes(writer, summary, draft, self._settled, core._now(), place)
+            kept.append(changeset is not None)
+            return changeset or Changeset("sleep")
+
+        core._apply(plan)
+        return kept[0]
+
+    def _rewritten(self, made: Shortened) -> bool:
+        """Write a shortened summary, and return False if it has changed meanwhile."""
+        core, memory = self._core, made.memory
+        contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
+
+        def plan(writer: Writer) -> Changeset:
+            held = writer.states([memory.id]).get(memory.id)
+            if held is None or held.state.ended or held.state.row != memory.row:
+                return Changeset("sleep")
+            write = core._next_version(writer, held, held.state._replace(reason="it has aged"), contents, AGENT)
+            return Changeset("sleep", writes=[] if write is None else [write])
+
+        return core._apply(plan) is not None
+
+    def _put_off(self, group: Sequence[Memory]) -> None:
+        self.left += len(group)
+        self.again.update(memory.id for memory in group)
+
+    def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
+        """End the sleep on a temporary error (a budget, an unreachable server).
+
+        Any other error fails this group only.
+        """
+        if problem.retryable:
+            self.stopped = problem
+            self._put_off(group)
+        else:
+            self.problem = self.problem or problem
+            self.failed.append(Failure(tuple(memory.id for memory in group), problem.message))
+            self.again.update(memory.id for memory in group)
+
+    def _tell(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._whole)
+
+
+def _place(reader: Reader) -> selecting.Place | None:
+    """Return where the last incomplete sleep ended."""
+    at, row = reader.records(PLACES, "sleep").get("sleep", (None, None))
+    return None if at is None else (at, row)
+
+
+def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
+    """Return the vector of each memory's first passage, if there is one."""
+    found: Vectors = {}
+    for part in _parts(memories):
+        held = reader.vectors([memory.row for memory in part], "passage")
+        found.update({row: min(vectors, key=lambda each: each[0])[1] for row, vectors in held.items()})
+    return found
+
+
+def _parts(whole: Sequence[Each]) -> Iterator[Sequence[Each]]:
+    for start in range(0, len(whole), AT_ONCE):
+        yield whole[start : start + AT_ONCE]

@@ -1,0 +1,1 @@
+"""Memories as notes in a folder of Markdown files."""

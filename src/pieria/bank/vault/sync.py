@@ -1,0 +1,339 @@
+"""One sync of a vault: classify every file, and write what has changed.
+
+Each file is checked once. Notes of memories are compared with their memories (`vault.notes`). All other notes are
+handwritten, and are taken in like any outside source.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pieria.bank.capture.sources import BACK, DIGEST, GONE, NEW, PURGED, REMOVED, UNCHANGED, UPDATED
+from pieria.bank.results.vault import BadNote, Synced, VaultEvent
+from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, marks_in, others_in
+from pieria.errors import ConflictError
+from pieria.record.changeset import Changeset, Record
+from pieria.record.draft import NewMemory
+from pieria.record.ids import new_id
+from pieria.record.link import LinkRow, row_of
+from pieria.record.time import iso
+from pieria.record.trust import HEARSAY
+from pieria.vault import note_links as leading
+from pieria.vault.folder import Folder, Scan, Seen, digest_of
+from pieria.vault.front import BadFrontError
+from pieria.vault.note import Said, may_be_of_memory, said_in
+from pieria.vault.note_import import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.store.protocol import Progress, Reader
+
+BATCH = 500
+"""Memories per transaction."""
+MOST_CHARACTERS = 4 << 20
+"""Characters per transaction."""
+SETTLED = 2_000_000_000
+"""Nanoseconds after which another change of a file gets a different time on every file system."""
+FEW = 1
+"""The number of notes that may all be deleted without `force`."""
+OTHER_BANKS = "notes of other banks"
+COUNTED = {NEW: "new", UPDATED: "changed", UNCHANGED: "unchanged", BACK: "back", PURGED: "purged", REMOVED: "removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A note file. `text` is None if the file was not read because it is unchanged."""
+
+    path: str
+    seen: Seen
+    digest: str
+    text: str | None = None
+    problem: str | None = None
+
+    @property
+    def unsettled(self) -> dict[str, bool]:
+        """Mark a file changed so recently that another change could have the same time."""
+        return {"unsettled": True} if time.time_ns() - self.seen.changed < SETTLED else {}
+
+
+class _Waiting(NamedTuple):
+    """A handwritten note for the next transaction."""
+
+    path: str
+    items: tuple[NewMemory, ...]
+    mark: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Vaulted:
+    """What the bank and the folder hold during a sync."""
+
+    core: Bank
+    folder: Folder
+    scan: Scan
+    report: Synced
+    marks: dict[str, dict[str, Any]]
+    """Marks of the notes of memories, by id."""
+    others: dict[str, dict[str, Any]]
+    """Marks of all other notes, by path."""
+    claims: dict[str, list[File]] = field(default_factory=dict)
+    """Notes that name a memory in their front matter, by its id."""
+
+    def read(self, path: str) -> File | None:
+        """Return the file, or None if it has disappeared or cannot be read. A read error is reported."""
+        seen = self.scan.notes[path]
+        try:
+            written = self.folder.read(path)
+        except FileNotFoundError:
+            del self.scan.notes[path]
+            return None
+        except OSError as problem:
+            self.bad(path, f"it cannot be read ({problem.strerror or problem})")
+            self.scan.unseen[path] = "unread"
+            return None
+        text, odd = decoded(written)
+        return File(path, seen, digest_of(written), text, NOT_TEXT if text is None else odd)
+
+    def tell(self, path: str, what: str, id: str | None = None, detail: str | None = None) -> None:
+        self.report.events.append(VaultEvent(path, what, id, detail))
+
+    def bad(self, path: str, reason: str, *, taken: bool = False) -> None:
+        self.report.problems.append(BadNote(path, reason, taken))
+
+
+class Sync:
+    def __init__(self, core: Bank, folder: Folder, dry_run: bool, force: bool) -> None:
+        self._core = core
+        self._folder = folder
+        self._dry_run = dry_run
+        self._force = force
+        self._intake = core.sources.intake(dry_run=dry_run, via=HEARSAY, follows=FOLLOWS)
+        self._waiting: list[_Waiting] = []
+        self._characters = 0
+        self._lost: dict[str, str] = {}
+        """Handwritten notes that disappeared, by digest."""
+        self._known: set[str] = set()
+        """The ids of the memories of handwritten notes."""
+        self._moved: dict[str, str] = {}
+        """The former paths of moved handwritten notes, by their new path."""
+
+    def run(self, progress: Progress | None) -> Synced:
+        from pieria.bank.vault.notes import Memories
+
+        begun = time.monotonic()
+        core = self._core
+        core._uses.flush()
+        scan = self._folder.scan()
+        with core._reading() as reader:
+            marks, others = marks_in(reader), others_in(reader)
+        report = Synced(self._folder.root, self._folder.own, self._dry_run, left=scan.left)
+        self._at = at = Vaulted(core, self._folder, scan, report, marks, others)
+        for path, reason in scan.unseen.items():
+            at.bad(path, reason)
+        self._check_there()
+        gone = {path for path in others if path not in scan.notes and not scan.is_unseen(path)}
+        self._lost = {others[path]["digest"]: path for path in sorted(gone) if others[path]["ids"]}
+        self._known = {id for mark in others.values() for id in mark["ids"]}
+        self._look(progress)
+        of_memories = Memories(at, self._dry_run)
+        for file in of_memories.match():
+            self._take(file)
+        self._miss({file.path for file in of_memories.files.values()})
+        self._put()
+        of_memories.compare()
+        of_memories.write_new()
+        self._tie()
+        if not self._dry_run:
+            core._apply(lambda _: Changeset("vault", records=[Record(STATE, "sync", iso(core.clock()))], ids=(STATE,)))
+        report.seconds = time.monotonic() - begun
+        return report
+
+    def _check_there(self) -> None:
+        """Raise if a vault with known notes is empty: its disk may not be mounted, and nothing was deleted."""
+        known = len(self._at.marks) + len(self._at.others)
+        if known > FEW and not self._at.scan.notes and not self._force:
+            hint = "If all of them were meant to go, sync with force (--force)."
+            raise ConflictError(f"the vault is empty, and there were {known:,} notes in it", hint=hint)
+
+    def _look(self, progress: Progress | None) -> None:
+        """Read the changed files, and take in handwritten notes."""
+        at = self._at
+        of_memories = {mark["path"]: id for id, mark in at.marks.items()}
+        whole = len(at.scan.notes)
+        for number, (path, seen) in enumerate(list(at.scan.notes.items()), start=1):
+            id = of_memories.get(path)
+            if id is None and path in at.others and is_as(seen, at.others[path]):
+                self._as_it_was(path)
+            elif id is None or not is_as(seen, at.marks[id]):
+                file = at.read(path)
+                if file is not None:
+                    self._sort(file, id)
+            if progress is not None:
+                progress(number, whole)
+
+    def _sort(self, file: File, marked_for: str | None) -> None:
+        """Decide whether a file belongs to a memory, to another bank, or is handwritten."""
+        said = self._said(file)
+        if said is not None and said.id and (said.id == marked_for or self._is_ours(file, said)):
+            self._at.claims.setdefault(said.id, []).append(file)
+        elif marked_for is not None and (said is None or not said.id):
+            self._at.claims.setdefault(marked_for, []).append(file)
+        elif said is not None and said.id and said.bank and said.marked and said.bank != self._core.name:
+            self._at.report.left[OTHER_BANKS] += 1
+        else:
+            self._take(file)
+
+    def _is_ours(self, file: File, said: Said) -> bool:
+        return said.bank == self._core.name and (said.marked or file.path.startswith(f"{self._folder.own}/"))
+
+    def _said(self, file: File) -> Said | None:
+        """Return the content of a note that belongs to a memory, else None."""
+        try:
+            return said_in(file.text) if file.text is not None and may_be_of_memory(file.text) else None
+        except BadFrontError:
+            return None
+
+    def _as_it_was(self, path: str) -> None:
+        mark = self._at.others[path]
+        refused = bool(mark.get("refused"))
+        if mark.get("problem"):
+            self._at.bad(path, mark["problem"], taken=bool(mark["ids"]) and not refused)
+        if mark["ids"] or refused:
+            self._at.report.notes["refused" if refused else "unchanged"] += 1
+        elif not mark.get("problem"):
+            self._at.report.left[EMPTY] += 1
+
+    def _take(self, file: File) -> None:
+        """Queue a handwritten note."""
+        mark: dict[str, Any] = {"size": file.seen.size, "changed": file.seen.changed, "digest": file.digest, "ids": []}
+        mark |= file.unsettled
+        items: tuple[NewMemory, ...] = ()
+        problem = file.problem
+        if file.text is not None:
+            before = self._before(file)
+            found = taken(file.path, file.text, file.digest[:16], file.seen.changed / 1e9, DIGEST, before)
+            items, problem = found.items, found.problem or file.problem
+            mark["links"] = list(found.links)
+            if not items and problem is None:
+                self._at.report.left[EMPTY] += 1
+        if problem is not None:
+            mark["problem"] = problem
+        self._waiting.append(_Waiting(file.path, items, mark))
+        self._characters += sum(len(item.text) for item in items)
+        if sum(len(each.items) for each in self._waiting) >= BATCH or self._characters >= MOST_CHARACTERS:
+            self._put()
+
+    def _before(self, file: File) -> Sequence[str]:
+        """Return the ids of the note's memories, also if the note has moved here."""
+        others = self._at.others
+        if file.path in others:
+            return [str(id) for id in others[file.path]["ids"]]
+        before = self._lost.pop(file.digest, None)
+        if before is not None:
+            ids = others.pop(before)["ids"]
+            self._moved[file.path] = before
+            return [str(id) for id in ids]
+        # An earlier note at this path may have moved away with its memory.
+        return [note_id(file.path, file.digest)] if note_id(file.path) in self._known else []
+
+    def _put(self) -> None:
+        """Write in one transaction: the queued notes, the end of sections that longer notes lost, and the marks."""
+        waiting, self._waiting, self._characters = self._waiting, [], 0
+        items = [item for each in waiting for item in each.items]
+        marks: dict[str, Mark | None] = {}
+        gone: dict[str, str] = {}
+        for each in waiting:
+            each.mark["ids"] = [str(item.id) for item in each.items]
+            self._known.update(each.mark["ids"])
+            marks[f"{BY_HAND}{each.path}"] = each.mark
+            if each.path in self._moved:
+                marks[f"{BY_HAND}{self._moved[each.path]}"] = None
+            before = self._at.others.get(each.path, {}).get("ids", ())
+            gone |= {id: GONE for id in before if id not in each.mark["ids"]}
+        if not waiting:
+            return
+        outcomes = iter(self._intake.take(items, gone=gone, marks=marks).outcomes)
+        for each in waiting:
+            self._count(each, [next(outcomes) for _ in each.items])
+            self._at.others[each.path] = {**each.mark, "path": each.path}
+
+    def _count(self, each: _Waiting, outcomes: list[Any]) -> None:
+        refused = next((outcome for outcome in outcomes if not isinstance(outcome, str)), None)
+        problem = each.mark.get("problem") or (None if refused is None else refused.message)
+        if problem is not None:
+            self._at.bad(each.path, problem, taken=bool(outcomes) and refused is None)
+        if refused is not None:
+            self._refused(each, refused.message)
+        elif outcomes:
+            what = next((COUNTED[one] for one in outcomes if one != UNCHANGED), COUNTED[UNCHANGED])
+            origin = self._moved.get(each.path)
+            what = "moved" if origin is not None and what == COUNTED[UPDATED] else what
+            self._at.report.notes[what] += 1
+            if what != COUNTED[UNCHANGED]:
+                self._at.tell(each.path, what, str(each.items[0].id), f"from {origin}" if origin is not None else None)
+
+    def _refused(self, each: _Waiting, reason: str) -> None:
+        """Record that the bank refused the note, so that later syncs report it again. Its earlier memory stays."""
+        self._at.report.notes["refused"] += 1
+        before = self._at.others.get(each.path, {})
+        each.mark.update(problem=reason, ids=before.get("ids", []), links=before.get("links", []), refused=True)
+        if not self._dry_run:
+            mark = Record("mined", f"{BY_HAND}{each.path}", each.mark)
+            self._core._apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))
+
+    def _miss(self, of_memories: set[str]) -> None:
+        """End the memories of handwritten notes that disappeared."""
+        at = self._at
+        for path, mark in list(at.others.items()):
+            if (path in at.scan.notes and path not in of_memories) or at.scan.is_unseen(path):
+                continue
+            gone = dict.fromkeys(mark["ids"], GONE)
+            self._intake.take([], gone=gone, marks={f"{BY_HAND}{path}": None})
+            del at.others[path]
+            if mark["ids"]:
+                at.report.notes["vanished"] += 1
+                at.tell(path, "vanished", mark["ids"][0])
+
+    def _tie(self) -> None:
+        """Link memories as their notes link to each other, in either order of creation."""
+        at = self._at
+        notes = [*_leading(at)]
+        names = leading.Names({path: id for id, path, _ in notes})
+        wanted = leading.wanted(notes, names)
+
+        def plan(reader: Reader) -> Changeset:
+            standing = {id for id, held in reader.states({end for pair in wanted for end in pair}).items()
+                        if not held.state.ended}  # fmt: skip
+            sound = {pair for pair in wanted if standing.issuperset(pair)}
+            held = {(link.source.name, link.target.name): link for link in reader.links(relation=leading.RELATION)
+                    if link.meta.get("by") == WING}  # fmt: skip
+            new, old = sorted(sound - held.keys()), [held[pair] for pair in sorted(held.keys() - sound)]
+            at.report.tied, at.report.untied = len(new), len(old)
+            rows = [_tie_row(*pair) for pair in new] + [row_of(link)._replace(ended="removed") for link in old]
+            return Changeset("vault", links=rows)
+
+        if not self._dry_run:
+            self._core._apply(plan)
+            return
+        with self._core._reading() as reader:
+            plan(reader)
+
+
+FOLLOWS = ("text", "title", "body", "tags", "files", "meta", "source")
+"""The fields of a memory that follow its note."""
+
+
+def _leading(at: Vaulted) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the memory id, path and links of every note."""
+    for path, mark in at.others.items():
+        if mark["ids"]:
+            yield mark["ids"][0], path, mark.get("links", [])
+    for id, mark in at.marks.items():
+        yield id, mark["path"], mark.get("links", [])
+
+
+def _tie_row(source: str, target: str) -> LinkRow:
+    return LinkRow(new_id(), "memory", source, leading.RELATION, "memory", target, 1.0, None, f'{{"by":"{WING}"}}', "")

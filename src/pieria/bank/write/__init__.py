@@ -1,0 +1,1 @@
+"""The verbs that write: new memories, new versions, and the checks of every write."""

@@ -1,0 +1,440 @@
+"""The verbs that change a memory: new versions, revisions under a new id, end of validity, pins.
+
+No content is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from pieria.bank.core import EVERYTHING, check_decided, last_read
+from pieria.bank.facts.extraction import Extracting, Read
+from pieria.bank.read.revisions import REVISES
+from pieria.bank.write.person_only import told_again
+from pieria.errors import ConflictError, InputError
+from pieria.record import check
+from pieria.record.changeset import Changeset, State, Stored, Write
+from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, moment, seen_by
+from pieria.record.ids import new_id
+from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
+from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
+from pieria.record.pasted import REPEATS
+from pieria.record.rows import content_of, type_of, with_index
+from pieria.record.time import is_over, iso
+from pieria.record.time import moment as at_moment
+from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
+from pieria.store.protocol import Reader, Writer
+
+
+class Keep(Enum):
+    """Marks an argument that was not given, because None is a value."""
+
+    KEEP = "keep"
+
+
+KEEP = Keep.KEEP
+WORDING = frozenset(("text", "title", "body", "context"))
+"""The fields of a memory that can instruct an agent."""
+CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
+
+
+class Correcting(Extracting):
+    def update(
+        self,
+        id: str,
+        *,
+        text: str | Keep = KEEP,
+        title: str | Keep | None = KEEP,
+        body: Mapping[str, Any] | Keep = KEEP,
+        tags: Collection[str] | Keep = KEEP,
+        entities: Collection[str] | Keep = KEEP,
+        files: Collection[str] | Keep = KEEP,
+        context: str | Keep | None = KEEP,
+        meta: Mapping[str, Any] | Keep = KEEP,
+        importance: float | Keep = KEEP,
+        confidence: float | Keep | None = KEEP,
+        strength: float | Keep = KEEP,
+        place: str | End | Keep = KEEP,
+        scope: str | Keep = KEEP,
+        status: str | Keep = KEEP,
+        tier: str | Keep = KEEP,
+        at: Instant | Keep = KEEP,
+        valid_from: Instant | Keep | None = KEEP,
+        valid_until: Instant | Keep | None = KEEP,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+        via: str | None = None,
+    ) -> Memory:
+        """Change the given fields and keep the others. Changed content becomes the next version under the same id.
+
+        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
+        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
+        if the memory has changed since.
+        """
+        given = _given(
+            "update",
+            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
+            importance=importance, confidence=confidence, strength=strength, place=place, scope=scope, status=status,
+            tier=tier, at=at, valid_from=valid_from, valid_until=valid_until,
+        )  # fmt: skip
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        since = last_read(problems, unless_changed_since)
+        way = self.via if via is None else problems.of(check.one_of, via, "via", GIVEN)
+        problems.settle()
+        holder = self._holder(id)
+        if holder.is_user_bank and "scope" in given:
+            raise InputError("scope", "no change: what is the user's stays in the user's bank", scope)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id)
+            holder._check_unchanged(writer, id, since)
+            if _RESTS_ON.intersection(given):
+                check_decided(held.state)
+            changed = told_again(self, writer, held.state, _changed_state(held.state, changes, kept_reason))
+            contents = {name: given[name] for name in CONTENT if name in given}
+            write = Write(changed)
+            if contents:
+                write = holder._next_version(writer, held, changed, contents, way) or write
+            unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
+            if write.content is None and write.state == unchanged:
+                return Changeset("update")
+            return Changeset("update", writes=[write])
+
+        read = holder._read_ahead(id, text)
+        with holder._writing() as writer:
+            holder._applied(writer, plan)
+            changed = holder._at_hand(writer, id)
+            if "text" in given:
+                holder._draw_anew(writer, id, changed, read)
+            return changed
+
+    def widen(
+        self,
+        id: str,
+        *,
+        importance: float | None = None,
+        scope: str | None = None,
+        valid_until: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """Raise importance, widen the scope or extend the validity of a memory. Lower values are ignored.
+
+        With concurrent calls, the highest requested value wins.
+        """
+        asked = {"importance": importance, "scope": scope, "valid_until": valid_until}
+        given = _given("widen", **{name: KEEP if value is None else value for name, value in asked.items()})
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        problems.settle()
+        holder = self._holder(id)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
+            changed = told_again(self, writer, held, _changed_state(held, more, kept_reason))
+            return Changeset("update", writes=[Write(changed)] if more else [])
+
+        return holder._changed(id, plan)
+
+    def revise(
+        self,
+        id: str,
+        *,
+        text: str | Keep = KEEP,
+        title: str | Keep | None = KEEP,
+        body: Mapping[str, Any] | Keep = KEEP,
+        tags: Collection[str] | Keep = KEEP,
+        entities: Collection[str] | Keep = KEEP,
+        files: Collection[str] | Keep = KEEP,
+        context: str | Keep | None = KEEP,
+        meta: Mapping[str, Any] | Keep = KEEP,
+        importance: float | Keep = KEEP,
+        confidence: float | Keep | None = KEEP,
+        place: str | End | Keep = KEEP,
+        valid_from: Instant | Keep | None = KEEP,
+        valid_until: Instant | Keep | None = KEEP,
+        author: str | None = None,
+        author_type: str | None = None,
+        at: Instant | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+    ) -> Memory:
+        """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
+
+        Its time is now, or `at`. Its author is the given one, or else the author of the bank.
+        """
+        given = _given(
+            "revise",
+            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
+            importance=importance, confidence=confidence, place=place, valid_from=valid_from, valid_until=valid_until,
+        )  # fmt: skip
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        said_at = None if at is None else problems.of(moment, at, "at")
+        since = last_read(problems, unless_changed_since)
+        speaker = _speaker(problems, author or self.author, author_type or self.author_type)
+        problems.settle()
+        holder = self._holder(id)
+        revised = new_id()
+        before_it: list[str] = []
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, holder._newest_revision(writer, id))
+            holder._check_unchanged(writer, id, since)
+            if is_over(held.state.valid_until, self._now()):
+                hint = "Remember what holds now, or give it another valid_until with update."
+                raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
+            if _RESTS_ON.intersection(given):
+                check_decided(held.state)
+            before = holder._content_draft(writer, held)
+            draft = holder._redrafted(before, {name: given[name] for name in CONTENT if name in given})
+            state = _changed_state(held.state, changes, kept_reason)
+            now = self._now() if said_at is None else said_at
+            said_by = _said_by(held.state, *speaker)
+            state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
+            state = told_again(self, writer, held.state, _said_through(state, self.via, given, before.new))
+            content = content_of(draft, revised, 1)
+            ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
+            link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
+            writes = [Write(ended), with_index(state._replace(type=type_of(draft.body)), content, draft, fresh=True)]
+            before_it.append(held.state.id)
+            return Changeset("revise", writes=writes, links=[link, *_same_sources(writer, held.state.id, revised)])
+
+        read = holder._read_ahead(id, text)
+        with holder._writing() as writer:
+            holder._applied(writer, plan)
+            memory = holder._at_hand(writer, revised)
+            holder._draw_anew(writer, before_it[-1], memory, read)
+            return memory
+
+    def invalidate(
+        self,
+        id: str,
+        *,
+        at: Instant | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+    ) -> Memory:
+        """End a memory's validity, from `at` on (default: now).
+
+        It stays on record; recall finds it for earlier times.
+        """
+        problems = Problems()
+        problems.of(check.identifier, id, "id")
+        ends = None if at is None else problems.of(moment, at, "at")
+        kept_reason = problems.of(self._reason, reason)
+        since = last_read(problems, unless_changed_since)
+        if replacement == id:
+            problems.found.append(InputError("replacement", "another memory's id", replacement))
+        problems.settle()
+        holder = self._holder(id)
+        if replacement is not None:
+            other = self._holder(check.identifier(replacement, "replacement"))
+            with other._reading() as reader:
+                other._standing(reader, replacement)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            holder._check_unchanged(writer, id, since)
+            until = holder._now() if ends is None else ends
+            if held.valid_until is not None and held.valid_until <= until:
+                until = held.valid_until
+                if replacement in (None, held.superseded_by):
+                    raise ConflictError("it no longer held then already", ids=(id,))
+            if held.valid_from is not None and until <= held.valid_from:
+                raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
+            leads_to = replacement or held.superseded_by
+            changed = held._replace(valid_until=until, superseded_by=leads_to, reason=kept_reason)
+            return Changeset("invalidate", writes=[Write(changed)])
+
+        return holder._changed(id, plan)
+
+    def pin(self, id: str, pinned: bool = True) -> Memory:
+        """Pin a memory so that upkeep never forgets it; `pinned=False` unpins it."""
+        check.identifier(id, "id")
+        check.flag(pinned, "pinned")
+        holder = self._holder(id)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            changeset = Changeset("pin" if pinned else "unpin")
+            if held.pinned != int(pinned):
+                changeset.writes.append(Write(held._replace(pinned=int(pinned), reason=None)))
+            return changeset
+
+        return holder._changed(id, plan)
+
+    def _checked(
+        self, problems: Problems, id: str, given: Mapping[str, Any], reason: str | None
+    ) -> tuple[dict[str, Any], str | None]:
+        """Return the changed state fields and the reason. Content is checked too, to report all problems at once."""
+        problems.of(check.identifier, id, "id")
+        contents = {name: given[name] for name in CONTENT if name in given}
+        if contents:
+            problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
+        return _state_changes(problems, given), problems.of(self._reason, reason)
+
+    def _read_ahead(self, id: str, text: str | Keep) -> Read:
+        """Read the new text before the transaction, if facts were extracted from the memory.
+
+        Long texts must not block other writers.
+        """
+        read = Read(self)
+        if not isinstance(text, Keep):
+            with self._reading() as reader:
+                wanted = self._was_drawn(reader, self._newest_revision(reader, id))
+            if wanted is not None:
+                read.ahead(self._screening.draft(checked(NewMemory(text))).text, wanted)
+        return read
+
+    def _content_draft(self, reader: Reader, held: Stored) -> Draft:
+        """Return the present content as a draft."""
+        # The caller has already checked visibility.
+        memory = reader.memories([held.state.row], self._filter().having(viewer=EVERYTHING))[held.state.row]
+        kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
+        draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
+        draft.flags = memory.flags
+        return draft
+
+    def _redrafted(self, before: Draft, contents: Mapping[str, Any]) -> Draft:
+        draft = self._screening.draft(checked(replace(before.new, **_with_repeats(before.new, _filled(contents)))))
+        if "text" not in contents:
+            # Keep earlier flags: the removed text cannot be found again.
+            draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
+        return draft
+
+    def _next_version(
+        self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], via: str, *, anew: bool = False
+    ) -> Write | None:
+        """Return the write of the next version, or None if the content is unchanged and no write is forced."""
+        before = self._content_draft(writer, held)
+        draft = self._redrafted(before, contents)
+        number = writer.newest_version(held.state.id) + 1
+        content = content_of(draft, held.state.id, number)
+        same = content_of(before, held.state.id, number)
+        if not anew and content._replace(flags=None) == same._replace(flags=None):
+            return None
+        state = changed._replace(version=number, type=type_of(draft.body))
+        if WORDING.intersection(contents):
+            state = lowered(state, via)
+        return with_index(state, content, draft, fresh=False)
+
+
+def _filled(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace None by the empty value of a list or mapping."""
+    return {name: _NONE_MEANS.get(name) if value is None else value for name, value in contents.items()}
+
+
+def _with_repeats(before: NewMemory, contents: dict[str, Any]) -> dict[str, Any]:
+    """Return the contents with the spans of the text that repeat a tool; callers cannot set or remove them.
+
+    The spans stay only if the text stays.
+    """
+    if not contents.keys() & {"text", "meta"}:
+        return contents
+    held = {REPEATS: before.meta[REPEATS]} if REPEATS in before.meta else {}
+    is_same = contents.get("text", before.text) == before.text
+    meta = {name: value for name, value in contents.get("meta", before.meta).items() if name != REPEATS}
+    return {**contents, "meta": {**meta, **(held if is_same else {})}}
+
+
+def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
+    """Return links from the revision to the sources of the revised memory."""
+    return [
+        row_of(link)._replace(id=new_id(), source=revised)
+        for link in reader.links([End("memory", id)], DRAWN_FROM)
+        if link.source == End("memory", id)
+    ]
+
+
+def _given(verb: str, **values: Any) -> dict[str, Any]:
+    """Return the given values. Raise `InputError` if there are none."""
+    given = {name: value for name, value in values.items() if value is not KEEP}
+    if not given:
+        raise InputError(verb, "at least one value to change", None)
+    return given
+
+
+def _state_changes(problems: Problems, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked changes of the state."""
+    changes: dict[str, Any] = {}
+    for name, (check_value, arguments) in _STATE_VALUES.items():
+        if name in given:
+            missing = given[name] is None and name in _MAY_BE_NONE
+            changes[name] = None if missing else problems.of(check_value, given[name], name, *arguments)
+    if "valid_until" in given:
+        end = given["valid_until"]
+        changes["valid_until"] = None if end is None else problems.of(_end, end)
+    return changes
+
+
+def _changed_state(state: State, changes: Mapping[str, Any], reason: str | None) -> State:
+    changed = state._replace(reason=reason, **changes)
+    if changed.scope == "session":
+        seen_by(changed.session, changed.channel)
+    begin, end = changed.valid_from, changed.valid_until
+    if begin is not None and end is not None and end <= begin:
+        raise InputError("valid_until", f"a time after valid_from ({iso(at_moment(begin))})", iso(at_moment(end)))
+    return changed
+
+
+def _is_more(name: str, value: Any, held: Any) -> bool:
+    if name == "scope":
+        return bool(value == "bank" and held == "session")
+    # A memory without an end already has the latest.
+    return held is not None and bool(value > held)
+
+
+def _speaker(problems: Problems, author: object, author_type: object) -> tuple[str | None, str | None]:
+    """Return the checked author and author type."""
+    return (
+        None if author is None else problems.of(check.name, author, "author"),
+        None if author_type is None else problems.of(check.one_of, author_type, "author_type", AUTHOR_TYPES),
+    )
+
+
+def _said_by(held: State, author: str | None, author_type: str | None) -> dict[str, Any]:
+    """Return the author fields of the new version.
+
+    If neither is given, both stay. Another name drops the type, and another type drops the name.
+    """
+    if author_type is not None:
+        same = held.author_type in (None, author_type)
+        return {"author": author or (held.author if same else None), "author_type": author_type}
+    if author in (None, held.author):
+        return {"author": held.author, "author_type": held.author_type}
+    return {"author": author, "author_type": None}
+
+
+def _said_through(state: State, via: str, given: Collection[str], before: NewMemory) -> State:
+    """Return the state of a revision that came in by `via`. It is a person's if a person gave all of its wording."""
+    if via == PERSON and all(name in given for name in WORDING if getattr(before, name)):
+        return state._replace(via=PERSON, trust=TRUST[PERSON])
+    return lowered(state, via) if WORDING.intersection(given) else state
+
+
+def _end(value: object) -> int:
+    return moment(value, "valid_until", end=True)
+
+
+_NONE_MEANS: dict[str, Any] = {"tags": (), "entities": (), "files": (), "body": {}, "meta": {}}
+_RESTS_ON = frozenset({"status", "body", "tags"})
+"""The fields that identify and support a proposal; without them no decision on it is possible."""
+_MAY_BE_NONE = ("confidence", "valid_from")
+_STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "importance": (check.number, ()),
+    "confidence": (check.number, ()),
+    "strength": (check.number, (0.0, 2.0)),
+    "place": (check.place, ()),
+    "scope": (check.one_of, (("session", "bank"),)),
+    "status": (check.one_of, (GIVEN_STATUSES,)),
+    "tier": (check.one_of, (TIERS,)),
+    "at": (moment, ()),
+    "valid_from": (moment, ()),
+}
+"""How each value of a state is checked. A memory moves between session and bank; the user's memories stay in `@me`."""

@@ -1,0 +1,173 @@
+"""Installing, looking and uninstalling, host by host. A dry run says the same and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pieria.capture.install import files
+from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands
+from pieria.capture.install.entries import Unusual
+from pieria.capture.install.hosts import HOSTS, PROJECT, SCOPES, USER, Foreign, Host
+from pieria.capture.spool import spool_of
+from pieria.errors import ConfigError, ConflictError, InputError
+from pieria.record import check
+from pieria.settings.folders import home_folder
+from pieria.settings.source import PROJECT as PROJECTS
+
+if TYPE_CHECKING:
+    from pieria.workspace import Workspace
+
+ABSENT, MISSING, INSTALLED, OUTDATED, FOREIGN, UNREADABLE = (
+    "absent", "missing", "installed", "outdated", "foreign", "unreadable",
+)  # fmt: skip
+NONE: Mapping[str, list[str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How one host's hooks stand: the events that are captured, and those at which it is told what is remembered.
+    `absent`: the host is not on this machine."""
+
+    host: str
+    scope: str
+    file: str
+    state: str
+    events: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    next_step: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Whose files are meant: `root` is the project's, `spool` where the hooks write; `data` is the folder of the banks,
+    where it is neither the usual one nor a project's own."""
+
+    spool: Path
+    home: Path
+    root: Path
+    environ: Mapping[str, str]
+    scope: str = USER
+    data: Path | None = None
+
+    def commands(self, host: Host) -> Commands:
+        return Commands(host.name, self.spool, self.data)
+
+    def file(self, host: Host) -> Path:
+        return host.path(self.scope, self.environ, self.home, self.root)
+
+    def is_here(self, host: Host) -> bool:
+        return host.is_here(self.environ, self.home)
+
+
+def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where:
+    """For whoever runs this here. Raises `ConfigError` where there is no project to mean."""
+    check.one_of(scope, "scope", SCOPES)
+    home = home_folder()
+    if home is None:
+        raise ConfigError("this user's home is not known", hint="Set HOME.")
+    project = workspace.resolved.project
+    if scope == PROJECT and project is None:
+        raise ConfigError("the working folder is in no project", hint="Change to one, or leave scope out.")
+    root = home if project is None else project.root
+    data = workspace.resolved.settings.data
+    own = workspace.resolved.is_default("data") or workspace.resolved.origins["data"] == PROJECTS
+    return Where(
+        spool_of(workspace).folder, home, root, environ, scope, data if isinstance(data, Path) and not own else None
+    )
+
+
+def chosen(names: Iterable[str], where: Where) -> list[Host]:
+    """Those that were named; where none was, those that are on this machine."""
+    given = list(names)
+    for name in given:
+        if name not in HOSTS:
+            raise InputError("host", "one of " + ", ".join(HOSTS), name)
+    if given:
+        return [HOSTS[name] for name in dict.fromkeys(given)]
+    here = [host for host in HOSTS.values() if where.is_here(host)]
+    if not here:
+        raise ConfigError(
+            "none of the hosts was found: " + ", ".join(host.title for host in HOSTS.values()),
+            hint="Name one with --host, and it is prepared all the same.",
+        )
+    return here
+
+
+def status(host: Host, where: Where) -> Found:
+    path = where.file(host)
+
+    def made(state: str, found: Mapping[str, list[str]] = NONE, problems: Iterable[str] = ()) -> Found:
+        step = host.next_step if state == INSTALLED else None
+        events = [event for event, done in found.items() if CAPTURE in done]
+        telling = [event for event, done in found.items() if CONTEXT in done]
+        return Found(host.name, where.scope, str(path), state, events, telling, list(problems), step)
+
+    try:
+        text = files.read(path)
+        found = host.found(text)
+        if not found:
+            foreign = not host.events and text is not None
+            usual = MISSING if where.scope == PROJECT or where.is_here(host) else ABSENT
+            return made(FOREIGN if foreign else usual)
+        telling = any(CONTEXT in done for done in found.values())
+        state = INSTALLED if host.installed(text, where.commands(host), context=telling) == text else OUTDATED
+    except ConfigError as problem:
+        return made(UNREADABLE, problems=[problem.message])
+    except Unusual as problem:
+        return made(UNREADABLE, problems=[f"{path}: {problem}"])
+    return made(
+        state, found, [*host.warnings(text, where.environ, where.home), *(_twice(host, where) if telling else ())]
+    )
+
+
+def _twice(host: Host, where: Where) -> list[str]:
+    """A host that has them for the user and for the project runs both. What it captures twice is kept once."""
+    path = replace(where, scope=USER if where.scope == PROJECT else PROJECT).file(host)
+    try:
+        found = host.found(files.read(path))
+    except (ConfigError, Unusual):
+        return []
+    both = any(CONTEXT in done for done in found.values())
+    return [f"{path} has them as well, so agents are told everything twice"] if both else []
+
+
+def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = False) -> Found:
+    """With `context` the host is told what is remembered as well; without, it is not any more. Returns how it was
+    before."""
+    before, path = status(host, where), where.file(host)
+    try:
+        text = files.read(path)
+        wanted = host.installed(text, where.commands(host), context=context)
+    except Unusual as problem:
+        hint = "Nothing was changed. Mend the file, then install again."
+        raise ConfigError(f"{path}: {problem}", hint=hint) from problem
+    except Foreign as problem:
+        raise ConflictError(f"{path}: {problem}", hint="Move it away, then install again.") from problem
+    if not dry_run and wanted != text:
+        files.write(path, wanted)
+    return before
+
+
+def uninstall(host: Host, where: Where, *, dry_run: bool = False) -> Found:
+    """Returns how it was before. What was captured stays."""
+    before, path = status(host, where), where.file(host)
+    try:
+        text = files.read(path)
+        left = None if text is None else host.uninstalled(text)
+    except Unusual as problem:
+        hint = "Nothing was changed. Mend the file, then uninstall again."
+        raise ConfigError(f"{path}: {problem}", hint=hint) from problem
+    if dry_run or text is None or left == text:
+        return before
+    if left is None:
+        files.remove(path)
+    else:
+        files.write(path, left)
+    return before

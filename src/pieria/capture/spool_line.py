@@ -1,0 +1,89 @@
+"""From a line of the spool to an event: its id, and its files as the project knows them. Opens nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.project import find_project
+from pieria.record.event import SPOKEN, Event, digest_of, event_id
+from pieria.record.json_text import parsed
+from pieria.settings.folders import home_folder
+
+LONGEST_PATH = 1_000
+PATHS = ("file_path", "filePath", "notebook_path", "path", "file", "filename", "files", "paths")
+"""The names by which tools of the various hosts are given files."""
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event, and the bank that its environment named."""
+
+    event: Event
+    bank: str | None = None
+
+
+def told_by(line: bytes) -> Told:
+    """Raises `InputError` for what is no line of ours, or torn."""
+    try:
+        read = parsed(line)
+    except ValueError as problem:
+        raise InputError(
+            "line", "a whole line of JSON", f"{len(line):,} bytes", hint="It was torn, or nobody of ours wrote it."
+        ) from problem
+    if not isinstance(read, Mapping) or not isinstance(read.get("event"), Mapping):
+        raise InputError("line", "an object with an event", type(read).__name__)
+    bank = read.get("bank")
+    if not (bank is None or isinstance(bank, str)):
+        raise InputError("bank", "a name", bank)
+    return Told(event_of(read["event"], str(read.get("own") or "")), bank)
+
+
+def event_of(told: Mapping[str, Any], own: str = "") -> Event:
+    """`own` is what its host calls it. What is said twice under one name, in other words, is two."""
+    event = Event.from_dict(told)
+    if own and told.get("id") is None:
+        said = (digest_of(event.text),) if event.what in SPOKEN else ()
+        event = replace(event, id=event_id(event.host, event.session, event.what, own, *said))
+    files = event.files or tuple(_named(event.input))
+    return replace(event, files=tuple(dict.fromkeys(_within(event.folder, file) for file in files)))
+
+
+def _named(given: Mapping[str, Any]) -> Iterator[str]:
+    """The files that a tool was given by name, or that its patch names."""
+    for key in PATHS:
+        value = given.get(key)
+        for path in value if isinstance(value, list) else (value,):
+            if isinstance(path, str) and _is_path(path):
+                yield path
+    for value in given.values():
+        if isinstance(value, str) and "*** " in value:
+            for line in value.splitlines():
+                mark = next((mark for mark in _PATCHED if line.startswith(mark)), None)
+                if mark is not None and _is_path(line.removeprefix(mark).strip()):
+                    yield line.removeprefix(mark).strip()
+
+
+def _is_path(text: str) -> bool:
+    return bool(text.strip()) and len(text) <= LONGEST_PATH and text.isprintable()
+
+
+def _within(folder: str | None, file: str) -> str:
+    """As the project's root sees it, where it lies below that; otherwise as it was given."""
+    if folder is None:
+        return file
+    whole = os.path.normpath(os.path.join(folder, os.path.expanduser(file)))
+    root = _root(folder)
+    return os.path.relpath(whole, root) if whole.startswith(root.rstrip("/") + "/") else file
+
+
+@lru_cache(256)
+def _root(folder: str) -> str:
+    project = find_project(Path(folder), home_folder())
+    return folder if project is None else str(project.root)

@@ -1,0 +1,127 @@
+"""`pieria link`, `unlink`, `neighbors` and `touch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parser import Command, speaking
+from pieria.doors.cli.values import NUMBER, PAIRS, WHOLE, OneOf, given
+from pieria.record.link import End, Place
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria import Link, Usage
+
+PLACE = "place:"
+_ENDS = "SOURCE and TARGET are ids of memories, or places spelt place:WING/ROOM."
+
+
+def _end(spelling: str) -> str | End:
+    return Place(spelling.removeprefix(PLACE)) if spelling.startswith(PLACE) else spelling
+
+
+@click.command(cls=Command, epilog=_ENDS)
+@click.argument("source")
+@click.argument("target")
+@click.option(
+    "-r",
+    "--relation",
+    metavar="NAME",
+    help="related (the default), hierarchical, provenance, sibling, tunnel, membership, or a name of yours.",
+)
+@click.option("--weight", type=NUMBER, help="How strong it is, from 0 to 1; 1 otherwise.")
+@click.option("--label", help="What it means.")
+@click.option("--meta", type=PAIRS, multiple=True, help="Values of your own; key:=JSON for other than text.")
+@speaking
+@click.pass_obj
+def link(call: Call, /, source: str, target: str, **values: Any) -> None:
+    """Tie SOURCE to TARGET. The same tie again changes its weight, label and meta only."""
+    with call.opened() as bank:
+        tied = bank.link(_end(source), _end(target), **given(values))
+    call.reply(tied.as_dict(), lambda: _said("linked", [tied]), [tied.id])
+
+
+@click.command(cls=Command, epilog=_ENDS)
+@click.argument("source", metavar="LINK|SOURCE")
+@click.argument("target", required=False)
+@click.option("-r", "--relation", metavar="NAME", help="Only ties of this relation.")
+@speaking
+@click.pass_obj
+def unlink(call: Call, /, source: str, target: str | None, relation: str | None) -> None:
+    """Untie one link by its id, or everything between SOURCE and TARGET."""
+    with call.opened() as bank:
+        if target is None:
+            untied = bank.unlink(source, relation=relation)
+        else:
+            untied = bank.unlink(_end(source), _end(target), relation)
+    document = {"unlinked": [link.as_dict() for link in untied]}
+    call.reply(document, lambda: _said("unlinked", untied), [link.id for link in untied])
+
+
+@click.command(cls=Command)
+@click.argument("id", metavar="ID|place:WING/ROOM")
+@click.option("-r", "--relation", metavar="NAME", help="Only ties of this relation.")
+@click.option("--direction", type=OneOf("both", "out", "in"), help="Only ties that lead out, or in.")
+@click.option("--hops", type=WHOLE, help="How many ties away at most; 1 otherwise.")
+@click.option("-n", "--limit", type=WHOLE, help="How many at most; 50 otherwise.")
+@click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each neighbor.")
+@speaking
+@click.pass_obj
+def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
+    """Show what a memory or place is tied to, nearest first."""
+    with call.opened(reading=True) as bank:
+        found = bank.neighbors(_end(id), **given(values))
+    if found.truncated:
+        call.note(f"there are more than these {len(found):,}: --limit shows more")
+    if jsonl:
+        call.lines(neighbor.as_dict() for neighbor in found)
+        return
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.memories import tied
+
+        yield from tied(found)
+
+    names = [neighbor.memory.id if neighbor.memory else f"{PLACE}{neighbor.place}" for neighbor in found]
+    call.reply(found.as_dict(), people, names)
+
+
+@click.command(cls=Command)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--accesses", type=WHOLE, help="How many uses; 1 otherwise.")
+@click.option("--reviews", type=WHOLE, help="How many reviews.")
+@click.option("--crossings", type=WHOLE, help="How many uses in a foreign context.")
+@click.option("--boost", is_flag=True, help="Make them stronger as well.")
+@click.option("--reward", type=NUMBER, help="How well it served, from -1 to 1.")
+@speaking
+@click.pass_obj
+def touch(call: Call, /, ids: tuple[str, ...], **values: Any) -> None:
+    """Count a use of memories. What is used is kept from fading."""
+    with call.opened() as bank:
+        used = bank.touch(ids, **given(values))
+    call.reply({"usage": {id: usage.as_dict() for id, usage in used.items()}}, lambda: _used(used), used)
+
+
+def _said(what: str, links: list[Link]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+
+    for link in links:
+        ends = f"{link.source} - {link.relation} - {link.target}"
+        yield line((f"{what} ", "green"), ends, (f"  {link.id}", "dim"))
+
+
+def _used(used: dict[str, Usage]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import row, table
+
+    made = table(
+        "id", "accesses", "reviews", "crossings", "reward", right=("accesses", "reviews", "crossings", "reward")
+    )
+    for id, usage in used.items():
+        reward = "" if usage.average_reward is None else f"{usage.average_reward:.2f}"
+        row(made, id, f"{usage.accesses:,}", f"{usage.reviews:,}", f"{usage.crossings:,}", reward)
+    yield made

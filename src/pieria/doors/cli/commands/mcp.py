@@ -1,0 +1,48 @@
+"""`pieria mcp`: toolsets as an MCP server, over stdin and stdout."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from click.shell_completion import CompletionItem
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parser import Command, speaking
+
+
+def _toolsets(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Several may stand there with commas between: the last of them is completed."""
+    from pieria.toolsets import registry
+    from pieria.toolsets.registry import ALL
+
+    said, comma, begun = incomplete.rpartition(",")
+    names = [name for name in (*registry().toolsets, ALL) if name.startswith(begun)]
+    return [CompletionItem(f"{said}{comma}{name}") for name in names]
+
+
+@click.command(cls=Command)
+@click.option("--toolset", default="all", show_default=True, metavar="NAME[,NAME…]", shell_complete=_toolsets,
+              help="Which tools: toolsets by name, or all.")  # fmt: skip
+@click.option("--read-only", is_flag=True, help="List and allow only the tools that change nothing.")
+@speaking
+@click.pass_obj
+def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
+    """Serve tools to an agent over stdin and stdout, by the Model Context Protocol.
+
+    A client starts this; docs/mcp.md says how it is told to. Ends when the client does. Without --session, what the
+    client names in a request is its session, or else the process is one. Logs go to stderr.
+    """
+    from pieria.doors.mcp.engine import Asked
+    from pieria.doors.mcp.stdio import serve
+    from pieria.record import check
+    from pieria.record.banks import check_bank_name
+    from pieria.toolsets import registry
+
+    chosen = registry().only(toolset)
+    settings = {"bank": None if call.bank is None else check_bank_name(call.bank), **call.speaker}
+    for name, given in call.speaker.items():
+        check.name(given, name)
+    if sys.stdin.isatty():
+        call.note("waiting for a client to speak MCP on stdin; Ctrl-C ends this.")
+    serve(chosen, Asked(call.data, settings, read_only), debug=call.debug)

@@ -1,0 +1,142 @@
+"""`pieria mine`: brings a project's files or conversations in, once or whenever they change."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parser import Command
+from pieria.doors.cli.run import REFUSED
+from pieria.doors.cli.values import NUMBER, WHOLE, OneOf
+from pieria.errors import AdapterError, PieriaError
+from pieria.mining.formats import FORMATS
+from pieria.record import check
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.mining import Report
+
+WHO = "mine"
+EVERY = 2.0
+LONGEST_WAIT = 86_400.0
+
+
+@click.command(cls=Command)
+@click.argument("path")
+@click.option("--conversations", is_flag=True, help="Take what lies there for conversations, not for a project.")
+@click.option("--format", type=OneOf(*FORMATS), metavar="FORMAT",
+              help=f"Conversations of this format alone: {', '.join(FORMATS)}.")  # fmt: skip
+@click.option("--wing", metavar="NAME", help="The wing to keep it in; otherwise the project's name, or the format's.")
+@click.option("--place", metavar="WING/ROOM", help="The one room to keep all of it in.")
+@click.option(
+    "--largest", type=WHOLE, metavar="BYTES", help="Leave out larger files of a project; 1,048,576 otherwise."
+)
+@click.option("--force", is_flag=True, help="Read everything again, and bring back what was purged or removed here.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, source by source, and do nothing.")
+@click.option("--watch", is_flag=True, help="Go on, and mine again whenever something changes, until stopped (Ctrl-C).")
+@click.option("--every", type=NUMBER, metavar="SECONDS", help="With --watch: how long to rest between two looks; 2.")
+@click.pass_obj
+def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bool, **values: Any) -> None:
+    """Bring in what lies at PATH: the text files of a project, or with --conversations what was said.
+
+    Only what is new or has changed since the last time is read. What a file does not say any more is kept, but holds no
+    longer; what was purged stays away. Ends with exit code 1 where something could not be read: the rest is in.
+    """
+    options = {name: value for name, value in values.items() if value not in (None, False)}
+    if watch and (dry_run or options.pop("force", False)):
+        raise click.UsageError("--watch goes with neither --dry-run nor --force", click.get_current_context())
+    if every is not None and not watch:
+        raise click.UsageError("--every goes with --watch", click.get_current_context())
+    if watch:
+        rest = check.number(EVERY if every is None else every, "every", 0.05, LONGEST_WAIT)
+        _watched(call, path, rest, options)
+        return
+    from pieria.mining import mine as mined
+
+    with call.opened(reading=dry_run) as bank:
+        with call.progress("mining") as progress:
+            report = mined(bank, path, dry_run=dry_run, progress=progress, **options)
+        if not dry_run:
+            _embedded(call, bank, report)
+        _told(call, report, bank.name)
+    if not report.well:
+        click.get_current_context().exit(REFUSED)
+
+
+def _embedded(call: Call, bank: Bank, report: Report) -> None:
+    """Waits for the vectors of what came in. Where the model fails, or the bank is busy, they are made later."""
+    begun = time.monotonic()
+    with call.progress("embedding") as progress:
+        try:
+            report.embedded = bank.sync(progress=progress)
+        except PieriaError as problem:
+            if not (problem.retryable or isinstance(problem, AdapterError)):
+                raise
+            report.embedded = False
+            call.note(f"all is kept, but not embedded yet: {problem.message}")
+    report.embedding_seconds = time.monotonic() - begun
+
+
+def _watched(call: Call, path: str, rest: float, options: dict[str, Any]) -> None:
+    from pieria.mining import watch
+
+    refused = False
+    with _until_stopped() as stop, call.opened() as bank:
+        for report in watch(bank, path, wait=lambda: stop.wait(rest), **options):
+            _embedded(call, bank, report)
+            _told(call, report, bank.name)
+            sys.stdout.flush()
+            refused = not report.well
+    if refused:
+        click.get_current_context().exit(REFUSED)
+
+
+class _Stop:
+    """Ends a watch in good order: at once where it rests, and otherwise after what was committed last."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self._resting = False
+
+    def ask(self, *_: object) -> None:
+        self._asked.set()
+        if not self._resting:
+            raise KeyboardInterrupt
+
+    def wait(self, rest: float) -> bool:
+        self._resting = True
+        try:
+            return self._asked.wait(rest)
+        finally:
+            self._resting = False
+
+
+def _told(call: Call, report: Report, bank: str) -> None:
+    def people() -> Iterator[Any]:
+        from pieria.doors.cli.shown.mine import mined
+
+        yield from mined(report, bank)
+
+    call.reply(
+        {"bank": bank, **report.as_dict()}, people, [f"{what} {n}" for what, n in sorted(report.memories.items())]
+    )
+
+
+@contextmanager
+def _until_stopped() -> Iterator[_Stop]:
+    stop = _Stop()
+    before = {each: signal.signal(each, stop.ask) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with suppress(KeyboardInterrupt):
+            yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

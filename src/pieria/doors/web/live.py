@@ -1,0 +1,89 @@
+"""What changes while a page is open: the journal of its bank as it grows, and work that was begun from a page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pieria.doors.http.arguments import segment
+from pieria.doors.http.routes import EVENT_STREAM, caller_of, last_seen, streamed
+from pieria.doors.http.schemas import text
+from pieria.doors.http.service import Service
+from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
+from pieria.doors.web.tasks import FILES, Made, Task
+from pieria.errors import ConflictError
+
+LOOKED = 0.2
+"""Seconds between two looks at how far a task is."""
+PIECE = 1 << 18
+"""Bytes of a file that are read at a time."""
+
+
+async def events(service: Service, request: Request, welcome: Callable[[], bool]) -> Response:
+    """Server-sent events of a bank: those after what the page has seen, and after what the browser has had since."""
+    caller = caller_of(request)
+
+    def opened() -> Any:
+        return service.host(caller, segment(request, "bank")).having(begins=False).bank
+
+    bank = await service.call(opened)
+    since = request.query_params.get("since", "")
+    came = last_seen(request)
+    if came is None and since.isascii() and since.isdigit():
+        came = int(since[:16])
+    service.hub.check_room(caller.name)
+    return streamed(request, service.hub.stream(bank, came, None, welcome, caller.name))
+
+
+def _task(asked: Asked) -> Task:
+    return asked.tasks.found(asked.given["id"], asked.caller.name, asked.bank_name)
+
+
+def _shown(asked: Asked) -> Answer:
+    return Shown("task.html", {"task": _task(asked), "files": FILES}, part="task")
+
+
+def _followed(asked: Asked) -> Answer:
+    return Sent(steps(_task(asked)), EVENT_STREAM)
+
+
+async def steps(task: Task) -> AsyncIterator[bytes]:
+    """An event whenever it got further, and one when it is over."""
+    told: tuple[int, int] | None = None
+    while not task.is_over:
+        if (task.done, task.whole) != told:
+            told = (task.done, task.whole)
+            yield b"event: step\ndata: .\n\n"
+        await anyio.sleep(LOOKED)
+    yield b"event: over\ndata: .\n\n"
+
+
+def _fetched(asked: Asked) -> Answer:
+    task = _task(asked)
+    if not isinstance(task.result, Made):
+        raise ConflictError("the task has no file yet", hint="Its page offers the file once there is one.")
+    return Sent(_pieces(task.result), task.result.kind, task.result.path.name)
+
+
+async def _pieces(made: Made) -> AsyncIterator[bytes]:
+    async with await anyio.open_file(made.path, "rb") as file:
+        while piece := await file.read(PIECE):
+            yield piece
+
+
+_ID = {"id": text("Which task.")}
+PAGE = Page(
+    "task",
+    "Work",
+    "",
+    "Work that was begun from a page",
+    (
+        View("GET task", _shown, _ID, ("id",)),
+        View("GET task/events", _followed, _ID, ("id",)),
+        View("GET task/file", _fetched, _ID, ("id",)),
+    ),
+)

@@ -1,0 +1,285 @@
+"""Plans the effect of a statement: the fact it adds, widens or confirms, and the facts it ends or moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pieria.errors import InputError, NotFoundError
+from pieria.facts.aliases import Aliases
+from pieria.facts.intervals import BEGINNING, Span, joined, span_of, spanned
+from pieria.facts.predicates import Declaration, declaration
+from pieria.facts.sources import as_written, times_of
+from pieria.facts.statement import Statement
+from pieria.record.changeset import FOREVER
+from pieria.record.fact import Fact, FactQuery, FactRow
+from pieria.record.factnames import folded, folded_predicate, row_of
+from pieria.record.filter import Filter
+from pieria.record.ids import new_id
+from pieria.record.time import iso, micros
+from pieria.record.trust import AGENT, TRUST, lowest, may_overturn
+from pieria.store.protocol import Reader
+
+DISPLACED = "another value was stated for the whole time"
+TIMES_TOLD = 3
+
+
+class Held(NamedTuple):
+    """A fact as written, and the time it holds: never longer than its memory does."""
+
+    fact: Fact
+    span: Span
+    learnt: int
+    """When it was first stated, as far as known."""
+
+    def written(self) -> Span:
+        return span_of(self.fact)
+
+
+class Slot(NamedTuple):
+    """The facts on a subject and predicate: those with the stated object, and others that may have to make room."""
+
+    same: list[Held]
+    others: list[Held]
+    declared: Declaration | None
+    """Set if the predicate is single-valued."""
+
+
+class Planned(NamedTuple):
+    """What to write, and what to return: some of these rows, or facts that need no write."""
+
+    rows: list[FactRow]
+    answers: Sequence[FactRow | Fact]
+
+
+def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
+    slot = _making_room(reader, statement, slot_of(reader, statement, filter))
+    return _stated(reader, _within_memory(reader, statement, filter), slot, filter.now)
+
+
+def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: str | None = None) -> Planned:
+    """Plan a statement that ends all other values of the subject and predicate when it begins, or only `replaces`."""
+    at = filter.now if statement.valid_from is None else statement.valid_from
+    statement = _within_memory(reader, replace(statement, valid_from=at), filter)
+    begin = statement.valid_from
+    assert begin is not None
+    slot = _making_room(reader, statement, slot_of(reader, statement, filter, every_object=True))
+    ending = [held for held in slot.others if held.span.holds(begin)]
+    if replaces is not None:
+        ending = _saying(reader, replaces, slot, begin, statement)
+    rows = [row for held in ending for row in cut(held, Span(begin, FOREVER))]
+    rest = slot._replace(others=[held for held in slot.others if slot.declared and held not in ending])
+    planned = _stated(reader, statement, rest, filter.now)
+    return Planned(rows + planned.rows, planned.answers)
+
+
+def _saying(reader: Reader, object: str, slot: Slot, at: int, statement: Statement) -> list[Held]:
+    """Return the facts with this value at that moment. Raise `NotFoundError` if there is none."""
+    named = Aliases(reader).group(object)
+    known = [*slot.same, *slot.others]
+    found = [held for held in slot.others if held.span.holds(at) and folded(held.fact.object) in named]
+    if not found:
+        then = ", ".join(dict.fromkeys(held.fact.object for held in known if held.span.holds(at)))
+        hints = [f"What holds then is: {then}." if then else "Nothing holds then that could make room."]
+        hints += [_when(held.fact) for held in known if folded(held.fact.object) in named]
+        named_fact = f"{statement.subject} {statement.predicate} {object}"
+        raise NotFoundError("fact", named_fact, hint=" ".join(hints[: 1 + TIMES_TOLD]))
+    return found
+
+
+def _when(fact: Fact) -> str:
+    since = "" if fact.valid_from is None else f" from {iso(fact.valid_from)}"
+    until = "" if fact.valid_until is None else f" until {iso(fact.valid_until)}"
+    return f"{fact.object} holds{since}{until}."
+
+
+def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_object: bool = False) -> Slot:
+    aliases = Aliases(reader)
+    predicate = folded_predicate(statement.predicate)
+    declared = declaration(reader, predicate)
+    objects = aliases.group(statement.object)
+    query = FactQuery(
+        subject_keys=aliases.group(statement.subject),
+        predicate_keys=(predicate,),
+        object_keys=None if declared or every_object else objects,
+    )
+    slot = Slot([], [], declared)
+    facts = reader.facts(query, as_written(filter))
+    times = times_of(reader, (fact.source_memory for fact in facts), filter)
+    stated = _stated_at(reader, facts) if declared else {}
+    for fact in facts:
+        span = span_of(fact).within(times[fact.source_memory])
+        if span is not None:
+            held = Held(fact, span, stated.get(fact.id, micros(fact.known_from)))
+            (slot.same if folded(fact.object) in objects else slot.others).append(held)
+    return slot
+
+
+def _making_room(reader: Reader, statement: Statement, slot: Slot) -> Slot:
+    """Return the slot without values that the statement must not displace, because they are trusted more. Such values
+    and the statement both hold, and contradict each other.
+    """
+    via, trust = statement.via, TRUST[lowest(statement.via)]
+    memories = [held.fact.memory for held in slot.others if held.fact.memory is not None]
+    states = reader.states([*memories, *([] if statement.memory is None else [statement.memory])])
+    if statement.memory in states:
+        via, trust = states[statement.memory].state.via, states[statement.memory].state.trust
+    if TRUST[lowest(via)] >= TRUST[AGENT]:
+        return slot
+    told = [(held, states.get(held.fact.memory or "")) for held in slot.others]
+    return slot._replace(
+        others=[
+            held
+            for held, memory in told
+            if memory is None or may_overturn(via, trust, memory.state.via, memory.state.trust)
+        ]
+    )
+
+
+def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:
+    """Return when each fact stated alone was said. Its memory keeps that time through later changes of the fact."""
+    alone = [fact.id for fact in facts if fact.memory == fact.id]
+    return {id: held.state.at for id, held in reader.states(alone).items()} if alone else {}
+
+
+def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
+    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left.
+
+    `own` is the time that it keeps, if that is not all of it.
+    """
+    row, written = row_of(held.fact), held.written()
+    if own is not None and own.begin != held.span.begin:
+        written = Span(own.begin, written.end)
+    left = written.without(taken)
+    if not left:
+        return [row._replace(ended="removed", reason=DISPLACED)]
+    source = row.source_memory
+    return [_over(row, left[0]), *(_over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
+
+
+def stated_span(statement: Statement, slot: Slot, now: int) -> Span:
+    """Return the time of a statement with open bounds.
+
+    A missing bound claims nothing: where the fact is known to hold, the known bound applies.
+    """
+    begin, end = statement.valid_from, statement.valid_until
+    if begin is None:
+        begin = _begin_before(end, slot) if end is not None and end <= now else _begin_now(slot, now)
+    if end is not None:
+        return Span(begin, end)
+    starts = (_own_time(other, slot.declared, begin, now).begin for other in slot.others)
+    following = min((start for start in starts if start > begin), default=FOREVER)
+    still = max(begin, now)
+    return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
+
+
+def _begin_now(slot: Slot, now: int) -> int:
+    for held in slot.same:
+        if held.span.holds(now):
+            return held.span.begin
+    held_before = any(held.span.begin <= now for held in slot.same)
+    return now if slot.declared or held_before else BEGINNING
+
+
+def _begin_before(end: int, slot: Slot) -> int:
+    """Return the start of a fact that has ended: the latest known bound before its end."""
+    for held in slot.same:
+        if held.span.holds(end - 1):
+            return held.span.begin
+    bounds = (bound for held in (*slot.same, *slot.others) for bound in held.span if bound < end)
+    return max(bounds, default=BEGINNING)
+
+
+def _own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
+    """Return the time that another value keeps.
+
+    A value stated without a start, before the predicate became single-valued, claims no time before it was learnt. So
+    it does not give way to a value that is now stated for an earlier time.
+    """
+    learnt = other.learnt
+    undated = other.span.begin == BEGINNING and other.span.holds(learnt)
+    if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
+        return other.span
+    return Span(min(learnt, now), other.span.end)
+
+
+def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Planned:
+    span = stated_span(statement, slot, now)
+    rows: list[FactRow] = []
+    if not any(held.span.covers(span) for held in slot.same):
+        for held in slot.others:
+            if held.span.overlaps(span):
+                own = _own_time(held, slot.declared, span.begin, now)
+                ends_here = statement.valid_until is None and own.begin <= span.begin
+                rows += cut(held, Span(span.begin, FOREVER) if ends_here else span, own)
+    mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.span.meets(span)]
+    planned = _merged(mine, statement, span) if mine else _new(reader, statement, span, slot.declared)
+    return Planned(rows + planned.rows, planned.answers)
+
+
+def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
+    """Merge the facts of this source that the statement meets. The result keeps the id of the first."""
+    kept, *absorbed = sorted(mine, key=lambda held: (held.span.begin, held.fact.id))
+    whole = joined([span, *(held.written() for held in mine)])
+    said: list[Statement | Fact] = [statement, kept.fact, *(held.fact for held in absorbed)]
+    confidences = [each.confidence for each in said if each.confidence is not None]
+    sources = [each.source for each in (kept.fact, *said) if each.source is not None]
+    old = row_of(kept.fact)
+    row = _over(old, whole)._replace(
+        confidence=max(confidences, default=None),
+        source=sources[0] if sources else None,
+        reason=old.reason if whole == kept.written() else None,
+    )
+    rows = [] if row == old else [row]
+    rows += [row_of(held.fact)._replace(ended="removed", reason=f"joined with {old.id}") for held in absorbed]
+    return Planned(rows, [row if row != old else kept.fact])
+
+
+def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration | None) -> Planned:
+    aliases = Aliases(reader)
+
+    def spelt(name: str) -> str:
+        key = folded(name)
+        return reader.spelling(key) or aliases.display(key) or name
+
+    predicate = folded_predicate(statement.predicate)
+    spelt_before = declared.name if declared else reader.spelling(predicate, predicate=True)
+    begin, end = span.bounds()
+    row = FactRow(
+        id=new_id(),
+        subject=spelt(statement.subject),
+        subject_key=folded(statement.subject),
+        predicate=spelt_before or statement.predicate,
+        predicate_key=predicate,
+        object=spelt(statement.object),
+        object_key=folded(statement.object),
+        valid_from=begin,
+        valid_until=end,
+        confidence=statement.confidence,
+        memory=statement.memory,
+        source=statement.source,
+        ended="",
+        reason=None,
+    )
+    return Planned([row], [row])
+
+
+def _over(row: FactRow, span: Span) -> FactRow:
+    begin, end = span.bounds()
+    return row._replace(valid_from=begin, valid_until=end)
+
+
+def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Statement:
+    """Return the statement, limited to the time that its memory holds."""
+    if statement.memory is None:
+        return statement
+    source = times_of(reader, [statement.memory], filter).get(statement.memory)
+    if source is None:
+        hint = "Facts can name memories of this bank that can be seen from here and are not removed."
+        raise NotFoundError("memory", statement.memory, hint=hint)
+    held = spanned(statement.valid_from, statement.valid_until).within(source)
+    if held is None:
+        raise InputError("memory", "a memory that holds at the time of the fact", statement.memory)
+    valid_from, valid_until = held.bounds()
+    return replace(statement, valid_from=valid_from, valid_until=valid_until)

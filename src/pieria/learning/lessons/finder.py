@@ -1,0 +1,218 @@
+"""The lessons of a session's piece: a mind words them, and code says what they rest on and how far they go.
+
+Whatever a mind answers, a procedure rests on a failure that was seen to be mended, and a rule on a person's own words.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pieria.errors import PieriaError
+from pieria.learning.distilling.pieces import short, turn_id
+from pieria.learning.lessons import weight as weighing
+from pieria.learning.lessons.corrections import Saying, sayings
+from pieria.learning.lessons.failures import Pair, Vain, failures
+from pieria.models.mind import Lesson, Mind
+from pieria.models.minds.rules import RuleMind
+from pieria.record.analyser import query_terms
+from pieria.record.clip import clipped
+from pieria.record.draft import NewMemory
+from pieria.record.event import Event
+from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG
+from pieria.record.risk import lowers_security
+from pieria.record.standing_rules import own_sentences, standing
+from pieria.record.time import iso
+from pieria.record.trust import AGENT, PERSON
+from pieria.record.trust import OUTSIDE as FROM_OUTSIDE
+
+log = logging.getLogger(__name__)
+
+ONLY_A_MODEL = 0.7
+"""The most that is thought of a rule that a model alone saw in somebody's words."""
+GROUNDED = 0.5
+"""Of the terms of a rule that a model worded: what must stand in the words it rests on."""
+IMPORTANCE = {PROCEDURE: 0.65, RULE: 0.8}
+OUTSIDE, MODEL = "it came from outside", "only a model saw it"
+"""Why a lesson is held back as well: it is accepted by nobody but a person, unless it is borne out without that."""
+QUOTED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lesson as this piece of a session bears it out.
+
+    `signs` are what the same lesson is known again by; `sources` are ids of turns whose words are in it, and `about`
+    is the id of the turn that was corrected, of which no word is in it.
+    """
+
+    new: NewMemory
+    signs: tuple[str, ...]
+    base: float
+    evidence: Mapping[str, Any]
+    sources: tuple[str, ...]
+    about: str | None
+    held_back: str | None = None
+
+    @property
+    def type(self) -> str:
+        return str(self.new.body["type"])
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """`vain` are ways that were tried once more and did not help. `problem` says why rules did what a model should."""
+
+    found: tuple[Found, ...] = ()
+    vain: tuple[Vain, ...] = ()
+    problem: str | None = None
+
+
+def learned(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Learned:
+    """`told` are ids of events that an earlier piece has told of."""
+    ordered = sorted(events, key=lambda event: (event.at, event.id not in told, event.what != "prompt"))
+    pairs, vain = failures(ordered, told)
+    said = sayings(ordered, told)
+    lessons, by, problem = _lessons(pairs, said, mind)
+    found = [_procedure(pairs[each.of], each, by, scope) for each in lessons if each.type == PROCEDURE]
+    found += [_rule(said[each.of], each, by, scope) for each in lessons if each.type == RULE]
+    return Learned(tuple(_once(found)), tuple(vain), problem)
+
+
+def _lessons(pairs: Sequence[Pair], said: Sequence[Saying], mind: Mind) -> tuple[list[Lesson], str, str | None]:
+    """What a mind answered as far as it is grounded, whose words these are, and why it is not the one asked."""
+    rules = RuleMind()
+    mended, told = [pair.mended for pair in pairs], [saying.told for saying in said]
+    by_rules = rules.lessons(mended, told)
+    if mind.name == rules.name or not (pairs or said):
+        return by_rules, rules.name, None
+    # What came from outside is shown to no model.
+    shown = [place for place, pair in enumerate(pairs) if not pair.is_outside]
+    if not shown and not said:
+        return by_rules, rules.name, None
+    try:
+        answered = mind.lessons([mended[place] for place in shown], told)
+    except PieriaError as problem:
+        log.warning("%s could not tell what is to be learnt, so rules do: %s", mind.name, problem.message)
+        return by_rules, rules.name, problem.message
+    hidden = [each for each in by_rules if each.type == PROCEDURE and each.of not in shown]
+    grounded = [_grounded(each, shown, said, by_rules) for each in answered]
+    return [*(each for each in grounded if each is not None), *hidden], mind.name, None
+
+
+def _grounded(
+    lesson: Lesson, shown: Sequence[int], said: Sequence[Saying], by_rules: Sequence[Lesson]
+) -> Lesson | None:
+    """As far as what it rests on is there. A model may be less sure than rules are, and never surer."""
+    if lesson.type == PROCEDURE:
+        if not 0 <= lesson.of < len(shown):
+            return None
+        place = shown[lesson.of]
+        own = next((each for each in by_rules if each.type == PROCEDURE and each.of == place), None)
+        return None if own is None else replace(lesson, of=place, confidence=min(lesson.confidence, own.confidence))
+    if not 0 <= lesson.of < len(said) or not _is_said(lesson.quote, said[lesson.of].told.said):
+        return None
+    told, quoted = _telling(lesson.text), _telling(f"{lesson.quote} {' '.join(said[lesson.of].told.acts)}")
+    if not told or len(told & quoted) < GROUNDED * len(told):
+        return None
+    own = next(
+        (each for each in by_rules if each.type == RULE and each.of == lesson.of and _overlap(each, lesson)), None
+    )
+    most = ONLY_A_MODEL if own is None else own.confidence
+    return replace(lesson, confidence=min(lesson.confidence, most))
+
+
+def _is_said(quote: str, text: str) -> bool:
+    """Whether it stands in what the person says himself, not in what he pasted or quotes."""
+    sought = _plain(quote)
+    own = " ".join(text[start:end] for start, end in own_sentences(text))
+    return len(sought) > 3 and sought in _plain(own)
+
+
+def _overlap(one: Lesson, other: Lesson) -> bool:
+    a, b = _plain(one.quote), _plain(other.quote)
+    return a in b or b in a
+
+
+# --- what is to be kept of it
+
+
+def _procedure(pair: Pair, lesson: Lesson, by: str, scope: str) -> Found:
+    condition = lesson.condition or f"{pair.mended.failed} fails with “{pair.mended.error}”"
+    text = f"When {condition}: {lesson.text[:1].lower()}{lesson.text[1:]}"
+    body = {"type": PROCEDURE, "by": by, "condition": condition, "expected_outcome": lesson.expected}
+    evidence = {
+        **_where(pair.passed),
+        "failed": f"{pair.mended.failed}: {pair.mended.error}",
+        "did": list(pair.mended.steps),
+        "passed": pair.mended.passed,
+    }
+    new = _new(PROCEDURE, text, body, pair.passed, scope, FROM_OUTSIDE if pair.is_outside else AGENT)
+    held_back = OUTSIDE if pair.is_outside else HARMFUL if pair.is_risky else None
+    return Found(
+        new=new,
+        signs=(pair.sign, *pair.way),
+        base=round(min(lesson.confidence * pair.weight, weighing.SURE_ENOUGH), 2),
+        evidence=evidence,
+        sources=() if pair.prompt is None else (turn_id(pair.prompt.id),),
+        about=None,
+        held_back=held_back,
+    )
+
+
+def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
+    text = lesson.text
+    if not standing(text):
+        # Only what is put as lasting is told as a standing rule.
+        text = f"From now on, {text[:1].lower()}{text[1:]}"
+    evidence = {**_where(saying.prompt), "said": clipped(lesson.quote, QUOTED), "did": list(saying.told.acts[-3:])}
+    new = _new(RULE, text, {"type": RULE, "by": by}, saying.prompt, scope, PERSON)
+    is_alone = by != RuleMind().name and lesson.confidence <= ONLY_A_MODEL
+    return Found(
+        new=replace(new, author="user"),
+        signs=weighing.key(text),
+        base=round(lesson.confidence, 2),
+        evidence=evidence,
+        sources=(turn_id(saying.prompt.id),),
+        about=None if saying.reply is None else turn_id(saying.reply.id),
+        held_back=HARMFUL if lowers_security(text) else MODEL if is_alone else None,
+    )
+
+
+def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str, via: str) -> NewMemory:
+    return NewMemory(
+        text,
+        kind=KINDS[type],
+        body=body,
+        tags=(TAG, type),
+        importance=IMPORTANCE[type],
+        scope=scope,
+        source=event.host,
+        author_type="human" if via == PERSON else "agent",
+        at=event.at,
+        via=via,
+    )
+
+
+def _where(event: Event) -> dict[str, Any]:
+    return {"session": event.session, "host": event.host, "at": iso(event.at), "event": short(event.id)}
+
+
+def _once(found: Sequence[Found]) -> list[Found]:
+    """The same twice in one session is seen once: of two the surer one."""
+    kept: dict[tuple[str, ...], Found] = {}
+    for each in found:
+        held = kept.get((each.type, *each.signs))
+        if held is None or each.base > held.base:
+            kept[(each.type, *each.signs)] = each
+    return list(kept.values())
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(found.term for found in query_terms(text) if not found.stop)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).strip(" .!,;\"'“”").casefold()

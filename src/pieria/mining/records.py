@@ -1,0 +1,128 @@
+"""From what a source says to what a bank keeps: ids that follow from the source, places, and what is known beside."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath, PurePosixPath
+
+from pieria.bank.capture.sources import DIGEST
+from pieria.mining.files import digest_of_text
+from pieria.mining.passage_cutter import CODE, cut
+from pieria.mining.said import Passage, Source, Turn
+from pieria.mining.trees import kind_of
+from pieria.project import find_project
+from pieria.record.draft import NewMemory
+from pieria.record.entities import entities
+from pieria.record.ids import derived_id
+
+NAMED = 12
+"""Entities of one memory that are kept as its labels: those it names most often."""
+READ_FOR_NAMES = 8_000
+"""Characters of a text that are read for names."""
+LONGEST_TURN = 200_000
+"""Characters; a longer turn is kept as several."""
+LONGEST_NAME = 100
+MOST_FILES = 1_000
+GENERAL = "general"
+_EDGES = re.compile(r"^[^\w]+|[^\w]+$|_+$|^_+")
+_FORBIDDEN = re.compile(r"[/\\\x00-\x1f\x7f]+|\.\.+")
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """`wing` and `place` are what somebody asked for; `project` is the name of what a tree belongs to."""
+
+    wing: str | None = None
+    place: str | None = None
+    project: str = ""
+
+    def passage(self, source: Source, passage: Passage, seen: Counter[str]) -> NewMemory:
+        """A passage is known by its words and by how often they came before in its file, so what stands around it may
+        change.
+        """
+        digest = digest_of_text(passage.text)
+        seen[digest] += 1
+        path = PurePosixPath(source.title or PurePath(source.name).name)
+        room = path.parts[0] if len(path.parts) > 1 else GENERAL
+        return NewMemory(
+            text=passage.text,
+            id=derived_id("file_", source.name, digest, str(seen[digest])),
+            kind="drawer",
+            title=str(path),
+            files=[str(path)],
+            source=source.name,
+            author_type="system",
+            place=self._place(self.project, room),
+            at=source.changed / 1e9,
+            meta={DIGEST: digest},
+        )
+
+    def turn(self, source: Source, turn: Turn) -> Iterator[NewMemory]:
+        """A turn; several, where it is longer than a bank would take."""
+        parts = cut(turn.text, limit=LONGEST_TURN)
+        root = root_of(turn.folder) if turn.folder else None
+        wing = root.name if root is not None else source.format
+        for number, part in enumerate(parts, 1):
+            yield NewMemory(
+                text=part,
+                id=derived_id("turn_", source.format, turn.unit, *([str(number)] if number > 1 else [])),
+                kind="turn",
+                files=tuple(_files(turn, root)),
+                source=source.name,
+                context=turn.title,
+                author=_one_line(turn.author),
+                author_type=turn.author_type,
+                channel=_one_line(turn.channel) if turn.channel else None,
+                session=_one_line(turn.session),
+                sequence=turn.sequence,
+                place=self._place(wing, turn.channel or source.format),
+                at=turn.at if turn.at is not None else source.changed / 1e9,
+                meta={DIGEST: digest_of_text(part)},
+            )
+
+    def _place(self, wing: str, room: str) -> str:
+        return self.place or f"{name(self.wing or wing)}/{name(room)}"
+
+
+def name(spelt: str) -> str:
+    """A wing or a room by a name that every toolset can speak of."""
+    kept = _FORBIDDEN.sub("-", spelt.strip())[:LONGEST_NAME]
+    return _EDGES.sub("", kept).strip() or GENERAL
+
+
+def named(item: NewMemory) -> list[str]:
+    """The people and things that a memory names, most often named first. What code names is no entity."""
+    if item.kind == "drawer" and kind_of(PurePosixPath(item.title or "").name) == CODE:
+        return []
+    found = Counter(entity.name for entity in entities(item.text[:READ_FOR_NAMES]) if entity.name.isprintable())
+    return [entity for entity, _ in found.most_common(NAMED)]
+
+
+@lru_cache(1024)
+def root_of(folder: str) -> Path:
+    """The repository that an agent worked in, as far as it can be seen from here; otherwise the folder."""
+    path = Path(folder)
+    try:
+        project = find_project(path, Path.home()) if path.is_absolute() and path.is_dir() else None
+    except OSError:
+        return path
+    return project.git.parent if project is not None and project.git is not None else path
+
+
+def _files(turn: Turn, root: Path | None) -> Iterator[str]:
+    """The files of a turn, told from the project's root if they lie below that."""
+    for file in dict.fromkeys(turn.files[:MOST_FILES]):
+        path = PurePath(file)
+        inside = root is not None and path.is_absolute() and path.is_relative_to(root)
+        kept = path.relative_to(root).as_posix() if inside and root is not None else file
+        if kept.isprintable() and 0 < len(kept.strip()) <= 500:
+            yield kept
+
+
+def _one_line(spelt: str) -> str:
+    """A name as a bank keeps it: short, and on one line."""
+    return " ".join("".join(char if char.isprintable() else " " for char in spelt).split())[:500]

@@ -1,0 +1,152 @@
+"""Wordings for deeds in notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pieria.models.mind import TITLE, Deed
+from pieria.record.clip import clipped
+
+COMMAND, ERROR = 90, 160
+FILES = 6
+NAME = 30
+EDITS = 5
+LISTED = 4
+_COMMIT = re.compile(r"\bgit commit\b")
+_MESSAGE = re.compile(r"""-\w*m\s*=?\s*(?:"((?:\\.|[^"\\])*)"|'([^']*)')|--message[= ](?:"([^"]*)"|'([^']*)')""")
+_FOLDED = re.compile(r"(?: 2>&1)?(?: \| (?:tail|head|tee|grep|cat)\b[^|]*)*\Z")
+
+Placed = tuple[int, Deed]
+
+
+def command(line: str) -> str:
+    """Return the command as quoted in a note: without its program's folder and without filters of its output."""
+    flat = _FOLDED.sub("", " ".join(line.split()))
+    first, blank, rest = flat.partition(" ")
+    program = first.rpartition("/")[2] if "/bin/" in first else first
+    return f"`{clipped(f'{program}{blank}{rest}', COMMAND)}`"
+
+
+def error_of(deed: Deed) -> str:
+    """Return the line with the error, without counts."""
+    return clipped(deed.detail.partition("; ")[0], ERROR) if deed.detail else "no reason given"
+
+
+def how(deed: Deed) -> str:
+    return f" ({deed.detail})" if deed.detail else ""
+
+
+def ran(deed: Deed) -> str:
+    times = f", {deed.times} times" if deed.times > 1 else ""
+    return f"{command(deed.target)}{how(deed)}{times}"
+
+
+def listed(parts: Sequence[str], most: int = LISTED) -> str:
+    kept = list(dict.fromkeys(parts))
+    more = f" and {len(kept) - most} more" if len(kept) > most else ""
+    return "; ".join(kept[:most]) + more
+
+
+def files(edits: Sequence[Placed]) -> list[str]:
+    return list(dict.fromkeys(deed.target for _, deed in edits))
+
+
+def edits(edits: Sequence[Placed]) -> str:
+    """Return the edits by file, with the replaced text of each."""
+    by_file: dict[str, list[str]] = {}
+    for _, deed in edits:
+        by_file.setdefault(deed.target, [])
+        if deed.detail and deed.detail not in by_file[deed.target]:
+            by_file[deed.target].append(deed.detail)
+    told = [f"{file} ({'; '.join(details[:2])})" if details else file for file, details in by_file.items()]
+    more = f" and {len(told) - EDITS} more files" if len(told) > EDITS else ""
+    return ", ".join(told[:EDITS]) + more
+
+
+def sentence(told: str) -> str:
+    return f"Changed {told}." if told else ""
+
+
+def changed(edits: Sequence[Placed]) -> str:
+    """Return a title for a change without a request."""
+    names = files(edits)
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"Changed {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
+
+
+def fixed(error: str, names: Sequence[str], command: str) -> str:
+    """Return a title with the error and, if there is room, the file that was fixed."""
+    short = re.sub(
+        r"\A\S+(?::\d+(?::\d+)?|\(\d+,\d+\)): (?:error:? )?|\A(?:\w+\.)+(?=\w+(?:Error|Exception))", "", error
+    )
+    name = names[0] if names and len(names[0]) <= NAME else names[0].rpartition("/")[2] if names else ""
+    where = f" in {name}" if name else ""
+    if error == "no reason given":
+        return clipped(f"Fixed {command}{where}", TITLE)
+    room = TITLE - len("Fixed ") - len(where)
+    if room < 30:
+        return clipped(f"Fixed {short}", TITLE)
+    return f"Fixed {clipped(short, room)}{where}"
+
+
+class Vain(NamedTuple):
+    """Failed attempts to fix a command, and the index of the last failure that shows it."""
+
+    told: list[str]
+    until: int
+
+
+def in_vain(deeds: Sequence[Deed], first: int, last: int) -> Vain:
+    """Describe the edits between a failure and the next failures of the same command."""
+    told: list[str] = []
+    since = first
+    for place in range(first + 1, last):
+        deed = deeds[place]
+        if deed.what != "ran" or not deed.failed or not _alike(deed, deeds[last]):
+            continue
+        tried = [(n, deeds[n]) for n in range(since + 1, place) if deeds[n].what == "edited"]
+        if tried:
+            which = "A further attempt" if told else "A first attempt"
+            told.append(f"{which}, {edits(tried)}, was not enough: {error_of(deed)}.")
+            since = place
+    return Vain(told, since)
+
+
+def looked(deeds: Sequence[Placed]) -> str:
+    read = [deed.target for _, deed in deeds if deed.what == "read"]
+    sought = [
+        f"“{deed.target}”{f' (in {deed.detail})' if deed.detail else ''}"
+        for _, deed in deeds
+        if deed.what == "searched"
+    ]
+    parts = []
+    if sought:
+        parts.append(f"Searched for {listed(sought)}.")
+    if read:
+        parts.append(f"Read {listed(read, FILES)}.")
+    return " ".join(parts)
+
+
+def address(target: str) -> str:
+    return re.sub(r"\Ahttps?://(?:www\.)?", "", target).rstrip("/")
+
+
+def is_commit(deed: Deed) -> bool:
+    return deed.what == "ran" and _COMMIT.search(deed.target) is not None
+
+
+def commit_message(deeds: Sequence[Deed]) -> str:
+    """Return the first line of the last commit message."""
+    for deed in reversed(deeds):
+        if is_commit(deed) and not deed.failed:
+            found = _MESSAGE.search(deed.target)
+            if found:
+                message = next((group for group in found.groups() if group), "")
+                return clipped(message.replace('\\"', '"').split("\n")[0], 120)
+    return ""
+
+
+def _alike(one: Deed, other: Deed) -> bool:
+    return command(one.target).split()[0] == command(other.target).split()[0]

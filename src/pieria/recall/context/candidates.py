@@ -1,0 +1,344 @@
+"""The memories that a context may show, best first, all read at one moment.
+
+Only indexed ones are read: the newest, the most important, the pinned, those that name a file, standing rules, and open
+threads. With a question, hits of recall replace the first two.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from pieria.recall.answer import Overturned, Recall
+from pieria.recall.context.lessons import spoken_for
+from pieria.recall.context.rules import ruling, words_of
+from pieria.recall.context.threads import OPEN, open_points, unmended
+from pieria.recall.part import Source
+from pieria.recall.query import asks_of_before
+from pieria.recall.reversals import find_overturning
+from pieria.record.analyser import query_terms
+from pieria.record.decay import recency
+from pieria.record.filter import Filter
+from pieria.record.memory import STATEMENT, Memory
+from pieria.record.time import micros
+from pieria.record.trust import PERSON
+from pieria.store.parts import Outline
+from pieria.store.protocol import Reader
+
+KNOWN = ("note", "observation", "diary", "summary", "semantic", "procedural")
+SAID = ("turn", "drawer", "episodic")
+WEIGHT = {"turn": 0.5, "drawer": 0.6, "episodic": 0.6, "summary": 0.9}
+"""Kinds that count for less without a question: evidence says little alone, and derived memories are secondary."""
+IMPORTANT, RECENT, TRUSTED = 0.55, 0.3, 0.15
+RECENT_DAYS = 14.0
+BY_FILE, BY_NAME = 1.0, 0.6
+"""Score of a memory that names a file: by its path, or by its name alone."""
+BESIDE_THE_POINT = 0.4
+"""A hit below this share of the best score is no answer."""
+NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
+RULES, PINNED, RANKED = 60, 40, 80
+DIGESTS, FAILURES, FIXES = 6, 20, 60
+TURNS, LAST_ASKED = 40, 2
+ASKED = "last asked"
+SEARCHED = 2_000
+"""Characters of a turn to search for terms."""
+SUFFIXES = 8
+"""Endings of a path that count as spellings of the file."""
+RULE = "rule"
+TELLING = 2
+"""Terms that are not stop words. A turn with fewer says yes, go on, or thank you."""
+NEARLY_ALL = 0.75
+"""A memory is redundant if a standing rule repeats at least this share of its text."""
+QUOTED = re.compile(r"[^“”]{1,20}“(.*)”")
+"""Text that only quotes a person."""
+
+
+class Rule(NamedTuple):
+    """A standing rule, in the words of its author."""
+
+    memory: Memory
+    words: str
+
+
+class Thread(NamedTuple):
+    """An open point; `said` is the kind of point."""
+
+    memory: Memory
+    text: str
+    said: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The request. `session` will read the context, `told` are ids it has read before, `found` answers its question."""
+
+    now: datetime
+    place: str | None = None
+    files: tuple[str, ...] = ()
+    session: str | None = None
+    told: frozenset[str] = frozenset()
+    found: Recall | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    """The candidates by part, each list best first. `passages` are those that answer the question, by id."""
+
+    rules: list[Rule] = field(default_factory=list)
+    pinned: list[Memory] = field(default_factory=list)
+    threads: list[Thread] = field(default_factory=list)
+    ranked: list[Memory] = field(default_factory=list)
+    passages: Mapping[str, str] = field(default_factory=dict)
+    overturned: Mapping[str, Overturned] = field(default_factory=dict)
+    """Memories among all these that no longer hold, by id."""
+
+
+def found(sources: Sequence[Source], wanted: Wanted) -> Found:
+    rules = _rules(sources, wanted)
+    shown = {_same(one.memory) for one in rules if " ".join(one.words.split()) == _same(one.memory)[1]}
+    pinned = _once([one for source in sources for one in _pinned(source, wanted)], wanted, shown)
+    shown |= {_same(memory) for memory in pinned}
+    ranked = _from_hits(sources, wanted) if wanted.found is not None else _unasked(sources, wanted)
+    laid_down = {rule.memory.id for rule in rules}
+    threads = [each for source in sources for each in _threads(source, wanted)]
+    kept = _unrepeated(_once(ranked, wanted, shown), rules)[:RANKED]
+    fails = {hit.memory.id: hit.overturned for hit in wanted.found or () if hit.overturned is not None}
+    fails |= _overturning(sources, [*pinned, *kept, *(rule.memory for rule in rules)])
+    if wanted.found is None or not asks_of_before(wanted.found.query):
+        told = {memory.id for memory in kept}
+        kept = [one for one in kept if one.kind == STATEMENT or one.id not in fails or fails[one.id].by not in told]
+    return Found(
+        rules=rules,
+        pinned=pinned,
+        threads=_once_open([one for one in threads if one.said != ASKED or one.memory.id not in laid_down]),
+        ranked=kept,
+        passages={hit.memory.id: hit.snippet for hit in wanted.found or ()},
+        overturned=fails,
+    )
+
+
+def _overturning(sources: Sequence[Source], memories: Sequence[Memory]) -> dict[str, Overturned]:
+    ids = list(dict.fromkeys(memory.id for memory in memories))
+    return {id: by for source in sources for id, by in find_overturning(source.reader, source.filter, ids).items()}
+
+
+# --- standing rules, and what is pinned
+
+
+def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
+    """Return the rules that people gave for the bank or themselves, each wording once."""
+    own = [source for source in sources if not source.is_foreign]
+    held = [one for source in own for one in ruling(source.reader, source.filter)]
+    held.sort(key=lambda one: (one[0], -one[1].importance, *_newest(one[1])))
+    if all(memory.id in wanted.told for _, memory in held):
+        # Parsing the rules of a text costs a new process a fifth of its time.
+        return []
+    told = {source.name: spoken_for(source, [memory for _, memory in held]) for source in sources}
+    elsewhere = {id: quotes for found in told.values() for id, quotes in found.items()}
+    by_words: dict[str, Rule] = {}
+    for memory in {_key(memory): memory for _, memory in held}.values():
+        words = words_of(memory, elsewhere.get(memory.id, ())).told
+        if not words:
+            continue
+        by_words.setdefault(" ".join(words.casefold().split()), Rule(memory, words))
+    return [rule for rule in by_words.values() if rule.memory.id not in wanted.told][:RULES]
+
+
+def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
+    asked = _placed(source, wanted).having(pinned=True)
+    held = source.reader.select(asked, "important", PINNED)
+    return sorted(held, key=lambda memory: (-memory.importance, *_newest(memory)))
+
+
+# --- all else
+
+
+def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
+    """Return memories ranked by importance and recency, and by the files in question."""
+    now = micros(wanted.now)
+    ranked: list[tuple[float, Memory]] = []
+    for source in sources:
+        asked = _placed(source, wanted)
+        known = asked.having(kinds=KNOWN)
+        rows = dict.fromkeys(source.reader.rows(known, "newest", NEWEST))
+        rows |= dict.fromkeys(source.reader.rows(known, "important", MOST_IMPORTANT))
+        rows |= dict.fromkeys(source.reader.rows(asked.having(kinds=SAID), "newest", LAST_SAID))
+        heads = source.reader.outlines(list(rows), asked)
+        best = sorted(heads.values(), key=lambda head: (-_worth(head, now), -head.at, head.id))[:RANKED]
+        naming = _naming(source, wanted)
+        ranked += [(_worth(head, now) + bonus, memory) for memory, bonus, head in naming]
+        named = {memory.row for memory, _, _ in naming}
+        by_row = source.reader.memories([head.row for head in best], asked)
+        ranked += [
+            (_worth(head, now), by_row[head.row]) for head in best if head.row not in named and head.row in by_row
+        ]
+    return [memory for _, memory in sorted(ranked, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+
+
+def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
+    """Return memories ranked by recall and by the files in question. Skip the session's own turns."""
+    hits = wanted.found or ()
+    best = max((hit.score for hit in hits), default=0.0)
+    worth: dict[tuple[str, str], tuple[float, Memory]] = {}
+    for hit in hits:
+        if best and hit.score >= BESIDE_THE_POINT * best:
+            worth[_key(hit.memory)] = (hit.score / best, hit.memory)
+    now = micros(wanted.now)
+    for source in sources:
+        for memory, bonus, head in _naming(source, wanted):
+            held = worth.get(_key(memory))
+            worth[_key(memory)] = (bonus + (held[0] if held else _worth(head, now) / 2), memory)
+    said = [one for one in worth.values() if not (one[1].kind == "turn" and _is_of(one[1], wanted.session))]
+    return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+
+
+def _naming(source: Source, wanted: Wanted) -> list[tuple[Memory, float, Outline]]:
+    """Return the newest memories that name one of the files, in any spelling of its path, with their scores."""
+    if not wanted.files:
+        return []
+    asked = _placed(source, wanted)
+    rows = source.reader.rows(asked.having(files=spellings(wanted.files)), "newest", NAMING)
+    heads = source.reader.outlines(rows, asked)
+    memories = _memories(source, list(heads), asked)
+    return [(memory, _fits(memory, wanted.files), heads[memory.row]) for memory in memories]
+
+
+def spellings(files: Iterable[str]) -> tuple[str, ...]:
+    """Return the spellings of these files: as given, normalized, and by endings of the path."""
+    spelt: dict[str, None] = {}
+    for file in files:
+        whole = posixpath.normpath(file.replace("\\", "/"))
+        parts = whole.lstrip("/").split("/")
+        spelt |= dict.fromkeys((file, whole, *("/".join(parts[-length:]) for length in range(SUFFIXES, 0, -1))))
+    return tuple(spelt)
+
+
+def _fits(memory: Memory, files: Iterable[str]) -> float:
+    """A bare name may belong to many files."""
+    names = set(memory.files)
+    return max(
+        (BY_FILE if "/" in spelt or spelt == file else BY_NAME
+         for file in files for spelt in spellings([file]) if spelt in names),
+        default=0.0,
+    )  # fmt: skip
+
+
+def _worth(head: Outline, now: int) -> float:
+    spoken = IMPORTANT * head.importance + RECENT * recency(now - head.at, RECENT_DAYS) + TRUSTED * head.trust
+    return spoken * WEIGHT.get(head.kind, 1.0)
+
+
+# --- what was left open
+
+
+def _threads(source: Source, wanted: Wanted) -> list[Thread]:
+    asked = _placed(source, wanted)
+    reader = source.reader
+    failures = reader.select(asked.having(kinds=("observation",), tags=(OPEN,)), "newest", FAILURES)
+    fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
+    open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
+    digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
+    # A failure is already listed itself, even if it was fixed since.
+    failing = [one.title.rstrip(".…") for one in failures if one.title]
+    points = [(one, point) for one in digests for point in open_points(one)]
+    open_ += [Thread(one, point) for one, point in points if not any(_speaks_of(point, title) for title in failing)]
+    # The author of text in a foreign bank is unknown.
+    last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
+    open_ += [Thread(one, one.text, ASKED) for one in last]
+    return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
+
+
+def _speaks_of(point: str, title: str) -> bool:
+    """Return whether the point is about that title. It may have only the first sentence of the title."""
+    return title in point or point.rstrip(".…") in title
+
+
+def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
+    """Return the last request of each of the latest sessions, except the present one."""
+    turns = asked.having(kinds=("turn",), via=(PERSON,))
+    heads = reader.outlines(reader.rows(turns, "newest", TURNS), turns).values()
+    theirs = [head for head in heads if head.session not in (None, session)]
+    held = reader.memories([head.row for head in theirs], turns)
+    last: dict[str | None, Memory] = {}
+    for head in sorted(theirs, key=lambda head: (-head.at, head.id)):
+        if head.row in held and _tells_something(held[head.row]):
+            last.setdefault(head.session, held[head.row])
+    return list(last.values())[:LAST_ASKED]
+
+
+def _once_open(threads: Iterable[Thread]) -> list[Thread]:
+    """Return each wording once, the first in the list."""
+    by_words: dict[str, Thread] = {}
+    for thread in threads:
+        by_words.setdefault(" ".join(thread.text.split()), thread)
+    return list(by_words.values())
+
+
+# --- what all go by
+
+
+def _placed(source: Source, wanted: Wanted) -> Filter:
+    return source.filter.having(place=wanted.place)
+
+
+def _memories(source: Source, rows: Sequence[int], filter: Filter) -> list[Memory]:
+    held = source.reader.memories(rows, filter)
+    return [held[row] for row in rows if row in held]
+
+
+def _newest(memory: Memory) -> tuple[float, str]:
+    """Return a sort key: the latest `at` first, regardless of when it was stored."""
+    return -micros(memory.at), memory.id
+
+
+def _is_of(memory: Memory, session: str | None) -> bool:
+    return session is not None and memory.session == session
+
+
+def _key(memory: Memory) -> tuple[str, str]:
+    return memory.scope, memory.id
+
+
+def _same(memory: Memory) -> tuple[str, str]:
+    return memory.title or "", " ".join(memory.text.split())
+
+
+def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[str, str]]) -> list[Memory]:
+    """Return each text once, the first in the list, without those already shown or read before."""
+    by_words: dict[tuple[str, str], Memory] = {}
+    for memory in memories:
+        if memory.id not in wanted.told and _same(memory) not in shown:
+            by_words.setdefault(_same(memory), memory)
+    return list(by_words.values())
+
+
+def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memory]:
+    """Drop turns that say nothing, and turns that an earlier entry quotes. Also drop memories that a rule nearly
+    repeats, and further failures of the same title."""
+    kept: list[Memory] = []
+    quoted: list[str] = []
+    failures: set[str | None] = set()
+    words = [" ".join(rule.words.split()) for rule in rules]
+    for memory in memories:
+        text = " ".join(memory.text.split())
+        if memory.kind == "turn" and (not _tells_something(memory) or any(text in other for other in quoted)):
+            continue
+        quotes = QUOTED.fullmatch(text)
+        laid_down = quotes[1] if quotes else text
+        if RULE in memory.tags and any(one in text and len(one) >= NEARLY_ALL * len(laid_down) for one in words):
+            continue
+        if OPEN in memory.tags:
+            if memory.title in failures:
+                continue
+            failures |= {memory.title} - {None}
+        kept.append(memory)
+        quoted.append(text)
+    return kept
+
+
+def _tells_something(memory: Memory) -> bool:
+    return len({found.term for found in query_terms(memory.text[:SEARCHED]) if not found.stop}) >= TELLING

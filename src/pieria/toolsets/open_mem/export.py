@@ -1,0 +1,130 @@
+"""`export` and `import`: a project's memory as one JSON payload, and back, with its history or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+from pieria.toolsets.open_mem.envelope import Answer, answer
+from pieria.toolsets.open_mem.import_plan import Here, Plan, planned
+from pieria.toolsets.open_mem.lines import taken_in
+from pieria.toolsets.open_mem.payload import VERSION, WRITER, lineages, memories, observation, summary
+from pieria.toolsets.open_mem.payload_reader import Incoming, read
+from pieria.toolsets.open_mem.words import OBSERVED, PROJECT, SUMMARY, USER, Screened, asked_types, own_scope
+
+STANDING = ("invalid", "archived")
+SHOWN = 10
+
+
+def export(call: Call, scope: str, format: str, type: str | None = None, limit: int | None = None) -> Answer:
+    bank = call.bank
+    # All of it is of one moment, whatever is written while it is read.
+    known_at = next((change.at for change in bank.changes(last=1)), None)
+    types = asked_types([type] if type else None)
+    asked: dict[str, Any] = {"kinds": OBSERVED, "types": types, "include": STANDING, "known_at": known_at}
+    # The newest, where there are more than were asked for.
+    kept = deque(memories(bank, **asked), maxlen=limit and min(limit, sys.maxsize))
+    left = bank.count(scope=own_scope(bank), **asked) - len(kept)
+    revisions, before = lineages(bank, known_at)
+    heads = [observation(bank, memory, before.get(memory.id)) for memory in kept]
+    payload: dict[str, Any] = {
+        "version": VERSION,
+        "exportedAt": iso(bank.clock()),
+        "project": bank.name,
+        "writer": WRITER,
+        "scope": scope,
+        "observations": heads,
+        "revisions": revisions if left <= 0 and type is None else _led_to(revisions, heads),
+        "summaries": _summaries(bank, heads, known_at, whole=left <= 0 and type is None),
+        "truncated": left > 0,
+    }
+    counts = {name: len(payload[name]) for name in ("observations", "revisions", "summaries")}
+    return answer(call, bank, {"payload": payload, "format": format}, counts=counts, left=left if left > 0 else None)
+
+
+def _led_to(revisions: list[dict[str, Any]], heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that led to what is exported: of part of a memory the history of that part."""
+    by_id = {one["id"]: one for one in revisions}
+    wanted: set[str] = set()
+    waiting = [head["revisionOf"] for head in heads]
+    while waiting:
+        id = waiting.pop()
+        if id in by_id and id not in wanted:
+            wanted.add(id)
+            waiting.append(by_id[id]["revisionOf"])
+    return [one for one in revisions if one["id"] in wanted]
+
+
+def _summaries(
+    bank: Bank, heads: list[dict[str, Any]], known_at: datetime | None, *, whole: bool
+) -> list[dict[str, Any]]:
+    sessions = {head["sessionId"] for head in heads}
+    return [
+        summary(bank, memory)
+        for memory in memories(bank, kinds=SUMMARY, include=STANDING, known_at=known_at)
+        if whole or memory.session in sessions
+    ]
+
+
+def import_(call: Call, payload: str, mode: str) -> Answer:
+    incoming = read(payload)
+    bank = call.bank
+    here = Here.of(bank)
+    plan = planned(incoming, here, mode)
+    report = taken_in(call, bank, plan, mode, is_ours=incoming.is_ours, is_empty=here.is_empty)
+    written: set[str] = set()
+    if report.changes is not None:
+        first, last = report.changes
+        written = {id for change in bank.changes(since=first - 1, limit=last - first + 1) for id in change.ids}
+    targets = [plan.targets.get(record.id) for record in incoming.observations]
+    came = [target for target in targets if target in written]
+    _sum_up(bank, here, incoming, {id for id, target in plan.targets.items() if target in written})
+    summed = [plan.targets.get(record.id) for record in incoming.summaries]
+    imported_summaries = sum(target in written for target in summed)
+    data = {
+        "imported": len(came),
+        "skipped": len(targets) - len(came),
+        "mode": mode,
+        "updated": sum(target in here.standing for target in came),
+        "summaries": {"imported": imported_summaries, "skipped": len(summed) - imported_summaries},
+        "revisions": sum(plan.targets.get(record.id) in written for record in incoming.revisions),
+        "errors": [],
+    }
+    screened = Screened(bank, incoming.texts(lambda record: plan.targets.get(record.id) in written))
+    left = {what: dict(why) for what, why in report.left.items()}
+    if plan.purged:
+        left["histories"] = {"purged here": plan.purged}
+    if plan.loose:
+        left["revisions"] = {"lead to nothing in the payload": plan.loose}
+    return answer(
+        call, bank, data, **screened.as_dict(), project=incoming.project, scope=PROJECT, left=left or None,
+        ignored=sorted(incoming.ignored) or None, warnings=[*_told(bank, incoming, plan)] or None,
+    )  # fmt: skip
+
+
+def _sum_up(bank: Bank, here: Here, incoming: Incoming, came: set[str]) -> None:
+    """What was summed up here, and now holds more, is worded anew behind. Nothing else is: an import of years would
+    have a model word thousands.
+    """
+    grown = {one.values.get("sessionId") for one in (*incoming.observations, *incoming.revisions) if one.id in came}
+    brought = {one.values.get("sessionId") for one in incoming.summaries if one.id in came}
+    for session in sorted(here.summaries.keys() & grown - brought):
+        bank.upkeep.summarize_later(session)
+
+
+def _told(bank: Bank, incoming: Incoming, plan: Plan) -> Iterator[str]:
+    """What came to be something else than the payload says."""
+    theirs = sum(record.values.get("scope") == USER for record in incoming.observations)
+    if theirs and not bank.is_user_bank:
+        yield f"scope: {theirs:,} belonged to the user there, and belong to the project here."
+    if incoming.untold:
+        yield f"narrative: {incoming.untold:,} had none; their titles stand in its place."
+    if plan.parted:
+        shown = ", ".join(plan.parted[:SHOWN])
+        yield f"revisionOf: of two that went on from one revision the later stands; before it stands now {shown}."

@@ -1,0 +1,125 @@
+"""A session from its first step to what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pieria.errors import PieriaError, PipelineError, SessionError
+from pieria.toolsets.host import Call
+from pieria.toolsets.sessions.bank_lookup import begun, logged, taken_up
+from pieria.toolsets.sessions.envelope import told
+
+EXTRACTING, READY, FAILED = "extracting", "ready", "failed"
+LONGEST = 600.0
+"""Seconds that a caller is kept waiting at most; what is under way goes on all the same."""
+AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard gives it up."
+LATER = "It goes on, and nothing is lost: sessions_state tells when it is done."
+RECENT = 5
+"""Steps that are told of."""
+REFUSALS = frozenset(
+    ("not_collecting", "not_ready", "not_idle", "not_discardable", "invalid_operation", "session_failed")
+)
+NEXT = {
+    "idle": "Its work is over: sessions_start begins another session.",
+    "collecting": "sessions_close ends the work first. With auto_commit, what was learnt is kept by itself.",
+    "extracting": "It ends by itself: sessions_state tells when.",
+    "ready": "Its work is over: sessions_commit keeps what waits, and sessions_discard gives it up.",
+    "failed": "sessions_commit tries again, and sessions_discard gives it up.",
+}
+"""By state, what helps where something else is refused; the engine's own hints speak of its functions."""
+
+
+def start(
+    call: Call, goal: str, auto_commit: bool, profile: str | None = None, bank: str | None = None
+) -> dict[str, Any]:
+    host = call.host if bank is None else call.host.having(bank_name=bank, is_named=True)
+    session = begun(host, goal, profile=profile, auto_commit=auto_commit)
+    return {"session_id": session.id, "state": session.state, "goal": session.goal, "bank": host.bank.name}
+
+
+def append(call: Call, session_id: str, observation: str, action: str) -> dict[str, Any]:
+    session = taken_up(call.host, session_id)
+    with _refused(session):
+        trace = session.take(observation, action)
+    return {
+        "session_id": session_id,
+        "state": session.state,
+        "step_index": trace.step_index,
+        "trajectory_id": trace.trajectory_id,
+        "boundary_detected": trace.boundary_detected,
+    }
+
+
+def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
+    """That knowledge waits to be committed, or could not be drawn, is no error of this call: the reply says so.
+
+    One that is closed and still being learnt from, perhaps by a process that is gone, is only waited for.
+    """
+    session = taken_up(call.host, session_id)
+    is_closed = session.state == EXTRACTING
+    if not wait:
+        if not is_closed:
+            with _refused(session):
+                session.close_async()
+        return {"session_id": session_id, "state": session.state}
+    with _refused(session):
+        state = _waited(session.wait if is_closed else session.close_and_wait, call)
+    reply = {"session_id": session_id, "state": state}
+    if state == FAILED:
+        return {**reply, "error": told(_fault(session))}
+    return reply if state == READY else {**reply, "node_ids": list(session.node_ids)}
+
+
+def commit(call: Call, session_id: str) -> dict[str, Any]:
+    """Where knowledge could not be drawn, that is tried again first."""
+    session = taken_up(call.host, session_id)
+    with _refused(session):
+        session.commit()
+    state = _waited(session.wait, call)
+    if state == FAILED:
+        raise PipelineError("extraction_failed", errors=(_fault(session),), hint=AGAIN)
+    if state == READY:
+        session.commit()
+    return {"session_id": session_id, "state": session.state, "node_ids": list(session.node_ids)}
+
+
+def discard(call: Call, session_id: str) -> dict[str, Any]:
+    session = taken_up(call.host, session_id)
+    with _refused(session):
+        session.discard()
+    return {"session_id": session_id, "state": session.state}
+
+
+def state(call: Call, session_id: str) -> dict[str, Any]:
+    """As it is logged, whichever process goes on with it: to look takes nothing over."""
+    kept, steps = logged(call.host, session_id)
+    recent = [f"{step.observation} -> {step.action}" for step in steps[-RECENT:]]
+    profile = None if kept.profile is None else kept.profile["name"]
+    how = {"auto_commit": kept.auto_commit, "profile": profile}
+    return {"session_id": session_id, "state": kept.state, "goal": kept.goal, "recent_steps": recent, **how}
+
+
+@contextmanager
+def _refused(session: Any) -> Iterator[None]:
+    """A refusal says in which state the session is, and which tool goes on from there."""
+    try:
+        yield
+    except SessionError as problem:
+        at = "extracting" if problem.reason == "extraction_in_progress" else session.state
+        hint = NEXT[at] if problem.reason in REFUSALS or at == "extracting" else problem.hint
+        raise SessionError(problem.reason, problem.state or session.state, hint=hint) from problem
+
+
+def _waited(wait: Any, call: Call) -> Any:
+    try:
+        return wait(LONGEST, call.host.progress)
+    except PipelineError as problem:
+        problem.hint = LATER
+        raise
+
+
+def _fault(session: Any) -> PieriaError:
+    """Of a session that failed."""
+    return session.fault or PipelineError("extraction_failed")

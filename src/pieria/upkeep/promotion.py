@@ -1,0 +1,131 @@
+"""Memories that have proven themselves: important from the start, used often, or repeated on other days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.record.analyser import terms
+from pieria.record.changeset import Changeset, Write
+from pieria.record.decay import DAY, IMPORTANT, Fading
+from pieria.record.memory import Memory
+from pieria.record.time import micros
+from pieria.store.protocol import Reader
+from pieria.upkeep.faded import Worn, worn
+from pieria.upkeep.groups import Audience, audience_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+REPEATED, DAYS = 3, 2
+"""A statement repeated this often, on this many days, is stable."""
+SAME = 0.92
+"""Least similarity of two texts that say the same."""
+FRESH_DAYS = 1.0
+"""A younger memory scores high only because it is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    memory: Memory
+    why: str
+    score: float = 0.0
+    uses: int = 0
+
+    @property
+    def retained(self) -> float:
+        return min(1.0, self.score)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.memory.id,
+            "why": self.why,
+            "score": round(self.score, 6),
+            "retained": round(self.retained, 6),
+            "uses": self.uses,
+            "text": self.memory.text,
+        }
+
+
+def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[Promotion]:
+    """Return memories that should never fade. Of repeated statements it is the latest wording.
+
+    `before` are memories of earlier sleeps: a statement may have been made there first.
+    """
+    found = [Promotion(memory, "important") for memory in memories if memory.importance >= IMPORTANT]
+    known = {promotion.memory.id for promotion in found}
+    rows = {memory.row for memory in memories}
+    for alike in _repeated([*before, *memories], rows, vectors):
+        latest = max(alike, key=lambda memory: (micros(memory.at), memory.row))
+        if latest.id not in known:
+            found.append(Promotion(latest, f"said {len(alike)} times"))
+    return found
+
+
+def worth_promoting(reader: Reader, memories: Sequence[Memory], fading: Fading, now: int) -> list[Promotion]:
+    found = [judged(one, fading, now) for one in worn(reader, memories)]
+    return [promotion for promotion in found if promotion is not None]
+
+
+def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
+    """Return why the memory deserves promotion; None if it does not, or not yet.
+
+    A high score alone does not count: new memories score high, and unused ones have proven nothing.
+    """
+    score, uses = one.score(fading, now), one.wear.used.accesses
+    said = min(one.wear.at, one.wear.written)
+    if uses and score >= fading.promote and now - said >= FRESH_DAYS * DAY:
+        return Promotion(one.memory, "strong", score, uses)
+    if uses >= fading.promote_uses and now - micros(one.memory.at) <= fading.promote_days * DAY:
+        return Promotion(one.memory, "used", score, uses)
+    return None
+
+
+def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: Any) -> Changeset:
+    """Return the changeset for `status="promoted"` or `tier="settled"`, without memories that have ended."""
+    held = reader.states([promotion.memory.id for promotion in chosen])
+    states = [stored.state for promotion in chosen if (stored := held.get(promotion.memory.id)) is not None]
+    writes = [Write(changed) for state in states if not state.ended and (changed := state._replace(**change)) != state]
+    return Changeset(verb, writes=writes)
+
+
+def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
+    """Yield groups with the same meaning and audience, said on several days, with at least one of the new rows."""
+    by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
+    for memory in memories:
+        by_words.setdefault((audience_of(memory), tuple(terms(memory.text))), []).append(memory)
+    alike: dict[Audience, list[list[Memory]]] = {}
+    for (audience, _), group in by_words.items():
+        alike.setdefault(audience, []).append(group)
+    for groups in alike.values():
+        for group in _joined(groups, new, vectors):
+            if not any(memory.row in new for memory in group):
+                continue
+            if len(group) >= REPEATED and len({memory.at.date() for memory in group}) >= DAYS:
+                yield group
+
+
+def _joined(groups: Sequence[list[Memory]], new: Set[int], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
+    """Join groups of equal terms whose first members are similar, each with the first similar group.
+
+    Groups without a new row were compared by an earlier sleep.
+    """
+    import numpy as np
+
+    known = [group for group in groups if group[0].row in vectors]
+    joined = [list(group) for group in groups if group[0].row not in vectors]
+    held = np.stack([vectors[group[0].row] for group in known]) if known else np.zeros((0, 1), np.float32)
+    first: dict[int, list[Memory]] = {}
+    for number, group in enumerate(known):
+        is_new = any(memory.row in new for memory in group)
+        near = np.flatnonzero(held[:number] @ held[number] >= SAME) if is_new else ()
+        found = next((first[int(place)] for place in near if int(place) in first), None)
+        if found is None:
+            first[number] = list(group)
+        else:
+            found += group
+    return [*joined, *first.values()]
