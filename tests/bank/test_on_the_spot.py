@@ -111,6 +111,19 @@ def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, 
         assert bank._embedding._on_the_spot.kept(model.seen) == {}
 
 
+def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
+    bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedding, put = bank._embedding, bank._embedding._put
+    parts: list[int] = []
+    monkeypatch.setattr(embedding, "_put", lambda vectors, *more: (parts.append(len(vectors)), put(vectors, *more)))
+    with embedding.aside():
+        for number in range(3):
+            bank.remember(f"A physician came by on day {number}.")
+        assert embedding._lead(None)
+    assert parts == []
+
+
 def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:
     with bank._embedding.aside():
         bank.remember("A physician came by.", id="hidden", scope="session", session="other")

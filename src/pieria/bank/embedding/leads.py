@@ -21,15 +21,18 @@ class Leads:
 
     def __init__(self) -> None:
         self._done: set[int] = set()
-        """Rows whose leads are done or not needed."""
+        """Pending rows whose leads are done or not needed."""
         self._next: list[int] = []
 
     def next(self, reader: Reader) -> list[Task] | None:
-        """Return the leads of the newest pending texts, or None. The leads of the previous call count as done."""
+        """Return the leads of the next pending texts, none for short texts; None if no text is left.
+
+        The leads of the previous call count as done.
+        """
         from pieria.bank.embedding.texts import leads
 
-        self._done.update(self._next)
-        waiting = (item.row for item in reader.pending(CONSIDERED) if item.what == "passage")
+        waiting = [item.row for item in reader.pending(CONSIDERED) if item.what == "passage"]
+        self._done = (self._done | set(self._next)) & set(waiting)
         self._next = [row for row in waiting if row not in self._done][:AT_ONCE]
         return leads(reader, self._next) if self._next else None
 

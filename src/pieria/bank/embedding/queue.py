@@ -423,8 +423,9 @@ class Embedding:
                 break
             if not self._may_go_on(deadline):
                 return False
-            made = self._on_the_spot.ahead(self._embedder, [task.text for task in tasks], self._meter)
-            self._put([task.put_as(made[task.text]) for task in tasks], seen, deadline)
+            if tasks:
+                made = self._on_the_spot.ahead(self._embedder, [task.text for task in tasks], self._meter)
+                self._put([task.put_as(made[task.text]) for task in tasks], seen, deadline)
         return True
 
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
