@@ -114,9 +114,8 @@ def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, 
 def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
     bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedding, put = bank._embedding, bank._embedding._put
-    parts: list[int] = []
-    monkeypatch.setattr(embedding, "_put", lambda vectors, *more: (parts.append(len(vectors)), put(vectors, *more)))
+    embedding, parts = bank._embedding, list[int]()
+    monkeypatch.setattr(embedding, "_put", lambda vectors, *more: parts.append(len(vectors)))
     with embedding.aside():
         for number in range(3):
             bank.remember(f"A physician came by on day {number}.")
