@@ -22,6 +22,7 @@ from tests.properties.transfer_life import dump
 import pieria
 from pieria.bank import Bank
 from pieria.record.fact import Fact
+from pieria.record.memory import STATEMENT
 from pieria.record.time import micros, moment
 
 pytestmark = pytest.mark.timeout(900)
@@ -153,10 +154,29 @@ class BankMachine(Ties):
             if not cursor:
                 break
         banks = {"user": self.mine.name}
-        found = [(banks.get(hit.memory.scope, self.ours.name), hit.memory.id, hit.memory.version) for hit in hits]
+        stated = {hit.memory.id for hit in hits if hit.memory.kind == STATEMENT}
+        assert stated == self.facts_that_say(word, reader, known)
+        found = [
+            (banks.get(hit.memory.scope, self.ours.name), hit.memory.id, hit.memory.version)
+            for hit in hits
+            if hit.memory.kind != STATEMENT
+        ]
         assert set(found) == expected
-        assert len(found) == len(expected)
+        assert len(hits) == len(expected) + len(stated)
         assert self.state_of_the_files() == before, "a read wrote"
+
+    def facts_that_say(self, word: str, reader: Reader, known: int | None) -> set[str]:
+        """Return the facts without a source memory that hold the word. Recall finds each by its own sentence.
+
+        It also finds those that are over, but not those that begin later.
+        """
+        return {
+            id
+            for id, fact in self.ours.told(reader, known).items()
+            if fact["memory"] is None
+            and (fact["valid_from"] or 0) <= self.ours.now()
+            and word in f"{fact['subject']} {fact['predicate']} {fact['object']}".split()
+        }
 
     def check_order(self, page: pieria.Recall) -> None:
         scores = [hit.score for hit in page]

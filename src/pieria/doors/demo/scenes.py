@@ -34,8 +34,8 @@ QUESTIONS = (
 
 UNWORDED = ("Which bird was a thief?", "What became of the houseplant?")
 """Queries that share no word with their answers."""
-LEAST = 0.38
-"""Lowest score of an answer, for queries where the nearest memory need not answer."""
+SURE = 0.4
+"""Lowest confidence of an answer, for queries where the nearest memory need not answer."""
 
 LIVED = (
     ("Zoë: the ferry to Vega needs a booking for bicycles, and I travel with mine.", "Asked how many travel."),
@@ -84,8 +84,8 @@ def ask(stage: Stage, story: Story) -> None:
     for question in QUESTIONS:
         _asked(stage, story.bank, question, k=1)
     stage.gap()
-    stage.say("And a question to which the bank has no answer, so that nothing scores what an answer has to:")
-    recall = _asked(stage, story.bank, "What does the parrot eat?", k=1, min_score=LEAST)
+    stage.say("And a question to which the bank has no answer, so nothing is sure enough to be shown:")
+    recall = _asked(stage, story.bank, "What does the parrot eat?", k=1, min_confidence=SURE)
     looked = ", ".join(f"{name} {arm['ms']:.1f} ms" for name, arm in recall.plan["arms"].items())
     stage.gap()
     stage.row("", f"where it was looked for: {looked}", lacking(recall) or "from recall.plan", style="dim")
@@ -101,7 +101,7 @@ def meaning(stage: Stage, story: Story) -> None:
     stage.finding("model", model.detail)
     stage.gap()
     for question in UNWORDED:
-        _asked(stage, story.bank, question, k=1, min_score=LEAST)
+        _asked(stage, story.bank, question, k=1, min_confidence=SURE)
 
 
 def change_of_mind(stage: Stage, story: Story) -> None:
@@ -120,8 +120,8 @@ def change_of_mind(stage: Stage, story: Story) -> None:
         memory = stage.call("bank.get", bank.get, memory.superseded_by)
     stage.gap()
     stage.say("What was revised is no answer any more, but it still is one for the time in which it stood:")
-    _asked(stage, bank, "session cookies", k=1, min_score=LEAST)
-    _asked(stage, bank, "session cookies", k=1, min_score=LEAST, known_at="2025-01-20")
+    _asked(stage, bank, "session cookies", k=1, min_confidence=SURE)
+    _asked(stage, bank, "session cookies", k=1, min_confidence=SURE, known_at="2025-01-20")
 
 
 def mistake(stage: Stage, story: Story) -> None:
