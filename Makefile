@@ -39,7 +39,7 @@ test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the s
 	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=$(EXAMPLES)
 
 bench: .venv/runtime.stamp .venv/share/pieria/models.stamp ## measure speed against the budgets; prints JSON
-	@$(BIN)/pieria bench speed --json
+	@$(BIN)/python -m benchmarks speed --json
 
 cover: .venv/dev.stamp .venv/share/pieria/models.stamp ## which lines and branches the tests reach
 	@$(BIN)/coverage erase

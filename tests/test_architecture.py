@@ -43,7 +43,7 @@ def run(*command: str | Path) -> str:
 # --- layers
 
 # A submodule of every layer, present or planned; the contracts below say which may import which.
-DOORS = ("doors.cli", "doors.bench")
+DOORS = ("doors.cli",)
 WHOLE = (
     *DOORS,
     *("hermes", "aio", "aio.mirroring", "toolsets.mnemex", "capture", "capture.draining", "mining.trees"),
@@ -62,7 +62,6 @@ MAY_IMPORT = {
         "errors",
         "",
     ),
-    "doors.bench": ("bank.verbs", "workspace", "record.memory", "telemetry"),
     "aio.mirroring": ("bank.verbs", "workspace", "record.memory", "errors"),
     "toolsets.mnemex": ("bank.verbs", "workspace", "settings", "record.memory", "errors"),
     "mining.trees": ("bank.verbs", "workspace", "settings", "project", "record.memory", "errors"),
@@ -82,7 +81,6 @@ MAY_IMPORT = {
 }
 MAY_NOT_IMPORT = {
     "doors.cli": ("store.protocol", "recall.rank", "facts.triples", "transfer.lines", "learning.mind"),
-    "doors.bench": ("store.protocol", "recall.rank", "models.rules"),
     "aio.mirroring": ("store.protocol", "recall.rank", "models.rules", "toolsets.mnemex", "doors.cli", ""),
     "toolsets.mnemex": ("store.protocol", "recall.rank", "facts.triples", "models.rules", "doors.cli", ""),
     "mining.trees": ("store.protocol", "recall.rank", "models.rules", "toolsets.mnemex", "doors.cli", ""),

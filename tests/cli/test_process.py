@@ -134,7 +134,7 @@ def test_a_command_that_is_misspelt_is_told_the_nearest(run: Run) -> None:
     assert b"Did you mean query?" in run("facts", "querry", "x").stderr
 
 
-@pytest.mark.parametrize("group", ["facts", "scratchpad", "bench"])
+@pytest.mark.parametrize("group", ["facts", "scratchpad"])
 def test_a_group_without_a_command_shows_what_it_takes(run: Run, group: str) -> None:
     bare = run(group)
     assert (bare.returncode, bare.stderr) == (0, b"")

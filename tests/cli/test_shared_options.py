@@ -17,14 +17,9 @@ APART = {
     "pieria seal",
     "pieria unseal",
     "pieria rekey",
-    "pieria bench speed",
     "pieria demo",
     "pieria models install",
     "pieria models verify",
-    "pieria bench beam",
-    "pieria bench locomo",
-    "pieria bench rooms",
-    "pieria bench mining",
     "pieria call",
     "pieria mcp",
     "pieria serve",
@@ -32,11 +27,6 @@ APART = {
     *(f"pieria hermes {verb}" for verb in ("install", "status", "uninstall")),
     *(f"pieria hooks {verb}" for verb in ("install", "status", "uninstall", "drain")),
     "pieria capture",
-    "pieria bench capture",
-    "pieria bench graphcare",
-    "pieria bench graph",
-    "pieria bench palace",
-    "pieria bench pages",
 }
 """These use other banks, or serve callers that are not people; other tests cover them."""
 

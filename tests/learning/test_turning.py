@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.learning.turning import Counted, Day, boundaries, days_of, f1, measured, written, written_days
 
-from pieria.doors.bench.datasets import Conversation
+from benchmarks.datasets import Conversation
 from pieria.models import FLOOR, embedder
 
 WORKDAYS = Path(__file__).with_name("workdays") / "tuning"

@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pieria.doors.bench import datasets
-from pieria.doors.bench.datasets import Conversation
+from benchmarks import datasets
+from benchmarks.datasets import Conversation
 from pieria.learning import Episode
 from pieria.models import Embedder, embedder
 from pieria.settings import resolve

@@ -14,7 +14,7 @@ from tests.doors.mcp.conftest import INITIALIZE, Piped, Start
 import pieria
 
 ENDS_WITHIN = 20.0
-"""The promise is two seconds, measured by `pieria bench speed`; a busy machine is no failure."""
+"""The promise is two seconds, measured by `python -m benchmarks speed`; a busy machine is no failure."""
 HEAVY = ("numpy", "onnxruntime", "pieria.bank", "pieria.workspace", "pieria.settings", "pieria.store", "sqlite3")
 
 

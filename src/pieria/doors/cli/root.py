@@ -97,7 +97,6 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "decay": Listed(f"{_COMMANDS}.decay:decay", "Draw how a memory fades."),
         "maintenance": Listed(f"{_COMMANDS}.maintenance:maintenance", "See and give back the room that a bank takes."),
         "models": Listed(f"{_COMMANDS}.models:models", "Install the model that finds by meaning."),
-        "bench": Listed("pieria.doors.bench:bench", "Measure speed on this machine."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a bank of its own."),
     },
 }
