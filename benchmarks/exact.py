@@ -59,7 +59,7 @@ def _windows(filled: Filled) -> _Vectors:
 
     numbers = [number for number in range(filled.size) if session(number) is not None]
     rows = [filled.rows[number] for number in numbers]
-    with filled.bank.store.reading() as reader:
+    with filled.bank.core.store.reading() as reader:
         held = reader.vectors(rows, "window")
     wings = np.array([filled.places[number].partition("/")[0] for number in numbers])
     return _Vectors(np.array(rows), wings, np.stack([held[row][0][1] for row in rows]).astype(np.float16))
@@ -84,7 +84,7 @@ def _share(
     if not size:
         return None
     same = 0
-    with filled.bank.store.reading() as reader:
+    with filled.bank.core.store.reading() as reader:
         for vector, of in zip(asked, scores[seen].T, strict=True):
             exact = set(held.rows[seen[np.argpartition(-of, size - 1)[:size]]].tolist())
             near = reader.near(vector, filter, WANTED, kind).candidates[:size]

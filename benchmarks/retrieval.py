@@ -179,7 +179,9 @@ class _Held:
             confidence=recall.confidence,
             shares=_shares(self.conversation, asked.evidence, found) if asked.evidence is not None else {},
             seconds=seconds,
-            embedded=None if model is None else _seconds(lambda: self.bank._embedding.question(asked.text, LONGEST)),
+            embedded=None
+            if model is None
+            else _seconds(lambda: self.bank.core.embedding.question(asked.text, LONGEST)),
             model=model,
             left_out=recall.plan["left_out"],
             ahead=self._ahead([hit.memory for hit in recall]) if way == SLEPT else 0,

@@ -1,4 +1,4 @@
-"""`python -m benchmarks speed --sealed`: a sealed and a plain bank with the same memories, queried in turn in one run."""
+"""`python -m benchmarks speed --sealed`: a sealed and a plain bank with the same memories, asked in turn."""
 
 from __future__ import annotations
 

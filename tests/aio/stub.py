@@ -97,13 +97,16 @@ def _imports(module: ModuleType) -> dict[str, tuple[str, str]]:
     return {alias.asname or alias.name: (str(line.module), alias.name) for line in lines for alias in line.names}
 
 
+STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
 def _parameters(function: Callable[..., Any], spelling: Spelling) -> str:
     parts: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         told = "" if parameter.annotation is parameter.empty else f": {spelling.spelt(parameter.annotation)}"
-        parts.append(parameter.name + told + _default(parameter.default))
+        parts.append(STARS.get(parameter.kind, "") + parameter.name + told + _default(parameter.default))
     return ", ".join(parts)
 
 

@@ -41,7 +41,7 @@ class Fixed:
     file: sqlite3.Connection = field(repr=False)
 
     def everything(self) -> Any:
-        with self.bank.store.reading() as reader:
+        with self.bank.core.store.reading() as reader:
             return {table: list(reader.dump(table)) for table in TABLES}, self.file.execute(
                 "PRAGMA data_version"
             ).fetchone()

@@ -57,7 +57,7 @@ def test_what_is_still_to_be_embedded_is_compared_by_its_words(tmp_path: Path) -
     with pieria.open("notes", data=tmp_path, settings={"embedder": "hashing"}) as bank:
         bank.remember("Maya prefers tea.")
         bank.sync()
-        with bank._embedding.aside():
+        with bank.core.embedding.aside():
             bank.remember("The ferry leaves at nine from the old pier.")
             for text in texts:
                 bank.remember(text)

@@ -158,7 +158,7 @@ def test_an_object_that_is_handed_over_is_told_the_model_and_the_options(tmp_pat
 def test_what_comes_with_pieria_keeps_the_protocols_that_users_are_asked_to_keep(tmp_path: Path) -> None:
     settings = {"llm": "server:m", "llm_url": "http://localhost:9"}
     with Workspace(tmp_path, settings) as workspace:
-        held = workspace.open("b")._llm
+        held = workspace.open("b").core.llm
     assert isinstance(held, LLM)
     for made in (
         HashingEmbedding(),
@@ -181,7 +181,7 @@ def test_vectors_of_another_model_of_one_object_are_of_another_space(tmp_path: P
         with Workspace(tmp_path / named, embedder=vectors, config=made) as workspace, workspace.open("b") as bank:
             bank.remember("Herons nest.")
             assert bank.sync()
-            with bank.store.reading() as reader:
+            with bank.core.store.reading() as reader:
                 spaces.add(reader.space())
     assert len(spaces) == 3
 

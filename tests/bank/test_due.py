@@ -58,7 +58,7 @@ def due(bank: Bank) -> list[Retained]:
     urgent = [
         left[memory.id]
         for memory in there
-        if may_go(memory, bank._fades) and memory.status == "active" and memory.id not in sources
+        if may_go(memory, bank.core.fades) and memory.status == "active" and memory.id not in sources
     ]
     urgent = [one for one in urgent if one.urgency > 0]
     return sorted(urgent, key=lambda one: (-one.urgency, one.score, one.memory.row))

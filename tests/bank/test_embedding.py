@@ -79,13 +79,13 @@ def rows(bank: Bank) -> dict[str, int]:
 def embedded(bank: Bank, what: Any = "passage") -> dict[str, int]:
     """Return the number of vectors of each text."""
     there = rows(bank)
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         found = reader.vectors(list(there.values()), what)
     return {text: len(found[row]) for text, row in there.items() if row in found}
 
 
 def space(bank: Bank) -> str | None:
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         held = reader.space()
     return held.name if held else None
 
@@ -248,7 +248,7 @@ def test_a_program_that_ends_while_the_model_works_ends_well(tmp_path: Path) -> 
         "import pieria, sys, time\n"
         "bank = pieria.open('b', data=sys.argv[1])\n"
         "for n in range(300): bank.remember(f'apple {n} ' + 'and pears ' * 60)\n"
-        "while not bank._embedding.is_loaded: time.sleep(0.01)\n"
+        "while not bank.core.embedding.is_loaded: time.sleep(0.01)\n"
     )
     done = ran(code, tmp_path, PIERIA_EMBEDDER="local", PIERIA_MODELS=str(INSTALLED), PIERIA_DURABILITY="off")
     assert (done.returncode, done.stderr) == (0, "")
@@ -334,8 +334,8 @@ def test_processes_see_each_others_vectors(bank: Bank, tmp_path: Path) -> None:
     done = ran(code, tmp_path)
     assert done.returncode == 0, done.stderr
     assert embedded(bank) == {"an apple": 1, "a pear": 1}
-    with bank.store.reading() as reader:
-        near = reader.near(vector("a pear"), bank._filter(), 1).candidates
+    with bank.core.store.reading() as reader:
+        near = reader.near(vector("a pear"), bank.core.filter(), 1).candidates
     assert [found.row for found in near] == [rows(bank)["a pear"]]
 
 
@@ -367,8 +367,8 @@ def test_a_process_with_another_model_uses_words_and_says_so(tmp_path: Path) -> 
     with opened(tmp_path, other) as bank:
         bank.remember_many([{"text": "a pear"}])
         assert bank.sync(SOON) is False
-        with bank.store.reading() as reader:
-            standing = bank._embedding.readiness(reader)
+        with bank.core.store.reading() as reader:
+            standing = bank.core.embedding.readiness(reader)
         assert (standing.usable, standing.pending, standing.model) == (False, 1, before)
         assert "this process embeds with" in str(standing.reason)
         assert not finding(bank).well
@@ -386,7 +386,7 @@ def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) 
     slow = Slow()
     with opened(tmp_path, slow) as bank:
         slow.may_go.set()
-        bank._embedding.question("asked before, so that its dimension is known", SOON)
+        bank.core.embedding.question("asked before, so that its dimension is known", SOON)
         slow.may_go.clear()
         assert bank.use_embedder() == space(bank)
         assert str(space(bank)).startswith("custom:Slow@")
@@ -400,7 +400,7 @@ def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) 
 
 def left_over(bank: Bank) -> int:
     """Return the number of vectors of former spaces."""
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         assert hasattr(reader, "_session")
         held = reader.space()
         assert held is not None
@@ -432,8 +432,8 @@ def test_an_endpoint_that_fails_loses_nothing_and_is_tried_again(
             assert "out of order" in finding(bank).detail
             with pytest.raises(AdapterError, match="out of order"):
                 bank.sync(SOON)
-            with bank.store.reading() as reader:
-                assert "it is tried again" in str(bank._embedding.readiness(reader).reason)
+            with bank.core.store.reading() as reader:
+                assert "it is tried again" in str(bank.core.embedding.readiness(reader).reason)
             requests.failing.clear()
             soon(lambda: embedded(bank) == {"an apple": 1})
             soon(lambda: bool(finding(bank).well))
@@ -494,7 +494,7 @@ def test_what_is_purged_while_it_is_embedded_leaves_nothing(tmp_path: Path) -> N
         slow.may_go.set()
         assert bank.sync(SOON)
         assert embedded(bank) == {"a pear": 1}
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             assert reader.vectors([memory.row]) == {}
         assert [found for found in bank.doctor().findings if not found.well] == []
 
@@ -505,7 +505,7 @@ def test_what_is_purged_while_it_is_embedded_leaves_nothing(tmp_path: Path) -> N
 def test_a_vector_that_comes_along_is_stored_with_the_memory(bank: Bank) -> None:
     memory = bank.remember("an apple", vectors=[float(n + 1) for n in range(DIMENSION)])
     assert embedded(bank) == {"an apple": 1}
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         [(_, held)] = reader.vectors([memory.row])[memory.row]
     length = math.hypot(*range(1, DIMENSION + 1))
     assert held.tolist() == pytest.approx([(n + 1) / length for n in range(DIMENSION)], abs=1e-3)
@@ -516,7 +516,7 @@ def test_a_vector_for_each_passage_stands_for_it(bank: Bank) -> None:
     spans = passages(text)
     given = [[1.0 if n == m else 0.0 for n in range(DIMENSION)] for m in range(len(spans))]
     memory = bank.remember_many([{"text": text, "vectors": given}])[0]
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         for vector, (start, end) in zip(given, spans, strict=True):
             found = reader.similarities(vector, [memory.row])[memory.row]
             assert (found.start, found.stop) == (start, end)
@@ -572,15 +572,16 @@ def test_vectors_begin_the_space_of_the_embedder(tmp_path: Path) -> None:
 def test_banks_share_one_embedder_for_a_setting(tmp_path: Path) -> None:
     settings = {"embedder": "local", "models": INSTALLED}
     with Workspace(tmp_path, settings) as one, Workspace(tmp_path, settings) as two:
-        first, second = one.open("a")._embedding, two.open("b")._embedding
+        first, second = one.open("a").core.embedding, two.open("b").core.embedding
         assert first is not second
         assert first.embedder is second.embedder is not None
-        assert one.open("a").store is two.open("a").store
+        assert one.open("a").core.store is two.open("a").core.store
         assert (
-            Workspace(tmp_path, {**settings, "embedder_threads": 1}).open("a")._embedding.embedder is not first.embedder
+            Workspace(tmp_path, {**settings, "embedder_threads": 1}).open("a").core.embedding.embedder
+            is not first.embedder
         )
     with Workspace(tmp_path, embedder=letters) as one, Workspace(tmp_path, embedder=letters) as two:
-        assert one.open("a").store is two.open("a").store
+        assert one.open("a").core.store is two.open("a").core.store
 
 
 @pytest.mark.parametrize("wrong", [7, "locl", [], object()])
@@ -625,7 +626,7 @@ def test_a_model_at_hand_is_loaded_behind_where_questions_are_expected(
         assert second.begun.wait(SOON if loads else 0.6) is loads
         second.may_go.set()
     # Closing the bank waits for the loading and starts no other call.
-    assert bank._embedding.is_loaded is loads
+    assert bank.core.embedding.is_loaded is loads
 
 
 def test_no_model_is_loaded_for_a_bank_without_vectors_of_it(tmp_path: Path) -> None:

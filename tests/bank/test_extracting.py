@@ -188,7 +188,7 @@ def test_to_remove_and_to_restore_leaves_what_was_drawn(bank: Bank) -> None:
 def once(bank: Bank, monkeypatch: pytest.MonkeyPatch, verb: Callable[[], object]) -> None:
     """Run the verb. A second write transaction of the verb finds the bank busy."""
     left = [1]
-    writing = bank.store.writing
+    writing = bank.core.store.writing
 
     def busy() -> Any:
         if not left:
@@ -197,7 +197,7 @@ def once(bank: Bank, monkeypatch: pytest.MonkeyPatch, verb: Callable[[], object]
         return writing()
 
     with monkeypatch.context() as patched:
-        patched.setattr(bank.store, "writing", busy)
+        patched.setattr(bank.core.store, "writing", busy)
         verb()
 
 

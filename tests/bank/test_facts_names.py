@@ -54,7 +54,7 @@ def test_many_names_take_no_more_statements_to_look_up_than_few(bank: pieria.Ban
 
     def taken(*names: str) -> tuple[int, int]:
         statements = []
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             # A transaction checks the quarantine once.
             reader.hides()
             session = reader._session  # type: ignore[attr-defined]

@@ -39,7 +39,7 @@ WRITES: dict[str, Callable[[pieria.Bank, str], object]] = {
 def everything(bank: pieria.Bank) -> str:
     facts = bank.facts
     versions = [version for fact in facts.timeline() for version in facts.history(fact.id)]
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         dumped = [list(reader.dump(table)) for table in ("fact", "record", "journal")]
     return repr((versions, facts.aliases(), facts.entities(), facts.predicates(), dumped))
 

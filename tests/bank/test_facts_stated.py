@@ -303,7 +303,7 @@ def without_statements(bank: Bank, names: int) -> None:
         bank.facts.add(f"Maya {number}", "works_on", f"part {number}")
     facts = bank.facts.query()
     bank.purge([fact.id for fact in facts])
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         writer.apply(Changeset("facts add", facts=[row_of(fact)._replace(memory=None) for fact in facts]))
 
 

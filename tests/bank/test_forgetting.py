@@ -130,7 +130,7 @@ def test_a_purge_is_one_change_and_erases_the_facts_from_there_as_well(bank: Ban
     assert [change.what for change in bank.changes(since=before)] == ["purge"]
     assert done.receipt is not None
     assert (done.seq, len(done.facts), done.receipt.erased["facts"]) == (None, 2, 2)
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         assert [fact["object"] for fact in reader.dump("fact")] == ["search"]
     with pytest.raises(ConflictError, match="purged since"):
         bank.undo(before + 1)

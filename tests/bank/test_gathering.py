@@ -56,9 +56,9 @@ def gathered(
     bank: Bank, question: str, *, vector: bool = True, further: Mapping[int, Sequence[int]] = NONE
 ) -> Gathered:
     read = reading(question, NOW)
-    made = bank._embedding.question(question, 5) if vector else None
-    with bank._reading() as reader:
-        filter = bank._filter()
+    made = bank.core.embedding.question(question, 5) if vector else None
+    with bank.core.reading() as reader:
+        filter = bank.core.filter()
         match = reader.text(read.considered, filter, 120, 5_000)
         known = corpus(match.documents, match.terms, match.frequencies)
         gathering = Gathering([Source(bank.name, reader, filter, made)], read, known, [match])

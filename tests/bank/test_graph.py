@@ -244,7 +244,7 @@ def test_usage_is_counted_once_for_all_doors(bank: Bank) -> None:
 
 def test_what_is_counted_off_the_read_path_is_seen_in_metadata_and_not_lost_to_it(bank: Bank) -> None:
     bank.graph.apply_changeset(Changeset([fact()]))
-    bank._uses.note(["fact"])
+    bank.core.uses.note(["fact"])
     [held] = bank.graph.get_metadata(["fact"]).values()
     assert held.access_count == 1
     bank.graph.update_metadata({"fact": replace(held, access_count=5)})

@@ -101,7 +101,7 @@ def test_the_receipt_of_what_was_erased_says_so_and_it_is_not_taken_in_again(ope
         [again] = bank.ingest_many([payload])
         assert (again.is_new, again.node_ids, set(again.purged)) == (False, (), set(receipt.node_ids))
     assert nodes(bank) == []
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         assert reader.records("receipts")["run-7"]["digest"] is None
     assert bank.ingest({**TRIP, "source_id": "run-9"}).is_new
 

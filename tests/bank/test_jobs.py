@@ -63,7 +63,7 @@ def again(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
 
 def keeping(work: Work, id: str = "kept") -> Changeset:
     """Return an effect that writes one memory."""
-    write = first_write(checked(NewMemory("an effect")), id, work.bank._now(), "b/note")
+    write = first_write(checked(NewMemory("an effect")), id, work.bank.core.now(), "b/note")
     return Changeset("keep", writes=[write])
 
 
@@ -213,7 +213,7 @@ def test_a_worker_serves_its_banks_in_turn(tmp_path: Path, bank: Bank) -> None:
 
 def test_the_bank_is_embedded_by_a_job(tmp_path: Path) -> None:
     with pieria.open("e", data=tmp_path, settings={**SETTINGS, "embedder": "hashing"}) as bank:
-        with bank._embedding.aside():
+        with bank.core.embedding.aside():
             bank.remember("heron")
             bank.jobs.add("embed")
             assert dict(bank.jobs.worker().run(once=True)) == {"done": 1}
@@ -336,7 +336,7 @@ def test_what_cannot_pass_is_dead_at_once(bank: Bank, problem: Exception) -> Non
 
 
 def poison(bank: Bank, id: str, column: str, value: Any) -> None:
-    other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+    other = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
     other.execute(f"UPDATE job SET {column} = ? WHERE id = ?", (value, id))
     other.close()
 
@@ -399,7 +399,7 @@ def test_what_is_over_is_forgotten_after_a_week_and_the_dead_never(bank: Bank, c
 
 def taken_over(work: Work, clock: HandClock) -> None:
     """Let the lease expire and another worker claim the job at once."""
-    with work.bank.store.writing() as writer:
+    with work.bank.core.store.writing() as writer:
         clock.move(minutes=5)
         assert writer.claim(Lease("another", "another", micros(clock() + timedelta(minutes=5)))) is not None
 
@@ -465,7 +465,7 @@ def test_a_lease_is_kept_up_as_long_as_the_handler_works(bank: Bank, again: Bank
     job = bank.jobs.add("keep")
 
     def extended_by(moment: datetime) -> bool:
-        with again.store.reading() as reader:
+        with again.core.store.reading() as reader:
             due = reader.jobs_due()
         return due is not None and due >= micros(moment)
 
@@ -506,7 +506,7 @@ def test_a_job_that_meets_the_budget_is_put_off_until_the_next_day_and_keeps_its
         clock.now = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
         assert do(bank, wrapped) == {}
         clock.now = datetime(2026, 3, 2, tzinfo=UTC)
-        bank.meter.note("state", "test:model", {"input_tokens": 150}, 0.1)
+        bank.core.meter.note("state", "test:model", {"input_tokens": 150}, 0.1)
         assert do(bank, wrapped) == {"later": 1}
         assert bank.jobs.get(jobs[2].id).due_at == datetime(2026, 3, 3, tzinfo=UTC)
         clock.now = datetime(2026, 3, 3, tzinfo=UTC)
@@ -614,7 +614,7 @@ def test_a_bank_that_cannot_be_worked_on_is_told_of_and_holds_up_no_other(
     with pieria.open("c", data=tmp_path, settings=SETTINGS) as other:
         other.jobs.add("keep")
         bank.jobs.add("keep")
-        sqlite3.connect(bank.store.path, isolation_level=None).execute("DROP TABLE job")  # type: ignore[attr-defined]
+        sqlite3.connect(bank.core.store.path, isolation_level=None).execute("DROP TABLE job")  # type: ignore[attr-defined]
         worker = Worker(lambda: (bank, other), {"keep": Handler(keeps)}, rules=QUICK)
         worker.start()
         soon(lambda: other.jobs.counts() == {"done": 1})
@@ -632,7 +632,7 @@ def test_a_fault_that_nobody_foresaw_in_one_bank_ends_no_worker_for_the_others(
 
     with pieria.open("c", data=tmp_path, settings=SETTINGS) as other, monkeypatch.context() as patched:
         other.jobs.add("keep")
-        patched.setattr(bank.store, "reading", fail)
+        patched.setattr(bank.core.store, "reading", fail)
         worker = Worker(lambda: (bank, other), {"keep": Handler(keeps)}, rules=QUICK)
         worker.start()
         soon(lambda: other.jobs.counts() == {"done": 1})
@@ -679,7 +679,7 @@ def test_a_worker_of_a_closed_bank_does_nothing(bank: Bank, caplog: pytest.LogCa
 def test_a_job_that_cannot_be_settled_is_left_to_whoever_takes_it_over(bank: Bank, clock: HandClock) -> None:
     """As on a full disk: the effect is missing, and the job is kept."""
     job = bank.jobs.add("keep")
-    in_the_way = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+    in_the_way = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
     in_the_way.execute("CREATE TRIGGER full BEFORE UPDATE OF ended ON job BEGIN SELECT RAISE(ABORT, 'full'); END")
     assert do(bank) == {"lost": 1}
     in_the_way.execute("DROP TRIGGER full")
@@ -691,8 +691,8 @@ def test_a_job_that_cannot_be_settled_is_left_to_whoever_takes_it_over(bank: Ban
 
 
 def test_jobs_of_a_changeset_are_queued_by_the_verb_that_brings_them(bank: Bank) -> None:
-    with bank._writing() as writer:
-        bank._applied(writer, lambda _: Changeset("keep", jobs=[new_job("keep", key="k")]))
+    with bank.core.writing() as writer:
+        bank.core.applied(writer, lambda _: Changeset("keep", jobs=[new_job("keep", key="k")]))
     assert [job.key for job in bank.jobs.list()] == ["k"]
     assert bank.changes() == ()
 

@@ -23,8 +23,8 @@ def asked(folder: Path, **settings: Any) -> Request:
         told = {"llm": "server:m", "llm_url": serving.address, **settings}
         told["llm_url"] = told["llm_url"].format(serving.address)
         with pieria.open("b", data=folder, settings=told) as bank:
-            assert bank._llm is not None
-            bank._llm.chat([{"role": "user", "content": "What colour?"}])
+            assert bank.core.llm is not None
+            bank.core.llm.chat([{"role": "user", "content": "What colour?"}])
             assert str(settings.get("llm_key")) not in json.dumps(bank.doctor().as_dict())
     return serving.requests[0]
 
@@ -47,8 +47,8 @@ class OwnLLM:
 def test_a_language_model_is_handed_down_and_told_of(llm: Any, named: str, tmp_path: Path) -> None:
     settings = {"llm": "server:m"}
     with Workspace(tmp_path, settings, llm=llm) as workspace, workspace.open("b") as bank:
-        assert bank._llm is not None
-        assert bank._llm.chat([{"role": "user", "content": "What colour?"}]).content == "Red."
+        assert bank.core.llm is not None
+        assert bank.core.llm.chat([{"role": "user", "content": "What colour?"}]).content == "Red."
         assert findings(bank, "llm") == [named]
         assert bank.doctor().settings["llm"] == (named, "argument")
         json.dumps(bank.doctor().as_dict())
@@ -64,7 +64,7 @@ def test_a_name_given_to_the_workspace_counts_before_the_settings(
         assert bank.doctor().settings["llm"] == ("ollama:two", "argument")
     with Workspace(tmp_path) as workspace, workspace.open("b") as bank, workspace.open("c") as other:
         assert findings(bank, "llm") == ["ollama:one at localhost:9, without a key"]
-        assert bank._llm is other._llm
+        assert bank.core.llm is other.core.llm
     with Workspace(tmp_path, llm="none") as workspace, workspace.open("b") as bank:
         assert findings(bank, "llm") == ["none: no language model is asked"]
 
@@ -72,7 +72,7 @@ def test_a_name_given_to_the_workspace_counts_before_the_settings(
 def test_without_a_word_no_language_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     with pieria.open("b", data=tmp_path) as bank:
-        assert bank._llm is None
+        assert bank.core.llm is None
         told = bank.doctor().settings
     assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
 
@@ -165,8 +165,9 @@ def test_a_user_s_own_bank_tells_the_same_origin_of_its_model(tmp_path: Path) ->
     settings = {"llm": "ollama:one"}
     with Workspace(tmp_path, settings) as workspace, workspace.open("b") as bank:
         bank.remember("a word of the user's", scope="user")
-        user = bank._me(False)
-        assert user.doctor().settings["llm"] == bank.doctor().settings["llm"] == ("ollama:one", "argument")
+        user = bank.core.user_core(False)
+        assert user is not None
+        assert Bank(user).doctor().settings["llm"] == bank.doctor().settings["llm"] == ("ollama:one", "argument")
         own = workspace.open("@me")
         assert findings(own, "llm") == findings(bank, "llm")
 

@@ -47,11 +47,11 @@ def call(meter: Meter, step: str = "state", failed: bool = False) -> None:
 
 
 def test_calls_are_counted_by_step_and_model_today_and_in_total(bank: Bank, clock: HandClock) -> None:
-    call(bank.meter)
-    call(bank.meter, failed=True)
+    call(bank.core.meter)
+    call(bank.core.meter, failed=True)
     clock.move(days=1)
-    call(bank.meter, "plan")
-    bank.meter.note("plan", "other:model", {}, 1.0)
+    call(bank.core.meter, "plan")
+    bank.core.meter.note("plan", "other:model", {}, 1.0)
     told = bank.stats().models
     line = {"step": "plan", "model": MODEL, "calls": 1, "failures": 0, "input_tokens": 90, "output_tokens": 10,
             "seconds": 0.5}  # fmt: skip
@@ -80,10 +80,10 @@ def test_a_budget_refuses_calls_for_the_rest_of_the_day(
 ) -> None:
     with opened(tmp_path, clock, **{setting: limit}) as bank:
         for _ in range(calls):
-            call(bank.meter)
+            call(bank.core.meter)
         clock.now = datetime(2026, 3, 2, 1, tzinfo=timezone(timedelta(hours=2)))
         with pytest.raises(BudgetError) as caught:
-            bank.meter.allow("state", MODEL)
+            bank.core.meter.allow("state", MODEL)
         error = caught.value
         assert error.as_dict() | {"message": "", "hint": ""} == {
             "code": "budget", "message": "", "hint": "", "retryable": True, "budget": setting, "limit": limit,
@@ -94,17 +94,17 @@ def test_a_budget_refuses_calls_for_the_rest_of_the_day(
         assert sum(line["calls"] for line in bank.stats().models["total"]) == calls
         clock.now = datetime(2026, 3, 2, tzinfo=UTC)
         if limit:
-            call(bank.meter)
+            call(bank.core.meter)
         else:
             with pytest.raises(BudgetError):
-                bank.meter.allow("state", MODEL)
+                bank.core.meter.allow("state", MODEL)
 
 
 def test_a_call_that_was_allowed_counts_once_whether_it_is_noted_or_not(tmp_path: Path, clock: HandClock) -> None:
     with opened(tmp_path, clock, budget_calls_per_day=9) as bank:
-        bank.meter.allow("state", MODEL)
+        bank.core.meter.allow("state", MODEL)
         assert bank.stats().models["today"][0]["calls"] == 1
-        bank.meter.note("state", MODEL, USED, 0.5)
+        bank.core.meter.note("state", MODEL, USED, 0.5)
         assert bank.stats().models["today"][0]["calls"] == 1
 
 
@@ -114,27 +114,27 @@ def test_whoever_shares_the_bank_shares_the_budget(tmp_path: Path, clock: HandCl
         opened(tmp_path, clock, budget_calls_per_day=3, busy_seconds=21) as other,
     ):
         for bank in (one, other, one):
-            call(bank.meter)
+            call(bank.core.meter)
         for bank in (one, other):
             with pytest.raises(BudgetError):
-                bank.meter.allow("plan", "another:model")
+                bank.core.meter.allow("plan", "another:model")
 
 
 def test_a_bank_that_is_locked_does_not_cost_the_caller_a_reply(
     tmp_path: Path, clock: HandClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     with opened(tmp_path, clock, busy_seconds=5) as bank:
-        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
         other.execute("BEGIN IMMEDIATE")
         with caplog.at_level(logging.WARNING, "pieria"):
-            bank.meter.note("state", MODEL, USED, 0.5)
-            bank.meter.note("state", MODEL, USED, 0.5)
+            bank.core.meter.note("state", MODEL, USED, 0.5)
+            bank.core.meter.note("state", MODEL, USED, 0.5)
         assert "could not be counted yet" in caplog.text
         other.execute("ROLLBACK")
         other.close()
         clock.move(days=1)
-        bank.meter.note("state", MODEL, USED, 0.5)
-        with bank.store.reading() as reader:
+        bank.core.meter.note("state", MODEL, USED, 0.5)
+        with bank.core.store.reading() as reader:
             assert [len(reader.spent(day)) for day in ("2026-03-01", "2026-03-02")] == [1, 1]
             assert (reader.spent()[0].calls, reader.spent()[0].tokens) == (3, 300)
 
@@ -146,7 +146,7 @@ def test_a_bank_that_is_locked_does_not_cost_the_caller_a_reply(
 )  # fmt: skip
 def test_what_cannot_be_right_is_not_counted(bank: Bank, parameter: str, step: str, usage: dict[str, int]) -> None:
     with pytest.raises(InputError) as caught:
-        bank.meter.note(step, MODEL, usage, 0.5)
+        bank.core.meter.note(step, MODEL, usage, 0.5)
     assert caught.value.parameter == parameter
     assert bank.stats().models["total"] == []
 
@@ -168,7 +168,7 @@ def test_an_embedder_elsewhere_is_counted_and_a_reader_waits_for_nobody(tmp_path
     ):
         bank.remember_many([{"text": "A heron nests by the mill."}, {"text": "Ferries run to Skagen."}])
         assert embeddings(bank) == {"embed": (1, 0, 1)}
-        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
         assert bank.recall("who nests there?").plan["embedding"]["model"].startswith("openai:m")
@@ -205,7 +205,7 @@ def test_questions_keep_to_the_budget_while_nothing_can_be_written(tmp_path: Pat
     ):
         bank.remember_many([{"text": "A heron nests by the mill."}])
         asked = len(requests)
-        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
         other.execute("BEGIN IMMEDIATE")
         for number in range(6):
             bank.recall(f"who nests by mill {number}?")
@@ -250,10 +250,10 @@ def test_where_no_call_is_allowed_none_is_made_to_learn_how_long_vectors_are(tmp
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock: HandClock) -> None:
-    with opened(tmp_path, clock) as bank, bank.meter._lock:
+    with opened(tmp_path, clock) as bank, bank.core.meter._lock:
         pid = os.fork()
         if not pid:
-            bank.meter.note("state", MODEL, USED, 0.5)
+            bank.core.meter.note("state", MODEL, USED, 0.5)
             os._exit(0)
         ends = time.monotonic() + 30
         while (done := os.waitpid(pid, os.WNOHANG)) == (0, 0) and time.monotonic() < ends:
@@ -266,17 +266,17 @@ def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock
 
 def test_what_waits_when_a_process_is_forked_off_is_counted_once(tmp_path: Path, clock: HandClock) -> None:
     with opened(tmp_path, clock) as bank:
-        bank.meter.keep(Spent("state", MODEL, calls=1))
+        bank.core.meter.keep(Spent("state", MODEL, calls=1))
         pid = os.fork()
         if not pid:
             # End the child if it waits without end.
             signal.alarm(30)
             try:
-                bank.meter.flush()
+                bank.core.meter.flush()
             finally:
                 os._exit(0)
         os.waitpid(pid, 0)
-        bank.meter.flush()
+        bank.core.meter.flush()
         assert [one["calls"] for one in bank.stats().models["today"]] == [1]
 
 

@@ -44,7 +44,7 @@ def lived_in(bank: Bank) -> None:
 
 def everything(bank: Bank) -> dict[str, Any]:
     bank.sync()
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         found: dict[str, Any] = comparing.prints(reader)
         found["head"] = reader.head()
     found["recalled"] = [
@@ -164,7 +164,7 @@ def test_a_copy_that_differs_is_named_and_taken_back(
         writer.apply(Changeset("touch", "test", usage=[Use("boat-5", accesses=7)]))
         return done
 
-    with target.opened("other") as bank, bank.store.writing() as writer:
+    with target.opened("other") as bank, bank.core.store.writing() as writer:
         kind = type(writer)
     filled_as_it_is = kind.fill
     monkeypatch.setattr(kind, "fill", spoilt)
@@ -231,6 +231,6 @@ def test_what_cannot_be_copied_is_refused_and_nothing_made(folder: Kept, other: 
 def nothing_of_it(place: Kept) -> bool:
     """Return whether the copy left nothing. On a server, an empty bank of that name may remain."""
     if "://" in place.data:
-        with place.opened("notes") as bank, bank.store.reading() as reader:
+        with place.opened("notes") as bank, bank.core.store.reading() as reader:
             return not any(reader.tables().values())
     return not [file for file in Path(place.data).glob("*notes*")]

@@ -17,6 +17,7 @@ from tests.models.llm_server import llm_server
 
 import pieria
 from pieria.bank import Bank
+from pieria.bank.capture.observe import distil_as_job
 from pieria.bank.jobs.worker import catch_up
 from pieria.errors import InputError
 from pieria.learning.distilling.pieces import turn_id
@@ -62,7 +63,7 @@ def repair(s: Session) -> list[Event]:
 
 
 def raw(bank: Bank) -> dict[str, Any]:
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         return reader.records("events")
 
 
@@ -217,8 +218,8 @@ def test_the_same_events_come_to_the_same_ids_in_another_bank(workspace: pieria.
 
 def test_two_at_once_write_it_once(bank: Bank, s: Session) -> None:
     bank.observe([*repair(s), s.end()])
-    plans = [bank._distil_as_job("claude-code", "s1") for _ in range(2)]
-    changes = [bank._apply(plan) for plan in plans]
+    plans = [distil_as_job(bank.core, "claude-code", "s1") for _ in range(2)]
+    changes = [bank.core.apply(plan) for plan in plans]
     assert [change is not None for change in changes] == [True, False]
     assert len(told(bank)) == 1
 
@@ -262,8 +263,8 @@ def test_what_a_page_says_is_trusted_little_and_rules_nobody(bank: Bank, s: Sess
     bank.distil()
     pages = [m for m in bank.list(kinds="observation") if "approve" in m.text]
     assert [page.trust for page in pages] == [TRUST[OUTSIDE]]
-    with bank._reading() as reader:
-        assert reader.labelled("standing", ["rule", "preference"], bank._filter(), 10) == []
+    with bank.core.reading() as reader:
+        assert reader.labelled("standing", ["rule", "preference"], bank.core.filter(), 10) == []
     bank.upkeep.summarize("s1")
     [summary] = bank.list(kinds="summary")
     assert summary.trust <= TRUST[OUTSIDE]

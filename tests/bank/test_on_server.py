@@ -42,7 +42,7 @@ def ordinary(server: str) -> Iterator[None]:
 
 def seen_of_data(served: Kept, value: Any) -> object:
     with pieria.open("b", data=served.data if value == "server" else value) as bank:
-        return bank.store.describe()["engine"]
+        return bank.core.store.describe()["engine"]
 
 
 def seen_of_user(served: Kept, value: Any) -> object:
@@ -57,12 +57,12 @@ def seen_of_user(served: Kept, value: Any) -> object:
 
 def seen_of_durability(served: Kept, value: Any) -> object:
     with served.opened("b", settings={"durability": value}) as bank:
-        return bank.store.describe()["synchronous"]
+        return bank.core.store.describe()["synchronous"]
 
 
 def seen_of_busy_seconds(served: Kept, value: Any) -> object:
     """Return the lock timeout of a writer as the server reports it."""
-    with served.opened("b", settings={"busy_seconds": value}) as bank, bank.store.writing() as writer:
+    with served.opened("b", settings={"busy_seconds": value}) as bank, bank.core.store.writing() as writer:
         return writer._session.execute("SHOW lock_timeout").fetchone()[0]  # type: ignore[attr-defined]
 
 
@@ -75,7 +75,7 @@ def seen_of_connections(served: Kept, value: Any) -> object:
 
         def read() -> None:
             try:
-                with bank.store.reading() as reader:
+                with bank.core.store.reading() as reader:
                     reader.head()
                     reading.release()
                     done.wait(60)
@@ -102,7 +102,7 @@ def seen_of_row_security(served: Kept, value: Any) -> object:
     served = Kept(served.data.replace("postgres@", f"{ORDINARY}@"))
     with served.opened("other", settings={"row_security": value}) as other:
         other.remember("not for others")
-    with served.opened("b", settings={"row_security": value}) as bank, bank.store.reading() as reader:
+    with served.opened("b", settings={"row_security": value}) as bank, bank.core.store.reading() as reader:
         found = reader._session.execute("SELECT count(*) FROM content")  # type: ignore[attr-defined]
         return found.fetchone()[0]
 
@@ -160,8 +160,8 @@ def test_case_makes_no_difference_as_everywhere(served: Kept) -> None:
 
 def test_banks_of_one_process_share_a_store(served: Kept) -> None:
     with served.opened("b") as first, served.opened("B") as second, served.opened("c") as other:
-        assert first.store is second.store
-        assert other.store is not first.store
+        assert first.core.store is second.core.store
+        assert other.core.store is not first.core.store
     with served.opened("b") as again:
         assert again.remember("goes on").text == "goes on"
 
@@ -287,7 +287,7 @@ def test_writers_of_one_bank_take_turns_and_others_do_not_wait(served: Kept) -> 
         served.opened("b", settings={"busy_seconds": 6}) as second,
         served.opened("c") as other,
     ):
-        with first.store.writing():
+        with first.core.store.writing():
             other.remember("at once")
             with pytest.raises(BusyError) as caught:
                 second.remember("too late")

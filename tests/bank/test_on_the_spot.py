@@ -56,7 +56,7 @@ def bank(tmp_path: Path, model: Counting) -> Iterator[Bank]:
 
 
 def test_what_shares_no_word_is_found_at_once_and_embedded_only_once(bank: Bank, model: Counting) -> None:
-    with bank._embedding.aside():
+    with bank.core.embedding.aside():
         bank.remember("A physician came by.", id="new")
         model.seen.clear()
         found = bank.recall("doctor")
@@ -71,7 +71,7 @@ def test_what_shares_no_word_is_found_at_once_and_embedded_only_once(bank: Bank,
 
 def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(bank: Bank, model: Counting) -> None:
     filling = "The meeting went on and on, and nobody said anything at all. " * 40
-    with bank._embedding.aside():
+    with bank.core.embedding.aside():
         bank.remember(f"{filling}\n\nThe harbour has a vessel for sale.\n\n{filling}", id="long")
         found = bank.recall("Which boat is for sale in the harbour?")
     assert found[0].memory.id == "long"
@@ -82,7 +82,7 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
 
 def test_of_every_text_the_lead_comes_before_the_rest_of_any(bank: Bank, model: Counting) -> None:
     filling = "The meeting went on and on, and nobody said anything at all. " * 40
-    with bank._embedding.aside():
+    with bank.core.embedding.aside():
         for number in range(3):
             bank.remember(f"Day {number} on the vessel. {filling}\n\nThe physician left a note.", id=f"d{number}")
         model.seen.clear()
@@ -97,24 +97,24 @@ def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, 
     filling = "The meeting went on and on, and nobody said anything at all. " * 40
     with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=model) as workspace:
         bank = workspace.open("notes")
-        with bank._embedding.aside():
+        with bank.core.embedding.aside():
             for number in range(3):
                 bank.remember(f"Day {number} on the vessel. {filling}")
-            bank._embedding._rested.clear()
-        bank._embedding.wake()
-        assert bank._embedding._rested.wait(SOON)
+            bank.core.embedding._rested.clear()
+        bank.core.embedding.wake()
+        assert bank.core.embedding._rested.wait(SOON)
         leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
         # A remote model embeds leads and passages in one call.
         assert all(leads[:3]) is model.is_at_hand
         assert sum(leads) == 3
         # The passages have vectors now, so the kept leads are dropped.
-        assert bank._embedding._on_the_spot.kept(model.seen) == {}
+        assert bank.core.embedding._on_the_spot.kept(model.seen) == {}
 
 
 def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
     bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedding, parts = bank._embedding, list[int]()
+    embedding, parts = bank.core.embedding, list[int]()
     monkeypatch.setattr(embedding, "_put", lambda vectors, *more: parts.append(len(vectors)))
     with embedding.aside():
         for number in range(3):
@@ -124,7 +124,7 @@ def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
 
 
 def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:
-    with bank._embedding.aside():
+    with bank.core.embedding.aside():
         bank.remember("A physician came by.", id="hidden", scope="session", session="other")
         assert "hidden" not in [hit.memory.id for hit in bank.recall("doctor")]
 
@@ -132,7 +132,7 @@ def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:
 def test_nothing_of_a_foreign_bank_is_sent_elsewhere(
     bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bank._embedding, "_is_foreign", True)
+    monkeypatch.setattr(bank.core.embedding, "_is_foreign", True)
     bank.remember("A physician came by.", id="new")
     model.seen.clear()
     bank.recall("doctor")

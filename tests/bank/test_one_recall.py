@@ -164,7 +164,7 @@ def test_a_bank_is_asked_while_it_moves_to_another_embedder(tmp_path: Path) -> N
                 workspace.apply_changeset("sea", Changeset(NODES, TIES))
                 bank.remember_many([{"text": f"Cars wait on deck {n}."} for n in range(200)])
                 continue
-            bank._embedding.question("asked before, so that its dimension is known", 20)
+            bank.core.embedding.question("asked before, so that its dimension is known", 20)
             # As another process leaves the bank: in a new space that has no vectors yet.
             bank.use_embedder()
             assert bank.stats().pending["vectors"] > 0

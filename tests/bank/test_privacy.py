@@ -54,7 +54,7 @@ def prepared(bank: Bank) -> Bank:
 
 def held(bank: Bank) -> str:
     """Return all rows of a bank as one text."""
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return repr([row for table in TABLES for row in reader.dump(table)])
 
 
@@ -102,8 +102,8 @@ FLAGGED = {way for way in WAYS if way.startswith(("remember", "update", "revise"
 
 
 def both_banks(bank: Bank) -> str:
-    user = bank._me(False)
-    return held(bank) + (held(user) if user else "")
+    user = bank.core.user_core(False)
+    return held(bank) + (held(Bank(user)) if user else "")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -142,7 +142,7 @@ def test_a_secret_is_treated_as_set_on_every_way_in(opened: Callable[..., Bank],
 
 
 def flags(bank: Bank) -> list[str]:
-    banks = [bank, *([user] if (user := bank._me(False)) else [])]
+    banks = [bank, *([Bank(user)] if (user := bank.core.user_core(False)) else [])]
     return [" ".join(memory.flags) for each in banks for memory in each.list(include=["revised"])]
 
 

@@ -313,7 +313,7 @@ def test_windows_forget_what_is_in_quarantine(bank: Bank) -> None:
     bank.sync()
 
     def window() -> list[float]:
-        with bank._reading() as reader:
+        with bank.core.reading() as reader:
             [(_, vector)] = reader.vectors([made[0].row], "window")[made[0].row]
             return [float(number) for number in vector]
 
@@ -333,7 +333,7 @@ def test_a_reason_goes_with_the_last_that_it_was_given_for(bank: Bank) -> None:
     bank.purge([other])
     assert bank.quarantines()[0].reason == "it says account 42"
     bank.purge([page])
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         kept = [*reader.records(QUARANTINES).values(), *reader.records(HELD).values()]
     assert kept and "account 42" not in str(kept)
     assert [(each.number, each.reason) for each in bank.quarantines()] == [(held, None)]

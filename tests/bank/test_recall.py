@@ -541,7 +541,7 @@ def test_an_index_of_a_newer_analyser_is_not_searched_with_older_terms(opened: C
     bank, beside = opened("notes"), opened("notes")
     bank.remember("herons nest here", id="m")
     newer = ANALYSER_VERSION + 1
-    beside.store.reindex(terms_of, newer)
+    beside.core.store.reindex(terms_of, newer)
     with pytest.raises(NewerVersionError, match=f"analyser {newer}") as refused:
         bank.recall("herons")
     assert "Upgrade" in str(refused.value.hint)

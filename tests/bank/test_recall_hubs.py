@@ -81,8 +81,8 @@ def test_of_many_links_the_last_that_were_made_count(opened: Callable[..., Bank]
     bank.unlink("hub", ends[-3].id)
     found = bank.recall("the hub", weights={**alone("links"), "lexical": 0.5}, k=100)
     assert {hit.memory.id for hit in found} >= {"hub"}
-    with bank.store.reading() as reader:
-        filter = bank._filter(pieria.bank.filters.Asked())
+    with bank.core.store.reading() as reader:
+        filter = bank.core.filter()
         tied = reader.tied(["hub"], filter, LINKS_SEEN)["hub"]
         shown = [memory.id for memory in map(reader.memories(tied, filter).__getitem__, tied)]
     forth = [end.id for n, end in enumerate(ends) if n % 2 and n < len(ends) - 3]

@@ -160,7 +160,7 @@ def test_whoever_writes_to_the_bank_holds_up_no_answer(tmp_path: Path, elsewhere
         other.remember("Another heron.", id="new")
         answers: list[Any] = []
         asking = threading.Thread(target=lambda: answers.append(bank.recall("heron", deadline_ms=400)), daemon=True)
-        with (other if elsewhere else bank).store.writing():
+        with (other if elsewhere else bank).core.store.writing():
             asking.start()
             asking.join(SOON / 2)
             assert not asking.is_alive()

@@ -365,7 +365,7 @@ def test_calls_are_counted_and_keep_to_the_budget(opened: Callable[..., Bank], s
         assert "reranked" in bank.recall("heron").plan
         assert "budget_calls_per_day" in bank.recall("heron").plan["left_out"]["rerank"]
         assert len(serving.requests) == 1
-        bank.meter.flush()
+        bank.core.meter.flush()
         [line] = bank.stats().models["today"]
     assert (line["step"], line["model"], line["calls"], line["input_tokens"]) == ("rerank", "server:m", 1, 7)
 
@@ -385,7 +385,7 @@ def test_a_bank_of_somebody_else_is_not_sent(
     told = {"embedder": "none", "reranker": "server:m", "reranker_url": serving.address}
     with pieria.open("notes", data=tmp_path, settings=told) as bank:
         bank.remember_many([{"text": "A heron."}, {"text": "A heron again."}])
-        monkeypatch.setattr(bank, "is_foreign", True)
+        monkeypatch.setattr(bank.core, "is_foreign", True)
         assert bank.recall("heron").plan["left_out"]["rerank"] == FOREIGN
     assert serving.requests == []
 

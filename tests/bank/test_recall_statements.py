@@ -61,7 +61,7 @@ def filled(bank: Bank) -> Bank:
 def test_a_recall_asks_its_store_few_times_however_many_it_finds(bank: Bank, asked: list[str]) -> None:
     counts = []
     for k in (1, 10, 20):
-        with bank._embedding.aside():
+        with bank.core.embedding.aside():
             asked.clear()
             assert len(bank.recall(ASKED, k=k)) == k
             counts.append(len(asked))
@@ -70,7 +70,7 @@ def test_a_recall_asks_its_store_few_times_however_many_it_finds(bank: Bank, ask
 
 def test_what_is_not_in_a_bank_is_not_looked_for(bank: Bank, asked: list[str]) -> None:
     def statements() -> int:
-        with bank._embedding.aside():
+        with bank.core.embedding.aside():
             asked.clear()
             bank.recall(ASKED)
             return len(asked)

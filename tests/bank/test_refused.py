@@ -122,7 +122,7 @@ def test_what_has_nothing_to_embed_is_not_waited_for(tmp_path: Path, caplog: pyt
         memory = bank.remember("an apple")
         assert bank.sync(SOON)
         rested()
-        with bank.store.writing() as writer:
+        with bank.core.store.writing() as writer:
             note = "INSERT INTO pending (row, what, seq) VALUES (?, 'window', 1)"
             writer._session.execute(note, (memory.row,))  # type: ignore[attr-defined]
         assert bank.stats().pending == {"vectors": 1}

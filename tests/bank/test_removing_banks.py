@@ -59,14 +59,14 @@ def test_it_is_closed_wherever_this_process_has_it_open(workspace: Workspace, tm
 
 def test_one_that_is_just_being_closed_is_waited_for(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     bank = filled(workspace, "notes")
-    close, begun, may_end = bank.store.close, threading.Event(), threading.Event()
+    close, begun, may_end = bank.core.store.close, threading.Event(), threading.Event()
 
     def slowly() -> None:
         begun.set()
         assert may_end.wait(60)
         close()
 
-    monkeypatch.setattr(bank.store, "close", slowly)
+    monkeypatch.setattr(bank.core.store, "close", slowly)
     with ThreadPoolExecutor(2) as threads:
         closing = threads.submit(bank.close)
         assert begun.wait(60)

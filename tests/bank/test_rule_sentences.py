@@ -27,7 +27,7 @@ def bank(tmp_path: Path) -> Iterator[Bank]:
 
 def rules(bank: Bank, row: int) -> list[int]:
     """Return the numbers of the row's rule vectors."""
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return [number for number, _ in reader.vectors([row], "rule").get(row, [])]
 
 
@@ -39,7 +39,7 @@ def nearest(reader: Reader, text: str, row: int, what: Any = "rule") -> tuple[fl
 def test_each_rule_of_a_text_has_a_vector_of_its_own(bank: Bank) -> None:
     plain, ruling = bank.remember_many([{"text": "We were at the sea."}, {"text": TEXT, "title": "Monday"}])
     assert (rules(bank, plain.row), rules(bank, ruling.row)) == ([], [0, 1])
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         for said in RULES:
             start = TEXT.index(said)
             assert nearest(reader, said, ruling.row) == (1.0, start, start + len(said))
@@ -48,7 +48,7 @@ def test_each_rule_of_a_text_has_a_vector_of_its_own(bank: Bank) -> None:
 
 
 def test_sync_makes_them_too_and_counts_texts_as_they_were_pending(bank: Bank) -> None:
-    with bank._embedding.aside():
+    with bank.core.embedding.aside():
         memory = bank.remember(TEXT)
         told: list[tuple[int, int]] = []
         assert bank.sync(progress=lambda done, of: told.append((done, of)))
@@ -88,6 +88,6 @@ def test_supplied_vectors_stand_for_the_rules_as_well(bank: Bank) -> None:
 def test_a_purge_takes_them_along(bank: Bank) -> None:
     [memory] = bank.remember_many([{"text": TEXT}])
     bank.purge(memory.id)
-    with bank.store.reading() as reader:
-        assert reader.near(vector(RULES[0]), bank._filter(), 5, "rule").candidates == []
+    with bank.core.store.reading() as reader:
+        assert reader.near(vector(RULES[0]), bank.core.filter(), 5, "rule").candidates == []
     assert [finding.check for finding in bank.doctor().findings if not finding.well] == []

@@ -399,7 +399,7 @@ def test_a_wrong_value_is_told_with_its_line_and_nothing_is_written(
     assert everything(copy)["journal"] == []
     report = copy.import_(path, on_error="skip")
     assert report.problem_count == len(problems_of(refused))
-    assert all(finding.well for finding in copy.store.check())
+    assert all(finding.well for finding in copy.core.store.check())
 
 
 def test_every_problem_is_counted_and_the_first_hundred_are_told(opens: Opens, tmp_path: Path) -> None:

@@ -503,7 +503,7 @@ def test_what_has_nothing_left_to_stand_on_is_found_and_put_away(bank: Bank, clo
 def test_a_link_that_leads_nowhere_is_found_and_untied(bank: Bank) -> None:
     kept = bank.remember("kept", id="kept")
     row = LinkRow("stray", "memory", kept.id, "related", "memory", "gone", 1.0, None, None, "")
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         writer.apply(Changeset("link", links=[row]))
     assert [(problem.kind, problem.id) for problem in bank.upkeep.validate().problems] == [("dangling link", "stray")]
     repaired = bank.upkeep.repair()
@@ -532,6 +532,6 @@ def test_what_cannot_be_right_is_named(bank: Bank, verb: str, given: dict[str, A
 def test_links_of_a_summary_are_of_provenance_alone(bank: Bank, clock: HandClock) -> None:
     bank.remember_many(talk(clock))
     [summary] = bank.upkeep.sleep().summaries
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         links = reader.links([End("memory", summary.id)])
     assert {link.relation for link in links} == {"provenance"}

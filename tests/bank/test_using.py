@@ -39,7 +39,7 @@ def soon(holds: Any) -> None:
 
 
 def written(bank: Bank, *ids: str) -> dict[str, int]:
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return {id: used.accesses for id, used in reader.usage(ids).items()}
 
 
@@ -48,15 +48,15 @@ def changes(bank: Bank) -> list[str]:
 
 
 def in_the_way(bank: Bank) -> sqlite3.Connection:
-    other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+    other = sqlite3.connect(bank.core.store.path, isolation_level=None)  # type: ignore[attr-defined]
     other.execute("BEGIN IMMEDIATE")
     return other
 
 
 def test_what_is_noted_is_written_by_itself_in_one_change(bank: Bank) -> None:
     one, two = bank.remember("heron").id, bank.remember("swift").id
-    bank._uses.note([one, two])
-    bank._uses.note([one])
+    bank.core.uses.note([one, two])
+    bank.core.uses.note([one])
     assert written(bank, one, two) == {}
     soon(lambda: written(bank, one, two) == {one: 2, two: 1})
     assert changes(bank) == ["remember", "remember", "recalled"]
@@ -68,11 +68,11 @@ def test_counts_are_there_after_sync_and_after_opening_again(tmp_path: Path) -> 
     now = [NOON]
     with pieria.open("b", data=tmp_path, clock=lambda: now[0]) as bank:
         id = bank.remember("heron").id
-        bank._uses.note([id])
+        bank.core.uses.note([id])
         assert bank.sync()
         assert written(bank, id) == {id: 1}
         now[0] += timedelta(hours=1)
-        bank._uses.note([id])
+        bank.core.uses.note([id])
     with pieria.open("b", data=tmp_path) as bank:
         used = bank.usage(id)[id]
         assert (used.accesses, used.last_access) == (2, NOON + timedelta(hours=1))
@@ -82,7 +82,7 @@ def test_counts_are_there_after_sync_and_after_opening_again(tmp_path: Path) -> 
 def test_replies_tell_of_what_is_not_written_yet(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, clock=lambda: NOON) as bank:
         id = bank.remember("heron").id
-        bank._uses.note([id, id])
+        bank.core.uses.note([id, id])
         assert (bank.usage(id)[id].accesses, bank.usage(id)[id].last_access) == (2, NOON)
         assert bank.touch(id, reviews=1)[id].accesses == 3
         assert written(bank, id) == {id: 1}
@@ -92,9 +92,9 @@ def test_replies_tell_of_what_is_not_written_yet(tmp_path: Path) -> None:
 
 def test_an_export_and_a_backup_hold_what_was_noted(bank: Bank, tmp_path: Path) -> None:
     id = bank.remember("heron").id
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     file = bank.export(tmp_path / "out.jsonl").path
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     pieria.restore(bank.backup(tmp_path / "b.backup"), tmp_path, name="restored")
     with pieria.open("imported", data=tmp_path) as imported, pieria.open("restored", data=tmp_path) as restored:
         imported.import_(file)
@@ -104,7 +104,7 @@ def test_an_export_and_a_backup_hold_what_was_noted(bank: Bank, tmp_path: Path) 
 def test_nothing_but_usage_changes(bank: Bank) -> None:
     id = bank.remember("heron").id
     before = bank.history(id)
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     assert bank.sync()
     assert bank.history(id) == before
     with pytest.raises(ConflictError, match="keeps no versions"):
@@ -115,13 +115,13 @@ def test_nothing_but_usage_changes(bank: Bank) -> None:
 
 def test_what_is_gone_by_then_is_not_counted(bank: Bank) -> None:
     kept, removed, purged, revised = (bank.remember(text).id for text in ("heron", "swift", "gull", "crane"))
-    bank._uses.note([kept, removed, purged, revised, "never there"])
+    bank.core.uses.note([kept, removed, purged, revised, "never there"])
     bank.remove(removed)
     bank.purge(purged)
     bank.revise(revised, text="a crane, in fact")
     assert bank.sync()
     assert written(bank, kept, removed, purged, revised, "never there") == {kept: 1}
-    bank._uses.note([purged])
+    bank.core.uses.note([purged])
     before = changes(bank)
     assert bank.sync()
     assert changes(bank) == before
@@ -134,7 +134,7 @@ def test_many_threads_lose_no_count(bank: Bank) -> None:
 
     def read() -> None:
         for _ in range(300):
-            bank._uses.note(ids)
+            bank.core.uses.note(ids)
 
     def watch() -> None:
         while not over.is_set():
@@ -142,7 +142,7 @@ def test_many_threads_lose_no_count(bank: Bank) -> None:
 
     def write() -> None:
         while not over.is_set():
-            assert bank._uses.flush()
+            assert bank.core.uses.flush()
 
     others = [threading.Thread(target=work) for work in (watch, write)]
     readers = [threading.Thread(target=read) for _ in range(4)]
@@ -161,8 +161,8 @@ def test_many_threads_lose_no_count(bank: Bank) -> None:
 def test_many_memories_do_not_wait_for_the_pause(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(using, "PAUSE", 3600.0)
     ids = [memory.id for memory in bank.remember_many([{"text": f"heron {n}"} for n in range(using.MANY)])]
-    bank._uses.note(ids[:10])
-    bank._uses.note(ids[10:])
+    bank.core.uses.note(ids[:10])
+    bank.core.uses.note(ids[10:])
     soon(lambda: len(written(bank, *ids)) == using.MANY)
 
 
@@ -170,23 +170,23 @@ def test_a_bank_that_cannot_be_written_drops_counts_and_says_so(
     bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = bank.remember("heron").id
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         writer._session.connection.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
     with caplog.at_level(logging.WARNING, "pieria"):
-        bank._uses.note([id])
-        assert bank._uses.flush()
+        bank.core.uses.note([id])
+        assert bank.core.uses.flush()
     assert "uses of 1 memories were not counted" in caplog.text
     assert bank.usage(id)[id] == UNUSED
 
 
 def test_a_busy_bank_is_tried_again(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     id = bank.remember("heron").id
-    monkeypatch.setattr(bank.store, "_busy_seconds", 0.01)
-    bank._uses.note([id])
+    monkeypatch.setattr(bank.core.store, "_busy_seconds", 0.01)
+    bank.core.uses.note([id])
     other = in_the_way(bank)
     assert not bank.sync()
-    bank._uses.note([id])
-    assert not bank._uses.flush()
+    bank.core.uses.note([id])
+    assert not bank.core.uses.flush()
     assert bank.usage(id)[id].accesses == 2
     other.close()
     soon(lambda: written(bank, id) == {id: 2})
@@ -195,7 +195,7 @@ def test_a_busy_bank_is_tried_again(bank: Bank, monkeypatch: pytest.MonkeyPatch)
 def test_closing_does_not_wait_for_whoever_is_in_the_way(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     bank = pieria.open("b", data=tmp_path, settings={"busy_seconds": 3600.0})
     id = bank.remember("heron").id
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     other = in_the_way(bank)
     with caplog.at_level(logging.WARNING, "pieria"):
         bank.close()
@@ -217,7 +217,7 @@ def test_uses_are_counted_at_the_end_though_the_background_is_kept_by_something_
         bank.sync()
         assert background.afterwards(work)
         assert begun.wait(30)
-        bank._uses.note([id])
+        bank.core.uses.note([id])
     over.set()
     with pieria.open("b", data=tmp_path) as bank:
         assert written(bank, id) == {id: 1}
@@ -227,7 +227,7 @@ def test_uses_are_counted_at_the_end_though_the_background_is_kept_by_something_
 def test_a_dropped_bank_writes_what_it_noted(tmp_path: Path) -> None:
     bank = pieria.open("b", data=tmp_path)
     id = bank.remember("heron").id
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     del bank
     gc.collect()
     with pieria.open("b", data=tmp_path) as again:
@@ -246,7 +246,7 @@ def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
     monkeypatch.setattr(threading.Thread, "start", start)
     closed, dropped = (pieria.open(name, data=tmp_path) for name in ("closed", "dropped"))
     for bank in (closed, dropped):
-        bank._uses.note([bank.remember("heron", id="heron").id])
+        bank.core.uses.note([bank.remember("heron", id="heron").id])
     closed.close()
     del bank, dropped
     gc.collect()
@@ -261,11 +261,11 @@ import pieria
 from tests.bank.test_using import written
 with pieria.open('b', data=sys.argv[1]) as bank:
     id = bank.remember('heron').id
-    bank._uses.note([id])
+    bank.core.uses.note([id])
     child = os.fork()
     if not child:
         assert bank.usage(id)[id].accesses == 0
-        bank._uses.note([id])
+        bank.core.uses.note([id])
         assert bank.sync()
         assert written(bank, id) == {id: 1}
         os._exit(0)

@@ -231,12 +231,12 @@ class Interrupted:
 def synced_while(bank: Bank, kept: Kept, act: Callable[[Bank], object]) -> Synced:
     """Run a sync in which another caller acts between reading the memories and changing them."""
     with kept.opened("vaulted") as other:
-        store = bank.store
-        bank.store = Interrupted(store, lambda: act(other))
+        store = bank.core.store
+        bank.core.store = Interrupted(store, lambda: act(other))
         try:
             return bank.vault.sync()
         finally:
-            bank.store = store
+            bank.core.store = store
 
 
 def test_who_changes_the_same_part_while_it_syncs_is_the_other_side_of_a_conflict(
@@ -389,7 +389,7 @@ def test_what_is_purged_leaves_the_vault_as_well(bank: Bank, vault: Path) -> Non
     id = noted(bank, title="Secret plan")
     receipt = bank.purge(id)
     assert "the note Pieria/Secret plan.md in the vault: `pieria vault sync` deletes it" in receipt.unreached
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         assert "title" not in str(reader.records("vault"))
     kept = (vault / "Pieria/Secret plan.md").read_bytes()
     assert events(bank.vault.sync()) == [("Pieria/Secret plan.md", "deleted")]
@@ -484,7 +484,7 @@ def test_what_a_killed_sync_left_is_found_by_the_next(local: Bank, vault: Path) 
     """The sync wrote the file but died before it wrote to the bank."""
     memory = local.remember(JWT, title="JWT")
     local.vault.promote(memory.id)
-    with local.store.writing() as writer:
+    with local.core.store.writing() as writer:
         from pieria.record.changeset import Changeset, Record
 
         writer.apply(Changeset("vault", "test", records=[Record("vault", memory.id, None)]))

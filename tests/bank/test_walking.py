@@ -84,7 +84,7 @@ def test_many_take_no_more_statements_than_one_and_of_a_hub_no_more_is_read_than
     def taken(ids: str, hops: int, most: int) -> list[int | None]:
         """Return the row limit of each statement, or None for statements that look for links."""
         limits: list[int | None] = []
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             # A transaction checks once for quarantine and for links.
             reader.hides()
             reader.links([])
@@ -96,7 +96,7 @@ def test_many_take_no_more_statements_than_one_and_of_a_hub_no_more_is_read_than
                 return execute(sql, values)
 
             session.execute = noting
-            walked(reader, bank._filter(), [End("memory", id) for id in ids], Way(None, "both", hops), most)
+            walked(reader, bank.core.filter(), [End("memory", id) for id in ids], Way(None, "both", hops), most)
         return limits
 
     assert taken("b", 1, 50) == [None, 1] and taken("bdef", 1, 50) == [None, 4]

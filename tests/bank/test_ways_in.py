@@ -12,6 +12,7 @@ from tests.learning.working import BEGIN, Session
 
 import pieria
 from pieria.bank import Bank
+from pieria.bank.write.remember import written
 from pieria.errors import AccessError
 from pieria.learning.distilling import pieces
 from pieria.record.changeset import Record
@@ -47,9 +48,9 @@ def told() -> str:
 
 def turn_that_repeats_a_tool() -> str:
     """Remember a person's turn as the intake of turns does."""
-    with person() as bank, bank._writing() as writer:
+    with person() as bank, bank.core.writing() as writer:
         new = NewMemory(TURN, kind="turn", meta={REPEATS: SPANS, "length": 9}, via="person", scope="bank")
-        [kept] = bank._written(writer, [bank._screening.draft(checked(new))])
+        [kept] = written(bank.core, writer, [bank.core.screening.draft(checked(new))])
         return kept.id
 
 
@@ -248,7 +249,7 @@ def test_a_purge_takes_the_reason_of_a_decline_along() -> None:
         ids = [bank.remember(f"Always use {name} tokens.").id for name in ("zebra", "heron")]
         bank.rules.decline(ids, reason="the zebra is secret")
         bank.purge(ids[:1])
-        with bank._reading() as reader:
+        with bank.core.reading() as reader:
             assert list(reader.records(DECLINED_RULES)) == ids[1:]
 
 
@@ -311,7 +312,7 @@ def test_an_import_of_others_spoils_no_observing(tmp_path: Path, is_empty: bool)
     key = pieces.session_key(work.host, "s1")
     with person() as bank:
         bank.remember("Something else.")
-        with bank._writing() as writer:
+        with bank.core.writing() as writer:
             writer.note(
                 [Record(pieces.HEARD, f"{key}/{name}", value) for name, value in (("a", 5), ("b", "no base64 ß"))]
             )
@@ -320,6 +321,6 @@ def test_an_import_of_others_spoils_no_observing(tmp_path: Path, is_empty: bool)
         if not is_empty:
             bank.remember("Mine.")
         bank.import_(file)
-        with bank._reading() as reader:
+        with bank.core.reading() as reader:
             assert (reader.records(pieces.HEARD) == {}) != is_empty
         assert bank.observe([work.prompt("go on"), work.reply("Done, all of it is in place.")]).turns == 2

@@ -105,13 +105,13 @@ def seen_of_author_type(folder: Path, value: Any) -> object:
 
 def seen_of_durability(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"durability": value}) as bank:
-        return bank.store.describe()["synchronous"]
+        return bank.core.store.describe()["synchronous"]
 
 
 def seen_of_busy_seconds(folder: Path, value: Any) -> object:
     with (
         pieria.open("b", data=folder, settings={"busy_seconds": value}) as bank,
-        bank.store.rehearsing() as connection,  # type: ignore[attr-defined]
+        bank.core.store.rehearsing() as connection,  # type: ignore[attr-defined]
     ):
         return connection.execute("PRAGMA busy_timeout").fetchone()[0]
 
@@ -122,7 +122,7 @@ def seen_of_seal_key(folder: Path, value: Any) -> object:
         (folder / value).write_text("ab" * 32 if value == "one" else "hunter2")
     try:
         with pieria.open("b", data=folder, settings={"seal_key": value and f"file:{folder / value}"}) as bank:
-            return bank.store.describe()["sealed"]
+            return bank.core.store.describe()["sealed"]
     except StorageError as refused:
         return refused.code
 
@@ -158,7 +158,7 @@ def seen_of_text_budget(folder: Path, value: Any) -> object:
 def seen_of_embedder(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"embedder": value}) as bank:
         bank.remember_many([{"text": "a word"}])
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             space = reader.space()
             return None if space is None else space.dimension
 
@@ -201,7 +201,7 @@ def seen_of_embedder_key(folder: Path, value: Any) -> object:
 def seen_of_llm(folder: Path, value: Any) -> object:
     if value == "none":
         with pieria.open("b", data=folder, settings={"llm": value}) as bank:
-            assert bank._llm is None
+            assert bank.core.llm is None
             return findings(bank, "llm")
     return asked(folder, llm=value).body["model"]
 
@@ -218,9 +218,9 @@ def seen_of_llm_seconds(folder: Path, value: Any) -> object:
     with llm_server(hangs) as serving:
         told = {"llm": "server:m", "llm_url": serving.address, "llm_seconds": value}
         with pieria.open("b", data=folder, settings=told) as bank:
-            assert bank._llm is not None
+            assert bank.core.llm is not None
             with pytest.raises(AdapterError) as caught:
-                bank._llm.chat([{"role": "user", "content": "What colour?"}])
+                bank.core.llm.chat([{"role": "user", "content": "What colour?"}])
     return caught.value.reason
 
 
@@ -236,8 +236,8 @@ def calls_allowed(folder: Path, **budgets: Any) -> int:
     allowed = 0
     with pieria.open("b", data=folder, settings=budgets) as bank, suppress(BudgetError):
         while allowed < 3:
-            bank.meter.allow("state", "test:model")
-            bank.meter.note("state", "test:model", {"input_tokens": 100}, 0.0)
+            bank.core.meter.allow("state", "test:model")
+            bank.core.meter.note("state", "test:model", {"input_tokens": 100}, 0.0)
             allowed += 1
     return allowed
 
@@ -484,7 +484,7 @@ def test_banks_on_one_file_share_a_store_until_the_last_is_closed(tmp_path: Path
     (tmp_path / "link").symlink_to(tmp_path / "data")
     path = tmp_path / "data" / "notes.db"
     one, two = pieria.open("notes", data=tmp_path / "data"), pieria.open("notes", data=tmp_path / "link")
-    assert one.store is two.store
+    assert one.core.store is two.core.store
     one.close()
     one.close()
     assert is_held(path)
@@ -499,7 +499,7 @@ def test_banks_on_one_file_share_a_store_until_the_last_is_closed(tmp_path: Path
 def test_banks_under_other_settings_have_a_store_of_their_own(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path) as full:
         with pieria.open("b", data=tmp_path, settings={"durability": "relaxed"}) as relaxed:
-            assert relaxed.store is not full.store
+            assert relaxed.core.store is not full.core.store
             relaxed.remember("a word")
             assert texts(full) == {"a word"}
         full.remember("another word")
@@ -548,7 +548,7 @@ def test_two_openings_at_once_share_a_store(tmp_path: Path) -> None:
 
     with Workspace(tmp_path, clock=clock) as workspace:
         bank = workspace.open("notes")
-        assert during[0].store is bank.store
+        assert during[0].core.store is bank.core.store
         during[0].close()
         bank.remember("a word")
     assert not is_held(tmp_path / "notes.db")
@@ -614,7 +614,7 @@ def test_a_bank_that_is_dropped_as_the_process_ends_is_closed(tmp_path: Path) ->
     code = (
         "import gc, sys, pieria\n"
         "bank = pieria.open('notes', data=sys.argv[1])\n"
-        "bank._uses.note([bank.remember('a word', id='word').id])\n"
+        "bank.core.uses.note([bank.remember('a word', id='word').id])\n"
         "del bank\n"
         "gc.collect()\n"
     )

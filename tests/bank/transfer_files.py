@@ -40,5 +40,5 @@ def of(lines: Lines, what: str, number: int = 0) -> dict[str, Any]:
 
 
 def everything(bank: Bank) -> dict[str, list[dict[str, Any]]]:
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return {table: list(reader.dump(table)) for table in TABLES}

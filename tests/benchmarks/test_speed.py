@@ -112,7 +112,7 @@ def test_the_bank_holds_what_the_workload_says(full: filled.Filled) -> None:
     assert full.bank.count() == SIZE == full.size == len(full.rows)
     turns = [number for number in range(SIZE) if session(number) is not None]
     assert len(turns) == SIZE // 10
-    with full.bank.store.reading() as reader:
+    with full.bank.core.store.reading() as reader:
         assert reader.pending_count() == 0
         assert len(reader.similarities(full.meaning.question(0), full.rows, "passage")) == SIZE
         windows = reader.vectors(full.rows, "window")
@@ -127,7 +127,7 @@ def test_a_question_is_near_the_text_that_it_is_made_of(full: filled.Filled) -> 
     own = [number for number, said in enumerate(full.texts) if set(text.split()) <= set(said.split())]
     nearest = int(np.argmax(full.meaning.all.astype(np.float32) @ vector))
     assert nearest in own
-    assert full.bank._embedding.question(text, 5) == pytest.approx(vector, abs=1e-5)
+    assert full.bank.core.embedding.question(text, 5) == pytest.approx(vector, abs=1e-5)
 
 
 def test_what_a_scan_misses_is_told(full: filled.Filled, monkeypatch: pytest.MonkeyPatch) -> None:

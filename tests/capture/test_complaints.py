@@ -56,7 +56,7 @@ def test_noisy_hooks_say_nothing_by_default(spool: Path, project: Path) -> None:
 
 def test_blocking_hooks_do_not_wait_for_a_bank_that_is_held(data: Path, spool: Path, project: Path) -> None:
     """MemPalace: the hook mines and writes in its own process, and waits for the palace's lock."""
-    with pieria.open("app", data=data) as bank, bank.store.writing():
+    with pieria.open("app", data=data) as bank, bank.core.store.writing():
         done = ran(prompt(project, "Hello"), spool)
     assert done.returncode == 0
     assert [event["text"] for event in events(spool)] == ["Hello"]

@@ -20,7 +20,7 @@ def faded(bank: Bank) -> Bank:
     """Write memories, one last used eight days ago, as an import would."""
     bank.remember("The heron nests <by> the mill.", id="heron", at=system_clock() - timedelta(days=9))
     bank.remember("Bread is baked with sourdough.", id="bread")
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         writer.apply(Changeset("test", usage=[Use("heron", 0, micros(system_clock() - timedelta(days=8)))]))
     return bank
 

@@ -63,7 +63,7 @@ def test_a_bank_that_cannot_be_opened_just_now_is_tried_again(
 
 def pending(bank: Bank) -> int:
     """Return the number of pending embeddings from the store: opening the bank with an embedder would start work."""
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return reader.pending_count()
 
 
@@ -136,7 +136,7 @@ def test_jobs_that_are_not_there_or_over_are_refused(ask: Ask, bank: Bank) -> No
 def test_stats_tell_of_jobs_and_of_what_models_cost(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.jobs.add("embed")
     assert "models" not in ask("stats", "--no-json").out.split()
-    bank.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
+    bank.core.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
     monkeypatch.setenv("PIERIA_BUDGET_TOKENS_PER_DAY", "5000")
     told = ask("stats").json
     assert told["jobs"] == {"waiting": 1}

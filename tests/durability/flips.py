@@ -65,7 +65,7 @@ def fill(bank: Bank, size: int = 300) -> None:
     bank.scratchpad.write("a note to itself")
     bank.jobs.add("embed", key="first", priority=2)
     bank.jobs.cancel(bank.jobs.add("embed", key="called off").id)
-    bank.meter.note("summarize", "test:model", {"input_tokens": 120, "output_tokens": 30}, 0.5)
+    bank.core.meter.note("summarize", "test:model", {"input_tokens": 120, "output_tokens": 30}, 0.5)
     bank.purge(["m7", "m8"])
     bank.sync()
 
@@ -98,7 +98,7 @@ def questions(bank: Bank) -> Iterator[Callable[[], Any]]:
 
 def dumped(bank: Bank) -> list[Any]:
     """Return what no verb shows in full: all versions of links, the vectors, the pending rows and the counters."""
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         vectors = {row: [(n, v.tolist()) for n, v in held] for row, held in reader.vectors(range(1, 330)).items()}
         return [reader.links(every_version=True), reader.head(), vectors, reader.pending(1_000), reader.counters()]
 

@@ -137,7 +137,7 @@ def parent_s_locks_hold(pipe: Connection, folder: str) -> None:
         inside, leave = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with bank.store.writing() as writer:
+            with bank.core.store.writing() as writer:
                 writer.head()
                 inside.set()
                 leave.wait(PATIENCE)
@@ -204,7 +204,7 @@ def fork_while_another_thread_reads(pipe: Connection, folder: str) -> None:
     closed = Turn()
 
     def hold() -> None:
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             reader.head()
             inside.set()
             leave.wait(PATIENCE)
@@ -296,7 +296,7 @@ def fork_while_a_read_stays_open(pipe: Connection, folder: str) -> None:
     inside, leave, closed, tried = threading.Event(), threading.Event(), Turn(), Turn()
 
     def hold() -> None:
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             reader.head()
             inside.set()
             leave.wait(PATIENCE)
@@ -340,7 +340,7 @@ def fork_inside_one_s_own_reading(pipe: Connection, folder: str) -> None:
     """The forking thread itself has a read open. Parent and child must both go on."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             assert reader.head().documents == 1
 
             def work() -> None:

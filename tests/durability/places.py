@@ -117,7 +117,7 @@ def reopen_on_a_full_disk(pipe: Connection, folder: str) -> None:
 def limit_the_pages(folder: Path, pages: int) -> pieria.Bank:
     """Return an open bank whose file is limited to so many pages, as on a full disk."""
     bank = pieria.open("notes", data=folder)
-    connection: sqlite3.Connection = bank.store._connections.writer()  # type: ignore[attr-defined]
+    connection: sqlite3.Connection = bank.core.store._connections.writer()  # type: ignore[attr-defined]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     return bank
 

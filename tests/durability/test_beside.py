@@ -114,7 +114,7 @@ def test_rewriting_uses_a_nameless_file_in_the_bank_s_folder(tmp_path: Path) -> 
     with pieria.open("notes", data=data) as bank:
         fill(bank, 2_000)
         memory = bank.remember(TEXT)
-        writer = bank.store._connections.writer()  # type: ignore[attr-defined]
+        writer = bank.core.store._connections.writer()  # type: ignore[attr-defined]
         writer.execute("PRAGMA cache_size = -64")
         if opened.exists():
             writer.set_progress_handler(look, 1_000)

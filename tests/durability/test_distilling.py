@@ -48,5 +48,5 @@ def test_a_day_comes_to_the_same_however_often_its_worker_is_killed(tmp_path: Pa
         work(whole)
         assert len(kept(whole)) > 50
         assert kept(bank) == kept(whole)
-        with bank._reading() as reader:
+        with bank.core.reading() as reader:
             assert reader.records("events") == reader.records("events.sessions") == {}

@@ -24,7 +24,7 @@ SHORTEST_LIFE, LONGEST_LIFE = 0.05, 1.0
 
 def queued(bank: Bank, count: int) -> list[str]:
     ids = [f"e{number}" for number in range(count)]
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         writer.enqueue([new_job(KIND, {"id": id}) for id in ids])
     return ids
 

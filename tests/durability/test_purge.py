@@ -156,7 +156,7 @@ def test_thousands_purged_at_random_leave_nothing_in_the_corners_of_pages(tmp_pa
 
 
 def hold_a_read(pipe: Connection, folder: str) -> None:
-    with pieria.open("notes", data=folder) as bank, bank.store.reading() as reader:
+    with pieria.open("notes", data=folder) as bank, bank.core.store.reading() as reader:
         pipe.send(reader.head().documents)
         assert pipe.recv() == "let go"
 
@@ -185,7 +185,7 @@ def test_the_receipt_says_what_another_reader_kept_it_from(tmp_path: Path) -> No
 def test_a_reader_in_a_thread_of_this_process_is_told_of_too(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path, settings={"busy_seconds": 5}) as bank:
         memory = bank.remember(TEXT)
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             assert reader.head().documents == 1
             receipt = bank.purge(memory.id)
             left = {file for file, _ in holding(tmp_path, WORDS)}

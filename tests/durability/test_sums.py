@@ -47,7 +47,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         tell(bank)
         bank.remember("From there.", source="https://evil.example")
         bank.quarantine(source="https://evil.example")
-        with bank.store.writing() as writer:
+        with bank.core.store.writing() as writer:
             writer.add_told([Told("jwt", "talk", 2, 1, 2)], 10)
         assert bank.doctor().well
     return (folder / "frozen.db").read_bytes()
@@ -152,7 +152,7 @@ def test_repair_does_not_believe_a_damaged_text(herons: Bank, tmp_path: Path) ->
     assert diagnosis.repaired == ()
     assert {"sums", "term sums"} <= {finding.check for finding in diagnosis.findings if not finding.well}
     with pytest.raises(CorruptError, match="m1"):
-        herons.store.reindex(lambda content: [], herons.store.analyser)
+        herons.core.store.reindex(lambda content: [], herons.core.store.analyser)
 
 
 def test_a_damaged_memory_is_not_copied_or_exported(herons: Bank, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_what_is_erased_beside_a_memory_keeps_its_sum(tmp_path: Path) -> None:
     """A purge also cuts words from the bodies of later steps, and updates their checksums."""
     with pieria.open("notes", data=tmp_path) as bank:
         bank.remember("heron", id="m1", body={"state": "heron", "kept": 1})
-        with bank.store.writing() as writer:
+        with bank.core.store.writing() as writer:
             writer._cut_body(1, '{"kept":1}')  # type: ignore[attr-defined]
         memory = bank.get("m1")
         assert memory is not None

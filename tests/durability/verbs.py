@@ -32,7 +32,7 @@ def observed(bank: Bank, thing: Thing) -> str:
         return GONE if memory is None else digest(memory.as_dict())
     if what == "note":
         return digest([entry.content for entry in bank.scratchpad.read() if entry.id == id])
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         if what == "usage":
             return digest([usage.as_dict() for usage in reader.usage([id]).values()])
         if what == "link":

@@ -37,7 +37,7 @@ def remembering(share_that_fails: float) -> Handler:
         if chance.random() < share_that_fails:
             raise AdapterError("chance", "call", "it did not come off", retryable=True)
         id = work.payload["id"]
-        write = first_write(checked(NewMemory(f"effect {id}")), id, work.bank._now(), "jobs/note")
+        write = first_write(checked(NewMemory(f"effect {id}")), id, work.bank.core.now(), "jobs/note")
         return Changeset("effect", writes=[write])
 
     return Handler(run)
@@ -79,9 +79,9 @@ def spend(pipe: Connection, folder: str, budget: int) -> None:
         calls = 0
         try:
             while True:
-                bank.meter.allow("state", "test:model")
+                bank.core.meter.allow("state", "test:model")
                 calls += 1
-                bank.meter.note("state", "test:model", {"input_tokens": 2, "output_tokens": 1}, 0.0)
+                bank.core.meter.note("state", "test:model", {"input_tokens": 2, "output_tokens": 1}, 0.0)
         except BudgetError as problem:
             pipe.send((calls, problem.used))
 

@@ -71,13 +71,13 @@ def tell(bank: Bank) -> None:
     bank.jobs.add("embed", key="first", priority=2)
     bank.jobs.add("embed", key="about", about="jwt@2", due="2026-02-01")
     bank.jobs.cancel(bank.jobs.add("embed", key="called off").id)
-    bank.meter.note("summarize", "test:model", {"input_tokens": 120, "output_tokens": 30}, 0.5)
+    bank.core.meter.note("summarize", "test:model", {"input_tokens": 120, "output_tokens": 30}, 0.5)
     bank.purge(["erased", "turn0"])
 
 
 def embed(bank: Bank) -> None:
     """Store vectors for all rows, often enough that the last ones reach past the end of a block."""
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         space = writer.set_space("frozen:rows", 8).number
         seen = writer.head().seq
         waiting = writer.pending(1_000)
@@ -104,7 +104,7 @@ def vector(row: int) -> list[float]:
 def near(bank: Bank, what: Kind) -> list[tuple[str, float]]:
     """Return ids and similarities, or an empty list if the bank has no vectors of this space."""
     asked = Filter(now=micros(ASKED))
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         found = reader.near(vector(2), asked, 5, what)
         memories = reader.memories([one.row for one in found.candidates], asked)
     return [(memories[one.row].id, round(one.similarity, 3)) for one in found.candidates]
@@ -112,7 +112,7 @@ def near(bank: Bank, what: Kind) -> list[tuple[str, float]]:
 
 def standing(bank: Bank) -> list[str]:
     asked = Filter(now=micros(ASKED), standing=("rule", "preference", "profile"))
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         return [memory.id for memory in reader.select(asked)]
 
 
@@ -144,7 +144,7 @@ def told(bank: Bank) -> dict[str, Any]:
         "standing rules": lambda: [near(bank, "rule"), standing(bank)],
         "jobs": lambda: [(job.kind, job.key, job.state, job.about, job.priority) for job in bank.jobs.list()],
         "ledger": lambda: bank.stats().models["total"],
-        "well": lambda: [finding.check for finding in bank.store.check() if not finding.well],
+        "well": lambda: [finding.check for finding in bank.core.store.check() if not finding.well],
     }
     return {question: ask() for question, ask in asked.items()}
 

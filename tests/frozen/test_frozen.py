@@ -93,7 +93,7 @@ def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     with open_bank(tmp_path) as bank:
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             assert reader.head().analyser == ANALYSER_VERSION
         assert bank.recall("jwt")[0].memory.id == "jwt"
         assert len(bank.recall("jjwwtt")) == 0

@@ -221,8 +221,8 @@ def test_the_bank_archives_the_loser_and_the_winner_leads_to_it(bank: Bank) -> N
     loser = bank.get("b")
     assert loser is not None and loser.standing.status == "archived" and loser.text == "What b says."
     assert loser.standing.reason == "consolidated into a"
-    with bank.store.reading() as reader:
-        assert [fact.object for fact in reader.facts(FactQuery(memory="a"), bank._filter())] == ["nine"]
+    with bank.core.store.reading() as reader:
+        assert [fact.object for fact in reader.facts(FactQuery(memory="a"), bank.core.filter())] == ["nine"]
         assert [link.target.name for link in reader.links([End("memory", "a")], "provenance")] == ["b"]
     seq = next(change.seq for change in bank.changes() if change.what == "consolidate")
     bank.undo(seq)
@@ -418,7 +418,7 @@ def test_repair_unties_what_leads_nowhere_and_forgets_what_is_of_nobody() -> Non
 def test_a_bank_unties_what_was_purged_from_under_its_ties(bank: Bank) -> None:
     put(bank.graph, [fact("a"), fact("b"), Tag(id="tag", label="tides")], [*tagged("a"), ("a", "b", Edge.SIBLING)])
     validate(bank.graph)
-    with bank.store.writing() as writer:
+    with bank.core.store.writing() as writer:
         links = writer.links()
         writer.apply(Change("test", erase=["b"]))
         writer.apply(

@@ -73,7 +73,7 @@ def test_purge_leaves_nothing_in_the_servers_files(version: int, others: int, tm
         with a_bank(server.url, tmp_path) as bank:
             ids = remember(server, server.url, bank, others=others)
             assert bank.purge(ids).unreached == (BEYOND,)
-            assert purge_finding(bank.store).well
+            assert purge_finding(bank.core.store).well
         server.stop()
         assert server.files_with(*WORDS) == set()
         server.start()
@@ -121,13 +121,13 @@ def test_role_without_rights_is_told_of_the_log(tmp_path: Path) -> None:
                 assert bank.purge(ids[:1]).unreached == (NOT_FLUSHED, BEYOND)
                 assert bank.purge(ids[1:], dry_run=True).unreached == (NOT_FLUSHED, BEYOND)
                 assert bank.purge(ids[1:]).unreached == (NOT_FLUSHED, BEYOND)
-                finding = purge_finding(bank.store)
+                finding = purge_finding(bank.core.store)
                 assert finding.well
                 assert "may not empty it" in finding.detail
                 assert server.files_with(*WORDS) == {"pg_wal"}
                 for right in RIGHTS:
                     inside.execute(right.format(user=user))
-                assert not purge_finding(bank.store).well
+                assert not purge_finding(bank.core.store).well
                 assert bank.doctor(repair=True).repaired == ("purge",)
                 assert bank.purge(bank.remember("heron").id).unreached == (BEYOND,)
         server.stop()
@@ -284,7 +284,7 @@ def test_purge_that_was_held_up_is_finished_by_a_job(admin: Admin, empty_databas
         [job] = bank.jobs.list(kinds="scrub")
         bank.jobs.worker().run(once=True)
         assert bank.jobs.get(job.id).state == "done"
-        assert purge_finding(bank.store).well
+        assert purge_finding(bank.core.store).well
         bank.purge(bank.remember("nobody is in the way").id)
         assert len(bank.jobs.list(kinds="scrub")) == 1
 

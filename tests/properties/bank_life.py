@@ -75,8 +75,8 @@ class Life(RuleBasedStateMachine):
     # --- the two banks and their oracles
 
     def user_bank(self) -> Bank | None:
-        found: Bank | None = self.handles[ALICE]._me(False)
-        return found
+        core = self.handles[ALICE].core.user_core(False)
+        return None if core is None else Bank(core)
 
     def banks(self) -> list[tuple[Oracle, Bank]]:
         """Return each existing bank with its oracle, opened by a reader who sees no session's private memories."""
@@ -135,7 +135,7 @@ class Life(RuleBasedStateMachine):
         version = self.watch.execute("PRAGMA data_version").fetchone()[0]
         heads = []
         for _, bank in self.banks():
-            with bank.store.reading() as reader:
+            with bank.core.store.reading() as reader:
                 heads.append(reader.head().seq)
         # A refused verb may have created the user's bank. That bank is still empty.
         return version, *(seq for seq in heads if seq)

@@ -245,7 +245,7 @@ class Ties(Verbs):
         assert len(made) <= 1
         for change in made:
             entry = self.ours.change(change.what)
-            with bank.store.reading() as reader:
+            with bank.core.store.reading() as reader:
                 memories, links, facts = reader.opened(change.seq)
             # A fact without a source memory gets a statement memory with the same id. Oracles hold no statements.
             alone = {fact.id for fact in facts if fact.source_memory is None}
@@ -284,8 +284,8 @@ class Ties(Verbs):
 
     @rule(data=st.data(), reader=readers, theirs=st.sampled_from([False, False, True]))
     def undo(self, data: st.DataObject, reader: Reader, theirs: bool) -> None:
-        users = self.handles[reader]._me(False)
-        bank: Bank = self.handles[reader] if users is None or not theirs else users
+        users = self.handles[reader].core.user_core(False)
+        bank: Bank = self.handles[reader] if users is None or not theirs else Bank(users)
         oracle = self.mine if bank.name == self.mine.name else self.ours
         any_seq = st.integers(1, len(oracle.journal) + 1)
         likely = [st.sampled_from(seqs) for seqs in (oracle.latest(), oracle.latest("remember")) if seqs]

@@ -172,7 +172,7 @@ class Verbs(Life):
     def links_made(self, oracle: Oracle) -> list[dict[str, Any]]:
         """Return the links of the bank's newest change, which the oracle does not have yet."""
         bank = dict((each.name, bank) for each, bank in self.banks())[oracle.name]
-        with bank.store.reading() as reader:
+        with bank.core.store.reading() as reader:
             return [link.as_dict() for link in reader.opened(len(oracle.journal) + 1)[1]]
 
     @rule(

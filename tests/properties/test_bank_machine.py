@@ -103,7 +103,7 @@ class BankMachine(Ties):
     @invariant()
     def links_and_facts_are_what_the_oracle_holds(self) -> None:
         for oracle, bank in self.banks():
-            with bank.store.reading() as reader:
+            with bank.core.store.reading() as reader:
                 for table, held, names in (("link", oracle.links, LINK), ("fact", oracle.facts, FACT)):
                     rows = [
                         (row["id"], row["known_from"], *(_of_another(row, name) for name in names))

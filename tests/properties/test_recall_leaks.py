@@ -36,7 +36,6 @@ from tests.properties.oracle_rules import ROUTING, Reader
 import pieria
 from pieria.bank import Bank
 from pieria.bank.embedding.queue import Embedding
-from pieria.bank.read.recall import Recalling
 from pieria.recall.arms import ARMS
 from pieria.recall.features import OWN_SHARE, RISE, WINDOW_SHARES
 from pieria.recall.policies import POLICIES, WEIGHTS
@@ -87,7 +86,7 @@ class Leaks(Ties):
     """Random histories with every arm. Usage counting is off, because its timing is random."""
 
     def __init__(self) -> None:
-        self.unnoted = patch.object(Recalling, "_note")
+        self.unnoted = patch("pieria.bank.read.recall._note")
         self.unnoted.start()
         super().__init__()
 
@@ -192,8 +191,8 @@ class Leaks(Ties):
         if embedded:
             self.embed_all()
         for _, bank in self.banks():
-            assert isinstance(bank.store, SQLiteStore)
-            with bank.store.looking() as connection, bank.store.reading() as looking:
+            assert isinstance(bank.core.store, SQLiteStore)
+            with bank.core.store.looking() as connection, bank.core.store.reading() as looking:
                 held = connection.execute(MEMBERS, (FOREVER if known is None else known,)).fetchall()
                 seen = looking.outlines(sorted({row for pair in held for row in pair}), filter)
             assert all(member in seen for row, member in held if row in seen)
@@ -327,7 +326,7 @@ def test_what_was_hidden_a_moment_ago_lends_nothing_either(
     rested()
     with pieria.open("notes", data=tmp_path, settings={**QUICK, "embedder": "none"}, clock=bank.clock) as other:
         HIDING[hiding](other)
-    monkeypatch.setattr(bank._embedding, "catch_up", lambda most, seconds: None)
+    monkeypatch.setattr(bank.core.embedding, "catch_up", lambda most, seconds: None)
     pending = bank.stats().pending
     shown = meant(bank)
     assert pending == bank.stats().pending != {}

@@ -82,7 +82,7 @@ def dump(bank: Bank) -> Dump:
 
     Leave out the record of how far older facts have statements: it is local to the file.
     """
-    with bank.store.reading() as reader:
+    with bank.core.store.reading() as reader:
         found = {table: list(reader.dump(table)) for table in TABLES}
     found["record"] = [row for row in found["record"] if row["collection"] != FACTS_STATED]
     rows = {row["row"]: number for number, row in enumerate(found["content"])}
@@ -95,7 +95,7 @@ def dump(bank: Bank) -> Dump:
 
 
 def is_sound(bank: Bank) -> bool:
-    return all(finding.well for finding in bank.store.check())
+    return all(finding.well for finding in bank.core.store.check())
 
 
 class Life:

@@ -146,7 +146,7 @@ def test_who_holds_nothing_leaves_no_trace_of_having_held(opened: Opened, clock:
     log.begin(FRESH)
     log.begin(replace(FRESH, id="session_BBBBBBBBBBB"))
     log.release(ID)
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         assert len(reader.records("sessions.holders")) == 1
     log.end("session_BBBBBBBBBBB")
     assert log.beat() is None
@@ -154,7 +154,7 @@ def test_who_holds_nothing_leaves_no_trace_of_having_held(opened: Opened, clock:
     clock.move(seconds=LEASE)
     log.hold(ID)
     log.release(ID)
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         assert not reader.records("sessions.holders")
         assert not reader.records("sessions.held")
 
@@ -170,7 +170,7 @@ def test_a_server_that_is_away_for_a_moment_loses_no_session(
         raise UnreachableError("write", "the server was started anew")
 
     with monkeypatch.context() as patched:
-        patched.setattr(bank.store, "writing", away)
+        patched.setattr(bank.core.store, "writing", away)
         again = log.beat()
     assert again is not None
     assert again < LEASE / 3
@@ -224,9 +224,9 @@ def test_each_part_of_the_knowledge_that_waits_is_written_once(opened: Opened) -
     grown = log.begin(FRESH)
     for number in range(2):
         grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[number])))
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         first, second = reader.records("sessions.waiting").items()
-    bank._apply(lambda _: Change("test", records=[Record("sessions.waiting", first[0], second[1])]))
+    bank.core.apply(lambda _: Change("test", records=[Record("sessions.waiting", first[0], second[1])]))
     grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[2])))
     log.step(grown, STEP)
     assert loaded(log)[0].waiting == (facts[1], facts[1], facts[2])
@@ -239,7 +239,7 @@ def test_each_part_of_the_knowledge_that_waits_is_written_once(opened: Opened) -
     other.keep(replace(again, waiting=(facts[1],)))
     assert loaded(other)[0].waiting == (facts[1],)
     other.keep(replace(again, waiting=()))
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         assert reader.records("sessions.waiting") == {}
 
 
@@ -247,12 +247,12 @@ def test_knowledge_that_waits_in_a_bank_of_before_comes_with_its_session(opened:
     bank, fact = opened(), Changeset([Semantic(id="sem", proposition="The ferry is full.")])
     log = BankLog(bank)
     log.begin(FRESH)
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         [held] = reader.records("sessions").values()
     before = [Record("sessions", ID, {**held, "waiting": old}) for old in (None, written(fact))]
     for record, waiting in zip(before, ((), (fact,)), strict=True):
         change = Change("test", records=[record])
-        bank._apply(partial(_as_is, change))
+        bank.core.apply(partial(_as_is, change))
         assert loaded(log)[0].waiting == waiting
 
 
@@ -461,6 +461,6 @@ def test_a_session_that_is_none_is_refused_by_an_import_and_told_of_where_it_sta
     with pytest.raises(TransferError) as refused:
         opened("other").import_(file)
     assert "value.state" in repr(refused.value.problems)
-    bank._apply(lambda _: Change("test", records=[Record("sessions", ID, {"id": ID})]))
+    bank.core.apply(lambda _: Change("test", records=[Record("sessions", ID, {"id": ID})]))
     with pytest.raises(CorruptError, match=ID):
         BankLog(bank).load(ID)

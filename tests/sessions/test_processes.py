@@ -73,7 +73,7 @@ def test_a_session_of_a_killed_process_is_taken_up_by_one_of_two_once_its_lease_
 
 
 def signed(workspace: Workspace) -> dict[str, int]:
-    with workspace.open("trips")._reading() as reader:
+    with workspace.open("trips").core.reading() as reader:
         return reader.records("sessions.holders")
 
 

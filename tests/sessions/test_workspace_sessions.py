@@ -219,7 +219,7 @@ def test_who_lost_a_session_closes_all_the_same(opens: Opens, clock: HandClock, 
     first, id, second = lost(opens, clock)
     bank = first.session(id)._machine.at.backend._bank  # type: ignore[attr-defined]
     first.close()
-    assert bank._closed
+    assert bank.core.closed
     assert {each.goal for each in second.sessions("trips") if not each.is_open} == {"Book it"}
     second.close_and_commit(id)
     assert "could not be given back" in caplog.text
@@ -380,7 +380,7 @@ def test_what_a_session_asks_of_models_counts_in_its_bank(tmp_path: Path) -> Non
         bank = workspace.open("notes")
         with bank.session("Plan the trip") as session:
             session.append(*STEPS[0])
-            bank.meter.flush()
+            bank.core.meter.flush()
             asked = {each["step"]: each["calls"] for each in bank.stats().models["today"]}
         assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
 

@@ -82,6 +82,6 @@ ENDLESS = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELE
 def test_a_statement_without_end_is_broken_off(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank:
         bank.remember("heron")
-        with pytest.raises(LimitError), effort.limited(0.1), bank.store.reading() as reader:
+        with pytest.raises(LimitError), effort.limited(0.1), bank.core.store.reading() as reader:
             reader._session.execute(ENDLESS).fetchone()  # type: ignore[attr-defined]
         assert bank.count() == 1

@@ -19,7 +19,7 @@ from datetime import tzinfo
 from io import BufferedIOBase
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pieria.aio.mirror import Opening as Opening
 from pieria.bank.capture.distill import DistilledSessions, Observed
@@ -27,13 +27,14 @@ from pieria.bank.capture.hooks import Checkpoint, HookSettings
 from pieria.bank.capture.sources import Mark, Taken
 from pieria.bank.facts.extraction import Extracted
 from pieria.bank.facts.text_analysis import Analysis, Enriched
-from pieria.bank.filters import Names
+from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.graph.verbs import NodePage
 from pieria.bank.jobs.handlers import Handlers
 from pieria.bank.jobs.queue import JobList
 from pieria.bank.jobs.run import Rules
 from pieria.bank.places import Kept as Kept_of_places
 from pieria.bank.read.similar import Likeness
+from pieria.bank.reads import Listed
 from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.results.general import (
     Around,
@@ -63,7 +64,7 @@ from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, St
 from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
 from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
 from pieria.bank.upkeep.review import Reinforced
-from pieria.bank.write.update import Keep
+from pieria.bank.write.update import Changes, Revised
 from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
@@ -426,7 +427,7 @@ class Bank:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
-    async def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> builtins.list[Likeness]:
+    async def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
         """Return the memories of this bank most similar to the whole of a text, nearest first.
 
         An equal text has 1. Comparing counts no use.
@@ -477,32 +478,7 @@ class Bank:
         ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
         the hits found by then.
         """
-    async def count(
-        self,
-        *,
-        by: str | None = None,
-        include: Names = (),
-        kinds: Names | None = None,
-        types: Names | None = None,
-        tags: Names | None = None,
-        entities: Names | None = None,
-        files: Names | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        scope: Names | None = None,
-        source: str | None = None,
-        place: str | End | None = None,
-        meta: Mapping[str, Any] | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        used_since: Instant | None = None,
-        valid_at: Instant | None = None,
-        known_at: Instant | None = None,
-        status: Names | None = None,
-        pinned: bool | None = None,
-    ) -> Any:
+    async def count(self, *, by: str | None = None, **filters: Unpack[ListFilters]) -> Any:
         """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
     async def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
         """Distill the raw events of all sessions or of one, unfinished tasks included."""
@@ -634,7 +610,7 @@ class Bank:
         meta: Mapping[str, Any] | None = None,
     ) -> Link:
         """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
-    async def links(self, end: str | End | None = None, *, relation: str | None = None) -> builtins.list[Link]:
+    async def links(self, end: str | End | None = None, *, relation: str | None = None) -> Listed[Link]:
         """Return all links, or those of one end, oldest first."""
     async def list(
         self,
@@ -643,27 +619,7 @@ class Bank:
         limit: int = 50,
         offset: int = 0,
         cursor: str | None = None,
-        include: Names = (),
-        kinds: Names | None = None,
-        types: Names | None = None,
-        tags: Names | None = None,
-        entities: Names | None = None,
-        files: Names | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        scope: Names | None = None,
-        source: str | None = None,
-        place: str | End | None = None,
-        meta: Mapping[str, Any] | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        used_since: Instant | None = None,
-        valid_at: Instant | None = None,
-        known_at: Instant | None = None,
-        status: Names | None = None,
-        pinned: bool | None = None,
+        **filters: Unpack[ListFilters],
     ) -> Page:
         """Return memories of this bank in order; with scope `user` alone, the user's own.
 
@@ -677,34 +633,14 @@ class Bank:
         *,
         order: str = "newest",
         limit: int = 50,
-        include: Names = (),
-        kinds: Names | None = None,
-        types: Names | None = None,
-        tags: Names | None = None,
-        entities: Names | None = None,
-        files: Names | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        scope: Names | None = None,
-        source: str | None = None,
-        place: str | End | None = None,
-        meta: Mapping[str, Any] | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        used_since: Instant | None = None,
-        valid_at: Instant | None = None,
-        known_at: Instant | None = None,
-        status: Names | None = None,
-        pinned: bool | None = None,
+        **filters: Unpack[ListFilters],
     ) -> dict[str | End, Page]:
         """Return the `list` for each of these values, by the given values, from one read. `limit` applies to each.
 
         `list` continues from each cursor. `by` is `tags`, `entities`, `files`, or `place` with places written
         wing/room.
         """
-    async def named(self, text: str) -> builtins.list[Named]:
+    async def named(self, text: str) -> Listed[Named]:
         """Return what a text names, each once and in order, by the configured namer or by rules."""
     async def neighbors(
         self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
@@ -773,25 +709,6 @@ class Bank:
         query: str,
         *,
         k: int = 10,
-        kinds: Names | None = None,
-        types: Names | None = None,
-        tags: Names | None = None,
-        entities: Names | None = None,
-        files: Names | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        scope: Names | None = None,
-        source: str | None = None,
-        place: str | End | None = None,
-        meta: Mapping[str, Any] | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        used_since: Instant | None = None,
-        valid_at: Instant | None = None,
-        known_at: Instant | None = None,
-        status: Names | None = None,
         min_score: float | None = None,
         min_confidence: float | None = None,
         least_retention: float | None = None,
@@ -805,6 +722,7 @@ class Bank:
         by_meaning: bool = True,
         matching: bool = False,
         counted: bool = True,
+        **filters: Unpack[Filters],
     ) -> Recall:
         """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
 
@@ -874,24 +792,12 @@ class Bank:
         self,
         id: str,
         *,
-        text: str | Keep = ...,
-        title: str | Keep | None = ...,
-        body: Mapping[str, Any] | Keep = ...,
-        tags: Collection[str] | Keep = ...,
-        entities: Collection[str] | Keep = ...,
-        files: Collection[str] | Keep = ...,
-        context: str | Keep | None = ...,
-        meta: Mapping[str, Any] | Keep = ...,
-        importance: float | Keep = ...,
-        confidence: float | Keep | None = ...,
-        place: str | End | Keep = ...,
-        valid_from: Instant | Keep | None = ...,
-        valid_until: Instant | Keep | None = ...,
         author: str | None = None,
         author_type: str | None = None,
         at: Instant | None = None,
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
+        **changes: Unpack[Revised],
     ) -> Memory:
         """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
 
@@ -985,27 +891,10 @@ class Bank:
         self,
         id: str,
         *,
-        text: str | Keep = ...,
-        title: str | Keep | None = ...,
-        body: Mapping[str, Any] | Keep = ...,
-        tags: Collection[str] | Keep = ...,
-        entities: Collection[str] | Keep = ...,
-        files: Collection[str] | Keep = ...,
-        context: str | Keep | None = ...,
-        meta: Mapping[str, Any] | Keep = ...,
-        importance: float | Keep = ...,
-        confidence: float | Keep | None = ...,
-        strength: float | Keep = ...,
-        place: str | End | Keep = ...,
-        scope: str | Keep = ...,
-        status: str | Keep = ...,
-        tier: str | Keep = ...,
-        at: Instant | Keep = ...,
-        valid_from: Instant | Keep | None = ...,
-        valid_until: Instant | Keep | None = ...,
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
         via: str | None = None,
+        **changes: Unpack[Changes],
     ) -> Memory:
         """Change the given fields and keep the others. Changed content becomes the next version under the same id.
 

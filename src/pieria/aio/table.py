@@ -84,7 +84,7 @@ MIRRORS = (
         },
         closes=("close",),
         at_once=("expect_questions",),
-        apart=("fading", "habits", "meter", "mind", "session_lease", "store", "viewer"),
+        apart=("core", "fading", "habits", "mind", "viewer"),
     ),
     Mirror(
         Session,

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.embedding.queue import Embedding
 from pieria.bank.facts.statements import Speaker, hold_to_statements
-from pieria.bank.filters import Asked, asked_filter
+from pieria.bank.filters import asked_filter
 from pieria.bank.jobs.budget import BankMeter
 from pieria.bank.read.usage import Uses
 from pieria.bank.write.derived import hold_to_sources
@@ -83,7 +83,7 @@ class Core:
         session_lease: float = 60.0,
         accept_above: float = ACCEPT_ABOVE,
         remarks: Sequence[Finding] = (),
-        me: Callable[[bool], Any] = lambda create: None,
+        user_core: Callable[[bool], Core | None] = lambda create: None,
         knows_user: bool = True,
         foreign: bool = False,
         origins: Mapping[str, tuple[Any, str]] | None = None,
@@ -95,12 +95,12 @@ class Core:
         self.name = name
         self.data = data
         self.store = store
-        self._embedding = embedding
-        self._uses = uses
-        self._thinker = thinker or Thinker()
-        self._llm = self._thinker.llm
-        self._reranker = reranker
-        self._namer = namer
+        self.embedding = embedding
+        self.uses = uses
+        self.thinker = thinker or Thinker()
+        self.llm = self.thinker.llm
+        self.reranker = reranker
+        self.namer = namer
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -109,43 +109,43 @@ class Core:
         self.via = via
         """How texts come in through this bank: its writes get at most the trust of this way."""
         self.secrets = secrets
-        self._screening = Screen(secrets)
-        self._text_budget = text_budget
-        self._zone = zone
-        self._count_uses = count_uses
+        self.screening = Screen(secrets)
+        self.text_budget = text_budget
+        self.given_zone = zone
+        self.count_uses = count_uses
         self.meter = meter
-        self._fades = tuple(fades)
+        self.fades = tuple(fades)
         self.fading = fading or Fading()
         self.habits = habits or Habits()
         self.session_lease = session_lease
-        self._accept_above = accept_above
-        self._remarks = tuple(remarks)
-        self._me = me
-        self._knows_user = knows_user
+        self.accept_above = accept_above
+        self.remarks = tuple(remarks)
+        self.user_core = user_core
+        self.knows_user = knows_user
         self.is_foreign: bool = foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""
-        self._origins = origins or {}
-        self._notify = notify
-        self._judging = judging
-        self._config = config
-        self._on_close = on_close
-        self._closed = False
+        self.origins = origins or {}
+        self.notify = notify
+        self.judging = judging
+        self.config = config
+        self.on_close = on_close
+        self.closed = False
         if foreign:
             return
         # Embed texts that an earlier process left pending.
         embedding.wake()
-        self._bring_index_up_to_date()
+        self.bring_index_up_to_date()
 
     def close(self) -> None:
         """Close this bank. Safe to call twice."""
-        if not self._closed:
-            self._closed = True
-            self._on_close()
+        if not self.closed:
+            self.closed = True
+            self.on_close()
 
     @cached_property
     def mind(self) -> Mind:
         """The mind that judges and writes: the configured language model, metered, or rules if there is none."""
-        return self._thinker.mind(self.meter, self._namer)
+        return self.thinker.mind(self.meter, self.namer)
 
     @property
     def is_user_bank(self) -> bool:
@@ -154,118 +154,118 @@ class Core:
     @property
     def zone(self) -> tzinfo:
         """The time zone of "yesterday" and "last week"; by default that of the clock."""
-        return self._zone or self.clock().tzinfo or UTC
+        return self.given_zone or self.clock().tzinfo or UTC
 
-    def _now(self) -> int:
+    def now(self) -> int:
         return micros(self.clock())
 
-    def _filter(self, asked: Asked | None = None, /, **values: Any) -> Filter:
-        filter = asked_filter(asked or Asked(**values), self._now(), self.viewer)
-        if not self._knows_user and filter.scopes is not None and "user" in filter.scopes:
+    def filter(self, asked: Mapping[str, Any] | None = None, /, **values: Any) -> Filter:
+        filter = asked_filter(values if asked is None else asked, self.now(), self.viewer)
+        if not self.knows_user and filter.scopes is not None and "user" in filter.scopes:
             # Raise rather than answer without the user's memories.
-            self._me(True)
+            self.user_core(True)
         return filter
 
     @contextmanager
-    def _reading(self, seconds: float | None = None) -> Iterator[Reader]:
-        self._check_open()
+    def reading(self, seconds: float | None = None) -> Iterator[Reader]:
+        self.check_open()
         with self.store.reading(seconds) as reader:
             yield reader
 
     @contextmanager
-    def _writing(self) -> Iterator[Writer]:
-        self._check_open()
+    def writing(self) -> Iterator[Writer]:
+        self.check_open()
         with self.store.writing() as writer:
             yield writer
-        self._embedding.wake()
+        self.embedding.wake()
 
     def expect_questions(self) -> None:
         """Load in the background what the first query needs."""
-        self._embedding.expect()
+        self.embedding.expect()
 
-    def _apply(self, plan: Plan) -> Change | None:
+    def apply(self, plan: Plan) -> Change | None:
         """Run the plan in the write transaction, so that nothing changes between read and write.
 
         An empty changeset writes nothing; the result is then None.
         """
-        with self._writing() as writer:
-            return self._applied(writer, plan)
+        with self.writing() as writer:
+            return self.applied(writer, plan)
 
-    def _applied(self, writer: Writer, plan: Plan) -> Change | None:
+    def applied(self, writer: Writer, plan: Plan) -> Change | None:
         changeset = plan(writer)
         if changeset.empty:
             # Queueing a job is not a change for the journal.
             writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
-        hold_to_statements(writer, changeset, self._speaker(), self._now())
-        hold_to_corrections(writer, changeset, self._now())
+        hold_to_statements(writer, changeset, self.speaker(), self.now())
+        hold_to_corrections(writer, changeset, self.now())
         hold_to_sources(writer, changeset)
-        hold_to_reversals(writer, changeset, self._now())
+        hold_to_reversals(writer, changeset, self.now())
         hold_to_quarantines(writer, changeset)
         return writer.apply(changeset).change
 
-    def _speaker(self) -> Speaker:
+    def speaker(self) -> Speaker:
         """Return the author, `via` and channel of facts stated through this bank."""
         scope = "user" if self.is_user_bank else "bank"
         channel = self.viewer.channel
-        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self._screening.draft)
+        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self.screening.draft)
 
-    def _changed(self, id: str, plan: Plan) -> Memory:
+    def changed(self, id: str, plan: Plan) -> Memory:
         """Apply the plan, and return the memory as read in the same transaction."""
-        with self._writing() as writer:
-            self._applied(writer, plan)
-            return self._at_hand(writer, id)
+        with self.writing() as writer:
+            self.applied(writer, plan)
+            return self.at_hand(writer, id)
 
-    def _at_hand(self, reader: Reader, id: str) -> Memory:
+    def at_hand(self, reader: Reader, id: str) -> Memory:
         """Return an existing memory by id, of any status. The caller has checked that the id exists."""
-        [memory] = self._all_at_hand(reader, [id])
+        [memory] = self.all_at_hand(reader, [id])
         return memory
 
-    def _all_at_hand(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
+    def all_at_hand(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
         held = reader.states(ids)
         rows = [held[id].state.row for id in ids]
-        found = reader.memories(rows, self._filter().having(viewer=EVERYTHING, quarantined=True))
+        found = reader.memories(rows, self.filter().having(viewer=EVERYTHING, quarantined=True))
         return [found[row] for row in rows]
 
-    def _holder(self, id: str) -> Self:
+    def holder(self, id: str) -> Core:
         """Return the bank that holds the id; see `_holders`."""
-        [holder] = self._holders([id])
+        [holder] = self.holders([id])
         return holder
 
-    def _holders(self, ids: Sequence[str]) -> dict[Self, list[str]]:
+    def holders(self, ids: Sequence[str]) -> dict[Core, list[str]]:
         """Group the ids by the bank that holds them: this one or the user's bank `@me`.
 
         Unknown ids belong to this bank.
         """
-        with self._reading() as reader:
+        with self.reading() as reader:
             here = reader.states(ids)
         beyond = [id for id in ids if id not in here]
-        user: Self | None = self._me(False) if beyond and not self.is_user_bank else None
+        user: Core | None = self.user_core(False) if beyond and not self.is_user_bank else None
         there: Mapping[str, Stored] = {}
         if user is not None:
-            with user._reading() as reader:
+            with user.reading() as reader:
                 there = reader.states(beyond)
-        found: dict[Self, list[str]] = {}
+        found: dict[Core, list[str]] = {}
         for id in ids:
             found.setdefault(user if user is not None and id in there else self, []).append(id)
         return found
 
-    def _standing(self, reader: Reader, id: str) -> Stored:
+    def standing(self, reader: Reader, id: str) -> Stored:
         """Return the state of an id that this viewer may see and change, or raise."""
-        [held] = self._all_standing(reader, [id])
+        [held] = self.all_standing(reader, [id])
         return held
 
-    def _all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
+    def all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
         """Return the states of several ids, in their order, or raise."""
-        found = reader.states(ids, self._filter().having(ids=tuple(ids)).anything())
+        found = reader.states(ids, self.filter().having(ids=tuple(ids)).anything())
         return [_in_force(reader, id, found.get(id)) for id in ids]
 
-    def _newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
+    def newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
         """Return the newest revision of an id, now or at `known_at`; an id without revisions is its own."""
         seen = {id}
         while True:
-            held = self._known(reader, id, known_at)
+            held = self.known(reader, id, known_at)
             if held is None or held.state.ended != "revised" or held.state.superseded_by is None:
                 return id
             id = held.state.superseded_by
@@ -273,63 +273,63 @@ class Core:
                 raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
             seen.add(id)
 
-    def _known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
+    def known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
         """Return the state of an id, of any status, now or at `known_at`."""
-        return reader.states([id], self._filter().having(ids=(id,), known_at=known_at).anything()).get(id)
+        return reader.states([id], self.filter().having(ids=(id,), known_at=known_at).anything()).get(id)
 
-    def _check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
+    def check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
         """Raise `ConflictError` if the memory has changed since the caller read it."""
         if since is None:
             return
-        newest = self._newest_revision(reader, id)
-        stands = self._known(reader, newest)
+        newest = self.newest_revision(reader, id)
+        stands = self.known(reader, newest)
         if stands is None:
             raise missing(reader, newest)
-        if since > max(stands.known_from, self._now()):
+        if since > max(stands.known_from, self.now()):
             expected = f"a time that has been, such as known_from of what was read ({_when(stands.known_from)})"
             raise InputError(UNLESS, expected, _when(since))
         if stands.known_from > since:
-            before = self._known(reader, self._newest_revision(reader, id, since), since)
+            before = self.known(reader, self.newest_revision(reader, id, since), since)
             read = f"nothing of it was there at {_when(since)}" if before is None else f"{_as_of(before)} was expected"
             hint = f"Read it again, decide by what it says now, and give that one's known_from as {UNLESS}."
             raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
 
-    def _check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
+    def check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
         """Raise unless every id exists and is visible, in any status."""
-        seen = reader.states(ids, self._filter().having(ids=tuple(ids), quarantined=quarantined).anything())
+        seen = reader.states(ids, self.filter().having(ids=tuple(ids), quarantined=quarantined).anything())
         for id in ids:
             if id not in seen:
-                self._standing(reader, id)
+                self.standing(reader, id)
 
-    def _tell(self, name: str, **payload: Any) -> None:
+    def tell(self, name: str, **payload: Any) -> None:
         """Send an event about a write to the notifier, if there is one. Never call it within the transaction."""
-        if self._notify is not None:
-            self._notify(self.name, Event(name, payload))
+        if self.notify is not None:
+            self.notify(self.name, Event(name, payload))
 
-    def _screen(self, text: str, parameter: str) -> Screened:
-        return self._screening.text(text, parameter)
+    def screen(self, text: str, parameter: str) -> Screened:
+        return self.screening.text(text, parameter)
 
-    def _screen_within(self, value: Any) -> Any:
+    def screen_within(self, value: Any) -> Any:
         """Screen every text in a JSON value."""
         if isinstance(value, str) and value.strip():
-            return self._screen(value, "value").text
+            return self.screen(value, "value").text
         if isinstance(value, dict):
-            return {key: self._screen_within(item) for key, item in value.items()}
+            return {key: self.screen_within(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._screen_within(item) for item in value]
+            return [self.screen_within(item) for item in value]
         return value
 
-    def _reason(self, reason: str | None) -> str | None:
+    def reason(self, reason: str | None) -> str | None:
         """Return the reason of a verb, checked and screened."""
         if reason is None:
             return None
-        return self._screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
+        return self.screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
 
-    def _check_open(self) -> None:
-        if self._closed:
+    def check_open(self) -> None:
+        if self.closed:
             raise ClosedError(f"bank {self.name}")
 
-    def _bring_index_up_to_date(self) -> None:
+    def bring_index_up_to_date(self) -> None:
         with self.store.reading() as reader:
             head = reader.head()
         if head.documents and head.analyser != ANALYSER_VERSION:

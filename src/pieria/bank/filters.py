@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from pieria.errors import InputError
 from pieria.record import check
@@ -19,45 +18,49 @@ WITHOUT = "-"
 INCLUDE = ("removed", "revised", "invalid", "archived")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The arguments of a reader, unchecked."""
+class Filters(TypedDict, total=False):
+    """Which memories a verb looks at. A list matches any of its values; None is no condition."""
 
-    kinds: Names | None = None
-    types: Names | None = None
-    tags: Names | None = None
-    entities: Names | None = None
-    files: Names | None = None
-    author: str | None = None
-    author_type: str | None = None
-    channel: str | None = None
-    session: str | None = None
-    scope: Names | None = None
-    source: str | None = None
-    place: str | End | None = None
-    meta: Mapping[str, Any] | None = None
-    since: Instant | None = None
-    until: Instant | None = None
-    valid_at: Instant | None = None
-    known_at: Instant | None = None
-    status: Names | None = None
-    include: Names = ()
-    pinned: bool | None = None
-    used_since: Instant | None = None
+    kinds: Names | None
+    types: Names | None
+    tags: Names | None
+    entities: Names | None
+    files: Names | None
+    author: str | None
+    author_type: str | None
+    channel: str | None
+    session: str | None
+    scope: Names | None
+    source: str | None
+    place: str | End | None
+    meta: Mapping[str, Any] | None
+    since: Instant | None
+    until: Instant | None
+    valid_at: Instant | None
+    known_at: Instant | None
+    status: Names | None
+    used_since: Instant | None
 
 
-def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
+class ListFilters(Filters, total=False):
+    """The filters of lists and counts, which also show what recall leaves out."""
+
+    include: Names
+    pinned: bool | None
+
+
+def asked_filter(asked: Mapping[str, Any], now: int, viewer: Viewer) -> Filter:
     """Return the filter for the arguments. A reader that names a session or channel is also a viewer of it."""
     problems = Problems()
     of = problems.of
 
     def optional(check_value: Any, parameter: str, *arguments: Any) -> Any:
-        value = getattr(asked, parameter)
+        value = asked.get(parameter)
         return None if value is None else of(check_value, value, parameter, *arguments)
 
-    include = of(check.choices, asked.include, "include", INCLUDE) or ()
+    include = of(check.choices, asked.get("include", ()), "include", INCLUDE) or ()
     session, channel = optional(check.name, "session"), optional(check.name, "channel")
-    since, until = optional(moment, "since"), None if asked.until is None else of(_until, asked.until)
+    since, until = optional(moment, "since"), None if asked.get("until") is None else of(_until, asked.get("until"))
     status = optional(check.choices, "status", STATUSES)
     valid_at = ANY_TIME if "invalid" in include else optional(last_moment, "valid_at")
     found = {
@@ -75,10 +78,10 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
         "known_at": optional(last_moment, "known_at"),
         "pinned": optional(check.flag, "pinned"),
     }
-    if asked.meta is not None:
-        of(check.mapping, asked.meta, "meta")
+    if asked.get("meta") is not None:
+        of(check.mapping, asked.get("meta"), "meta")
     if since is not None and until is not None and until <= since:
-        problems.found.append(InputError("until", f"a time after since ({asked.since})", asked.until))
+        problems.found.append(InputError("until", f"a time after since ({asked.get('since')})", asked.get("until")))
     problems.settle()
     return Filter(
         now=now,
@@ -88,7 +91,7 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
         since=since,
         until=until,
         valid_at=valid_at,
-        meta=nothing() if asked.meta is None else asked.meta,
+        meta=nothing() if asked.get("meta") is None else asked["meta"],
         status=status or ((*VISIBLE_STATUSES, "archived") if "archived" in include else VISIBLE_STATUSES),
         endings=("", *(ending for ending in ("removed", "revised") if ending in include)),
         **found,

@@ -33,225 +33,224 @@ CLOCK_TOLERANCE = 5_000_000
 """The lead of known time over the clock, in microseconds, that `doctor` tolerates."""
 
 
-class Health(Core):
-    def stats(self) -> Stats:
-        """Return counts by kind and status, and the sizes of the store."""
-        from pieria.facts import summary
+def stats(core: Core) -> Stats:
+    from pieria.facts import summary
 
-        everything = self._everything()
-        with self._reading() as reader:
-            tally, totals = reader.tally(), reader.totals()
-            waiting = reader.pending_count()
-            last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
-            facts = summary.stats(reader, self.clock(), everything)
-            jobs, models = by_state(reader.job_counts()), self.meter.told(reader)
-            sessions = self._census(reader).by_state
-        described = self.store.describe()
-        standing = [each for each in tally if each.ended == "" and each.kind != STATEMENT]
-        return Stats(
-            bank=self.name,
-            counts=counts(tally, totals),
-            by_kind=_summed((each.kind, each.number) for each in standing),
-            by_status=_summed((each.status, each.number) for each in standing),
-            by_tier=_summed((each.tier, each.number) for each in standing),
-            by_scope=_summed((each.scope, each.number) for each in standing),
-            facts={"facts": facts.facts, "current": facts.current, "entities": facts.entities},
-            store=described,
-            pending={"vectors": waiting} if self._embedding.embedder else {},
-            jobs=jobs,
-            sessions=sessions,
-            models=models,
-            last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
-        )
+    everything = _everything(core)
+    with core.reading() as reader:
+        tally, totals = reader.tally(), reader.totals()
+        waiting = reader.pending_count()
+        last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
+        facts = summary.stats(reader, core.clock(), everything)
+        jobs, models = by_state(reader.job_counts()), core.meter.told(reader)
+        sessions = _census(core, reader).by_state
+    described = core.store.describe()
+    standing = [each for each in tally if each.ended == "" and each.kind != STATEMENT]
+    return Stats(
+        bank=core.name,
+        counts=counts(tally, totals),
+        by_kind=_summed((each.kind, each.number) for each in standing),
+        by_status=_summed((each.status, each.number) for each in standing),
+        by_tier=_summed((each.tier, each.number) for each in standing),
+        by_scope=_summed((each.scope, each.number) for each in standing),
+        facts={"facts": facts.facts, "current": facts.current, "entities": facts.entities},
+        store=described,
+        pending={"vectors": waiting} if core.embedding.embedder else {},
+        jobs=jobs,
+        sessions=sessions,
+        models=models,
+        last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
+    )
 
-    def doctor(self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None) -> Diagnosis:
-        """Check the file, record rules, projections, disk and settings. `repair` rebuilds damaged projections.
 
-        A full check reads the whole bank. If the bank has more than `up_to` versions, only quick checks run and the
-        diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
-        """
-        check.flag(repair, "repair")
-        thorough = self._is_small(up_to, repair)
-        findings = self.store.check(progress, thorough=thorough)
-        repaired = self.store.repair(findings, terms_of) if repair else []
-        if repaired:
-            findings = self.store.check(progress)
-        findings += [
-            *self._embedding_findings(),
-            self._reranker_finding(),
-            self._llm_finding(),
-            self._work(),
-            *self._raw(),
-            *self._proposals(),
-            *self._sessions(),
-            *self._disk(),
-            self._clock_finding(),
-            self._engine(),
-            *self._remarks,
+def doctor(core: Core, *, repair: bool, up_to: int | None, progress: Progress | None) -> Diagnosis:
+    check.flag(repair, "repair")
+    thorough = _is_small(core, up_to, repair)
+    findings = core.store.check(progress, thorough=thorough)
+    repaired = core.store.repair(findings, terms_of) if repair else []
+    if repaired:
+        findings = core.store.check(progress)
+    findings += [
+        *_embedding_findings(core),
+        _reranker_finding(core),
+        _llm_finding(core),
+        _work(core),
+        *_raw(core),
+        *_proposals(core),
+        *_sessions(core),
+        *_disk(core),
+        _clock_finding(core),
+        _engine(core),
+        *core.remarks,
+    ]
+    return Diagnosis(tuple(findings), core.origins, tuple(repaired), thorough, _folders(core))
+
+
+def _is_small(core: Core, up_to: int | None, repair: bool) -> bool:
+    if up_to is None:
+        return True
+    check.whole(up_to, "up_to")
+    if repair:
+        raise InputError("up_to", "nothing, where something is to be repaired", up_to)
+    with core.reading() as reader:
+        return reader.head().documents <= up_to
+
+
+def sync(core: Core, timeout: float | None, progress: Progress | None) -> bool:
+    if timeout is not None:
+        check.number(timeout, "timeout", 0.0, 86_400.0)
+    core.check_open()
+    deadline = None if timeout is None else time.monotonic() + timeout
+    user = None if core.is_user_bank else core.user_core(False)
+    counted = core.uses.flush()
+    caught_up = core.embedding.sync(timeout, progress) and counted
+    if user is None:
+        return caught_up
+    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+    return sync(user, left, progress) and caught_up
+
+
+def use_embedder(core: Core) -> str:
+    core.check_open()
+    space = core.embedding.use()
+    if space is None:
+        hint = "Set embedder to another than none."
+        raise UnavailableError("embedder", "no embedder is set to move the bank to", hint=hint)
+    return space.name
+
+
+def _everything(core: Core) -> Filter:
+    return core.filter().having(viewer=Viewer(everything=True), status=None, valid_at=ANY_TIME)
+
+
+def _embedding_findings(core: Core) -> list[Finding]:
+    """Report the embedder and its backlog. A hashing embedder that replaces a missing model is reported."""
+    embedder = core.embedding.embedder
+    with core.reading() as reader:
+        standing = core.embedding.readiness(reader)
+        held = reader.space()
+    if embedder is None:
+        return [Finding("embedder", True, "none: recall finds by words alone")]
+    problem = core.embedding.problem
+    if isinstance(problem, StorageError):
+        problem = problem.placeless()
+    if problem is not None:
+        return [Finding("embedder", False, problem.message, problem.hint or "It is tried again by itself."),
+                _waiting(standing.pending)]  # fmt: skip
+    if held is not None and not standing.usable and standing.model == held.name:
+        remedy = "Set embedder to the model of the bank's vectors, or move the bank: pieria models use NAME."
+        return [Finding("embedder", False, str(standing.reason), remedy)]
+    advice = "Run pieria models install." if embedder.is_floor else None
+    detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
+    return [Finding("embedder", True, detail, advice), _waiting(standing.pending, core.embedding.refused.told)]
+
+
+def _reranker_finding(core: Core) -> Finding:
+    if core.reranker is None:
+        return Finding("reranker", True, "none: recall keeps its own order")
+    return Finding("reranker", True, core.reranker.about)
+
+
+def _llm_finding(core: Core) -> Finding:
+    if core.llm is not None:
+        return Finding("llm", True, core.llm.about)
+    steps, _ = core.origins.get("llm_steps", (None, ""))
+    remedy = "The setting llm_steps has no effect without llm." if steps else None
+    return Finding("llm", True, "none: no language model is asked", remedy)
+
+
+def _work(core: Core) -> Finding:
+    """Report the jobs. Dead jobs are no damage, but a user should look at them."""
+    with core.reading() as reader:
+        counted = by_state(reader.job_counts())
+    detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
+    return Finding("work", True, detail, DEAD if "dead" in counted else None)
+
+
+def _raw(core: Core) -> list[Finding]:
+    """Report captured events that are not distilled yet; recall does not find them."""
+    from pieria.learning.distilling import pieces
+
+    with core.reading() as reader:
+        waiting = [state for state in pieces.states(reader) if state.new]
+    if not waiting:
+        return []
+    events, sessions = sum(state.new for state in waiting), len(waiting)
+    detail = f"{events:,} captured events of {sessions:,} sessions are still to be distilled"
+    # A time in the future means that the clock was wrong during capture; count it as left behind.
+    left = any(not -CLOCK_TOLERANCE <= core.now() - state.touched <= LEFT_LYING for state in waiting)
+    return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
+
+
+def _proposals(core: Core) -> list[Finding]:
+    from pieria.bank.capture.decisions import waiting
+
+    with core.reading() as reader:
+        count = waiting(reader, core.now())
+    if not count:
+        return []
+    return [Finding("lessons", True, f"{count:,} wait for a decision", "pieria upkeep proposals shows them.")]
+
+
+def _census(core: Core, reader: Reader) -> Census:
+    return counted(reader, core.now(), int(core.session_lease * SECOND))
+
+
+def _sessions(core: Core) -> list[Finding]:
+    """Report unfinished sessions. An abandoned session is no damage: its steps are kept."""
+    with core.reading() as reader:
+        found = _census(core, reader)
+    if not found.by_state:
+        return []
+    told = [f"{number:,} {state}" for state, number in found.by_state.items()]
+    if found.left:
+        told.append(f"{found.left:,} of them were left before their end")
+    advice = "Go on with them, or discard them: Workspace.sessions names them, Workspace.resume opens one."
+    return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
+
+
+def _folders(core: Core) -> dict[str, str]:
+    """Map folders to their short names. Skip the root folder.
+
+    The data folder comes first, because it may lie in the home folder.
+    """
+    folders = {str(core.data): "DATA", os.path.expanduser("~"): "~"}
+    return {folder: spoken for folder, spoken in folders.items() if folder.strip(os.sep)}
+
+
+def _disk(core: Core) -> list[Finding]:
+    """Report free space if the bank is on this machine."""
+    if "path" not in core.store.describe():
+        return []
+    free = shutil.disk_usage(core.data if core.data.is_dir() else core.data.parent).free
+    well = free > LITTLE_SPACE
+    remedy = None if well else "Free some space before writing on."
+    return [Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)]
+
+
+def _clock_finding(core: Core) -> Finding:
+    with core.reading() as reader:
+        known = reader.head().known
+    ahead = known - core.now()
+    well = ahead <= CLOCK_TOLERANCE
+    detail = "known time is not ahead of the clock" if well else f"the last change is of {iso(moment(known))}"
+    return Finding("clock", well, detail, None if well else "Set the clock; new changes are dated after the last.")
+
+
+def _engine(core: Core) -> Finding:
+    held = core.store.describe()
+    told = [f"{held['engine']} {held['engine_version']}", f"durability {held['synchronous']}"]
+    if held.get("sealed"):
+        told.append("sealed")
+    if "connections" in held:
+        pool = held["connections"]
+        told += [
+            f"pgvector {held['pgvector']}",
+            f"{pool['in_use']} in use and {pool['idle']} idle of {pool['most']} connections",
+            f"row security {'on' if held['row_security'] else 'off'}",
+            "a copy that takes no writes" if held["read_only_copy"] else "takes writes",
         ]
-        return Diagnosis(tuple(findings), self._origins, tuple(repaired), thorough, self._folders())
-
-    def _is_small(self, up_to: int | None, repair: bool) -> bool:
-        if up_to is None:
-            return True
-        check.whole(up_to, "up_to")
-        if repair:
-            raise InputError("up_to", "nothing, where something is to be repaired", up_to)
-        with self._reading() as reader:
-            return reader.head().documents <= up_to
-
-    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Wait until every projection has caught up with the record, and return True if they have.
-
-        The text index is written with the record, so this waits for vectors; without an embedder there are none.
-        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
-        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
-        `progress` gets the number of embedded texts and their total.
-        """
-        if timeout is not None:
-            check.number(timeout, "timeout", 0.0, 86_400.0)
-        self._check_open()
-        deadline = None if timeout is None else time.monotonic() + timeout
-        user = None if self.is_user_bank else self._me(False)
-        counted = self._uses.flush()
-        caught_up = self._embedding.sync(timeout, progress) and counted
-        if user is None:
-            return caught_up
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        return user.sync(left, progress=progress) and caught_up
-
-    def use_embedder(self) -> str:
-        """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.
-
-        Until then recall uses the existing vectors, and the words of all memories. Return the name of the new space.
-        """
-        self._check_open()
-        space = self._embedding.use()
-        if space is None:
-            hint = "Set embedder to another than none."
-            raise UnavailableError("embedder", "no embedder is set to move the bank to", hint=hint)
-        return space.name
-
-    def _everything(self) -> Filter:
-        return self._filter().having(viewer=Viewer(everything=True), status=None, valid_at=ANY_TIME)
-
-    def _embedding_findings(self) -> list[Finding]:
-        """Report the embedder and its backlog. A hashing embedder that replaces a missing model is reported."""
-        embedder = self._embedding.embedder
-        with self._reading() as reader:
-            standing = self._embedding.readiness(reader)
-            held = reader.space()
-        if embedder is None:
-            return [Finding("embedder", True, "none: recall finds by words alone")]
-        problem = self._embedding.problem
-        if isinstance(problem, StorageError):
-            problem = problem.placeless()
-        if problem is not None:
-            return [Finding("embedder", False, problem.message, problem.hint or "It is tried again by itself."),
-                    _waiting(standing.pending)]  # fmt: skip
-        if held is not None and not standing.usable and standing.model == held.name:
-            remedy = "Set embedder to the model of the bank's vectors, or move the bank: pieria models use NAME."
-            return [Finding("embedder", False, str(standing.reason), remedy)]
-        advice = "Run pieria models install." if embedder.is_floor else None
-        detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
-        return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refused.told)]
-
-    def _reranker_finding(self) -> Finding:
-        if self._reranker is None:
-            return Finding("reranker", True, "none: recall keeps its own order")
-        return Finding("reranker", True, self._reranker.about)
-
-    def _llm_finding(self) -> Finding:
-        if self._llm is not None:
-            return Finding("llm", True, self._llm.about)
-        steps, _ = self._origins.get("llm_steps", (None, ""))
-        remedy = "The setting llm_steps has no effect without llm." if steps else None
-        return Finding("llm", True, "none: no language model is asked", remedy)
-
-    def _work(self) -> Finding:
-        """Report the jobs. Dead jobs are no damage, but a user should look at them."""
-        with self._reading() as reader:
-            counted = by_state(reader.job_counts())
-        detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
-        return Finding("work", True, detail, DEAD if "dead" in counted else None)
-
-    def _raw(self) -> list[Finding]:
-        """Report captured events that are not distilled yet; recall does not find them."""
-        from pieria.learning.distilling import pieces
-
-        with self._reading() as reader:
-            waiting = [state for state in pieces.states(reader) if state.new]
-        if not waiting:
-            return []
-        events, sessions = sum(state.new for state in waiting), len(waiting)
-        detail = f"{events:,} captured events of {sessions:,} sessions are still to be distilled"
-        # A time in the future means that the clock was wrong during capture; count it as left behind.
-        left = any(not -CLOCK_TOLERANCE <= self._now() - state.touched <= LEFT_LYING for state in waiting)
-        return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
-
-    def _proposals(self) -> list[Finding]:
-        from pieria.bank.capture.decisions import waiting
-
-        with self._reading() as reader:
-            count = waiting(reader, self._now())
-        if not count:
-            return []
-        return [Finding("lessons", True, f"{count:,} wait for a decision", "pieria upkeep proposals shows them.")]
-
-    def _census(self, reader: Reader) -> Census:
-        return counted(reader, self._now(), int(self.session_lease * SECOND))
-
-    def _sessions(self) -> list[Finding]:
-        """Report unfinished sessions. An abandoned session is no damage: its steps are kept."""
-        with self._reading() as reader:
-            found = self._census(reader)
-        if not found.by_state:
-            return []
-        told = [f"{number:,} {state}" for state, number in found.by_state.items()]
-        if found.left:
-            told.append(f"{found.left:,} of them were left before their end")
-        advice = "Go on with them, or discard them: Workspace.sessions names them, Workspace.resume opens one."
-        return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
-
-    def _folders(self) -> dict[str, str]:
-        """Map folders to their short names. Skip the root folder.
-
-        The data folder comes first, because it may lie in the home folder.
-        """
-        folders = {str(self.data): "DATA", os.path.expanduser("~"): "~"}
-        return {folder: spoken for folder, spoken in folders.items() if folder.strip(os.sep)}
-
-    def _disk(self) -> list[Finding]:
-        """Report free space if the bank is on this machine."""
-        if "path" not in self.store.describe():
-            return []
-        free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
-        well = free > LITTLE_SPACE
-        remedy = None if well else "Free some space before writing on."
-        return [Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)]
-
-    def _clock_finding(self) -> Finding:
-        with self._reading() as reader:
-            known = reader.head().known
-        ahead = known - self._now()
-        well = ahead <= CLOCK_TOLERANCE
-        detail = "known time is not ahead of the clock" if well else f"the last change is of {iso(moment(known))}"
-        return Finding("clock", well, detail, None if well else "Set the clock; new changes are dated after the last.")
-
-    def _engine(self) -> Finding:
-        held = self.store.describe()
-        told = [f"{held['engine']} {held['engine_version']}", f"durability {held['synchronous']}"]
-        if held.get("sealed"):
-            told.append("sealed")
-        if "connections" in held:
-            pool = held["connections"]
-            told += [
-                f"pgvector {held['pgvector']}",
-                f"{pool['in_use']} in use and {pool['idle']} idle of {pool['most']} connections",
-                f"row security {'on' if held['row_security'] else 'off'}",
-                "a copy that takes no writes" if held["read_only_copy"] else "takes writes",
-            ]
-        return Finding("engine", True, ", ".join(told))
+    return Finding("engine", True, ", ".join(told))
 
 
 def _summed(numbers: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -115,7 +115,7 @@ class Places:
         core, moved = self._core, list[str]()
 
         def plan(writer: Writer) -> Changeset:
-            every = core._filter(place=old).having(viewer=EVERYTHING, valid_at=ANY_TIME, status=None, endings=ENDINGS)
+            every = core.filter(place=old).having(viewer=EVERYTHING, valid_at=ANY_TIME, status=None, endings=ENDINGS)
             moved.extend(one.id for one in writer.placed(every))
             states = [held.state for held in writer.states(moved).values()]
             return Changeset(
@@ -124,7 +124,7 @@ class Places:
                 links=list(_led_elsewhere(writer, old, new)),
             )
 
-        core._apply(plan)
+        core.apply(plan)
         return len(moved)
 
     def relink(self, place: str | End, to: str | End) -> int:
@@ -136,14 +136,14 @@ class Places:
             led.extend(_led_elsewhere(writer, old, new))
             return Changeset("relink", links=led)
 
-        self._core._apply(plan)
+        self._core.apply(plan)
         return len(led)
 
     def _surveyed(self) -> _Survey:
         """Return the survey, updated to one moment of the bank."""
         core = self._core
-        filter = core._filter(kinds=LISTED_KINDS).having(valid_at=ANY_TIME)
-        with core._reading() as reader:
+        filter = core.filter(kinds=LISTED_KINDS).having(valid_at=ANY_TIME)
+        with core.reading() as reader:
             survey = self._survey
             seq = reader.head().seq
             if survey is None or survey.seq > seq:

@@ -58,7 +58,7 @@ class BankRules:
         states = check.choices(state, "state", STATES)
         ways = check.choices(via, "via", GIVEN)
         check.whole(limit, "limit", 1, MOST)
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = [rule for rule in self._all(reader, ways) if rule.state in states]
         found.sort(key=lambda rule: STATES.index(rule.state))
         return Rules(tuple(found[:limit]), max(0, len(found) - limit))
@@ -66,9 +66,9 @@ class BankRules:
     def explain(self, id: str) -> Rule:
         """Return one rule and why it is given to agents or waits. Raise `NotFoundError` if no memory has the id."""
         wanted = check.identifier(id, "id")
-        with self._bank._reading() as reader:
-            self._bank._standing(reader, wanted)
-            return self._rule(reader, self._bank._at_hand(reader, wanted))
+        with self._bank.core.reading() as reader:
+            self._bank.core.standing(reader, wanted)
+            return self._rule(reader, self._bank.core.at_hand(reader, wanted))
 
     def accept(
         self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
@@ -94,16 +94,16 @@ class BankRules:
     def _all(self, reader: Reader, ways: tuple[str, ...]) -> Iterable[Rule]:
         if self._bank.is_foreign:
             return []
-        filter = self._bank._filter()
+        filter = self._bank.core.filter()
         found = {memory.id: memory for _, memory in ruling(reader, filter)}
         found |= {memory.id: memory for memory in claiming(reader, filter, ways, MOST)}
-        lessons = Lessons(self._bank, reader)
+        lessons = Lessons(self._bank.core, reader)
         proposed = [held.id for held in lessons.held.values() if held.type == RULE and held.status == PROPOSED]
         declined = [held.id for held in lessons.held.values() if held.type == RULE and held.status == DECLINED_LESSON]
         asked = [id for id in (*proposed, *declined, *declined_of(reader)) if id not in found]
         seen = reader.states(asked, filter.having(ids=tuple(asked)).anything())
         beyond = [id for id, stored in seen.items() if not stored.state.ended]
-        found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
+        found |= {memory.id: memory for memory in self._bank.core.all_at_hand(reader, beyond)}
         rules = (rule for memory in found.values() for rule in self._rules_of(reader, memory, lessons))
         return [rule for rule in rules if rule.why != NO_RULE]
 
@@ -119,7 +119,7 @@ class BankRules:
         said = " ".join(filter(None, words))
         # If no sentence states a rule, acceptance applies to the title or text.
         shown = said or words_of(replace(memory, origin=replace(memory.origin, via=ACCEPTED))).told
-        held = (lessons or Lessons(self._bank, reader)).held.get(memory.id)
+        held = (lessons or Lessons(self._bank.core, reader)).held.get(memory.id)
         if held is not None and held.type == RULE and held.status != "active":
             proposal = proposal_of(reader, memory)
             state = REFUSED if held.status == DECLINED_LESSON else WAITING
@@ -146,15 +146,15 @@ class BankRules:
         bank = self._bank
         if bank.via != PERSON:
             raise AccessError("not_a_person")
-        kept = bank._reason(reason)
-        who = bank.author or "a person"
+        kept = bank.core.reason(reason)
+        who = bank.core.author or "a person"
         superseded: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
             for id in wanted:
-                bank._check_unchanged(writer, id, since)
+                bank.core.check_unchanged(writer, id, since)
             changeset = Changeset("accept" if state == ACCEPTED_LESSON else "decline", ids=wanted)
-            lessons = Lessons(bank, writer)
+            lessons = Lessons(bank.core, writer)
             superseded.extend(
                 decide(bank, writer, lessons, [id for id in wanted if id in lessons.held], state, who, kept)
             )
@@ -164,9 +164,9 @@ class BankRules:
                     self._decide_on(writer, changeset, id, state, kept, who)
             return changeset
 
-        change = bank._apply(plan)
-        with bank._reading() as reader:
-            rules = tuple(self._rule(reader, memory) for memory in bank._all_at_hand(reader, wanted))
+        change = bank.core.apply(plan)
+        with bank.core.reading() as reader:
+            rules = tuple(self._rule(reader, memory) for memory in bank.core.all_at_hand(reader, wanted))
             seq = change.seq if change is not None else reader.head().seq
         return DecidedRules(rules, tuple(dict.fromkeys(superseded)), seq)
 
@@ -175,7 +175,7 @@ class BankRules:
     ) -> None:
         """Record a decision on a memory that is no lesson."""
         bank = self._bank
-        held = bank._standing(writer, id).state
+        held = bank.core.standing(writer, id).state
         check_decided(held)
         is_accepted = decision == ACCEPTED_LESSON
         if is_accepted:
@@ -185,7 +185,7 @@ class BankRules:
             changed = held._replace(via=lowered, reason=reason)
         if changed != held:
             changeset.writes.append(Write(changed))
-        wording = wording_digest(bank._at_hand(writer, id))
+        wording = wording_digest(bank.core.at_hand(writer, id))
         told = {"wording": wording, "by": who, "at": iso(bank.clock()), "reason": reason}
         if not is_accepted or id in declined_of(writer):
             changeset.records.append(Record(DECLINED_RULES, id, None if is_accepted else told))

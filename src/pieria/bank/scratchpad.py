@@ -28,15 +28,15 @@ class Scratchpad:
         self._prefix = key_of(core.viewer.session, "")
 
     def write(self, content: str) -> ScratchpadEntry:
-        kept, _ = self._core._screen(check.text(content, "content"), "content")
+        kept, _ = self._core.screen(check.text(content, "content"), "content")
         now = iso(self._core.clock())
         entry = ScratchpadEntry(new_id(), kept, now, now)
-        self._core._apply(lambda _: self._changeset("write", [self._record(entry)]))
+        self._core.apply(lambda _: self._changeset("write", [self._record(entry)]))
         return entry
 
     def update(self, id: str, content: str) -> ScratchpadEntry:
         check.identifier(id, "id")
-        kept, _ = self._core._screen(check.text(content, "content"), "content")
+        kept, _ = self._core.screen(check.text(content, "content"), "content")
         entries: list[ScratchpadEntry] = []
 
         def plan(writer: Writer) -> Changeset:
@@ -47,12 +47,12 @@ class Scratchpad:
             entries.append(ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock())))
             return self._changeset("update", [self._record(entries[0])])
 
-        self._core._apply(plan)
+        self._core.apply(plan)
         return entries[0]
 
     def read(self) -> list[ScratchpadEntry]:
         """Return the entries, newest first."""
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             entries = self._entries(reader).values()
         return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
 
@@ -64,7 +64,7 @@ class Scratchpad:
             found.extend(self._entries(writer))
             return self._changeset("clear", [Record(COLLECTION, self._prefix + id, None) for id in found])
 
-        self._core._apply(plan)
+        self._core.apply(plan)
         return len(found)
 
     def _changeset(self, verb: str, records: list[Record]) -> Changeset:

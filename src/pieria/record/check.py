@@ -178,3 +178,10 @@ def _thawed(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_thawed(item) for item in value]
     return value
+
+
+def keywords(given: Mapping[str, Any], known: type, verb: str) -> None:
+    """Raise `TypeError` for a keyword that the `TypedDict` of a verb's keywords does not have."""
+    for name in given:
+        if name not in known.__annotations__:
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")

@@ -116,7 +116,7 @@ class Banks:
 
     def _forget_those_that_ended(self) -> None:
         """Drop banks that were removed, also by another process."""
-        for key in [key for key, held in self._open.items() if held.store.is_over]:
+        for key in [key for key, held in self._open.items() if held.core.store.is_over]:
             del self._open[key]
 
     def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:

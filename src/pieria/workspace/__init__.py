@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
+from pieria.bank.core import Core
 from pieria.bank.facts.older_facts import state_old_facts
 from pieria.bank.jobs.budget import Budgets
 from pieria.bank.vault.location import VaultAt
@@ -350,41 +351,43 @@ class Workspace(Recalling):
         closing = partial(close_both, user, leave)
         try:
             bank = Bank(
-                spot.name,
-                held.store,
-                embedding=held.embedding,
-                uses=held.uses,
-                meter=held.meter,
-                thinker=thinker,
-                reranker=rerankers.named(settings),
-                namer=pipeline(settings.nlp),
-                data=self.data,
-                clock=self.clock,
-                who=who,
-                viewer=Viewer(settings.session, settings.channel),
-                author=settings.author,
-                author_type=settings.author_type,
-                via=via,
-                secrets=settings.secrets,
-                text_budget=settings.text_budget,
-                zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
-                count_uses=settings.count_uses and not foreign,
-                foreign=foreign,
-                fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
-                fading=settings.fading,
-                habits=settings.habits,
-                session_lease=settings.session_lease,
-                accept_above=settings.accept_above,
-                remarks=[*(finding_of(remark) for remark in (*resolved.remarks, *doubts)), *offered],
-                me=user.bank if with_user else nobody,
-                knows_user=self.place.keeps_user,
+                Core(
+                    spot.name,
+                    held.store,
+                    embedding=held.embedding,
+                    uses=held.uses,
+                    meter=held.meter,
+                    thinker=thinker,
+                    reranker=rerankers.named(settings),
+                    namer=pipeline(settings.nlp),
+                    data=self.data,
+                    clock=self.clock,
+                    who=who,
+                    viewer=Viewer(settings.session, settings.channel),
+                    author=settings.author,
+                    author_type=settings.author_type,
+                    via=via,
+                    secrets=settings.secrets,
+                    text_budget=settings.text_budget,
+                    zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
+                    count_uses=settings.count_uses and not foreign,
+                    foreign=foreign,
+                    fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
+                    fading=settings.fading,
+                    habits=settings.habits,
+                    session_lease=settings.session_lease,
+                    accept_above=settings.accept_above,
+                    remarks=[*(finding_of(remark) for remark in (*resolved.remarks, *doubts)), *offered],
+                    user_core=user.core if with_user else nobody,
+                    knows_user=self.place.keeps_user,
+                    origins=resolved.shown()
+                    | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
+                    notify=None if handed.courier is None else handed.courier.tell,
+                    judging=partial(self._judges, spot.name, resolved, handed, held.meter),
+                    config=handed.config,
+                    on_close=closing,
+                ),
                 vault=VaultAt(settings.vault, settings.vault_folder),
-                origins=resolved.shown()
-                | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
-                notify=None if handed.courier is None else handed.courier.tell,
-                judging=partial(self._judges, spot.name, resolved, handed, held.meter),
-                config=handed.config,
-                on_close=closing,
             )
         except BaseException:
             leave()
@@ -398,7 +401,7 @@ class Workspace(Recalling):
             bank.close()
             raise ClosedError("workspace")
         if not foreign:
-            state_old_facts(bank)
+            state_old_facts(bank.core)
         return bank
 
     def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:
@@ -414,10 +417,10 @@ class Workspace(Recalling):
         bank = self.open(id, **own)
 
         def serving() -> Serving:
-            tally = Tally(bank.meter)
-            mind = bank._thinker.mind(tally, bank._namer)
-            tell = nobody_told if bank._notify is None else partial(bank._notify, bank.name)
-            return Serving(mind, tally, bank._embedding.embedder, tell, bank._count_uses)
+            tally = Tally(bank.core.meter)
+            mind = bank.core.thinker.mind(tally, bank.core.namer)
+            tell = nobody_told if bank.core.notify is None else partial(bank.core.notify, bank.name)
+            return Serving(mind, tally, bank.core.embedding.embedder, tell, bank.core.count_uses)
 
         graph = bank.graph
         return Repository(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from pieria.bank import Bank
 from pieria.bank.background import background
+from pieria.bank.core import Core
 from pieria.bank.embedding.queue import Embedding
 from pieria.bank.jobs.budget import BankMeter, Budgets
 from pieria.bank.read.usage import Uses
@@ -83,15 +84,17 @@ def _asked(reader: Reader, name: str) -> Bank:
     now = moment(reader.head().known)
     meter = BankMeter(store, lambda: now, Budgets(None, None))
     return Bank(
-        name,
-        store,
-        embedding=Embedding(store, None, background, meter),
-        uses=Uses(store, lambda: now, background),
-        meter=meter,
-        clock=lambda: now,
-        data=Path(),
-        viewer=Viewer(everything=True),
-        count_uses=False,
+        Core(
+            name,
+            store,
+            embedding=Embedding(store, None, background, meter),
+            uses=Uses(store, lambda: now, background),
+            meter=meter,
+            clock=lambda: now,
+            data=Path(),
+            viewer=Viewer(everything=True),
+            count_uses=False,
+        )
     )
 
 

@@ -124,7 +124,7 @@ class GraphCare:
         def care(found: Repository) -> Summary:
             done = run(found.backend, found.config, repo_id=found.id, **told)
             if not told["dry_run"]:
-                tell = found.tell if found.bank is None else found.bank._tell
+                tell = found.tell if found.bank is None else found.bank.core.tell
                 tell(event, **fitting(event, done))
             return done
 

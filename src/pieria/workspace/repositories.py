@@ -64,7 +64,7 @@ class Repository(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Return whether it is open. A caller may close the bank directly."""
-        return self.bank is None or not self.bank._closed
+        return self.bank is None or not self.bank.core.closed
 
 
 class Repositories(GraphCare):

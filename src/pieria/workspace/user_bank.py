@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pieria.bank.background import background
+from pieria.bank.core import Core
 from pieria.record.banks import USER_BANK
 from pieria.workspace.places import Place, no_user
 
@@ -25,7 +26,7 @@ class UserBank:
         if create and not self._place.keeps_user:
             raise no_user("scope")
         held = self._opened.get(USER_BANK)
-        if held is not None and held.store.is_over:
+        if held is not None and held.core.store.is_over:
             # It was removed, maybe by another process.
             self._opened.pop(USER_BANK, None)
         if not self._opened and (create or self._place.has_user()):
@@ -34,6 +35,10 @@ class UserBank:
             if self._opened.setdefault(USER_BANK, opened) is not opened:
                 opened.close()
         return self._opened.get(USER_BANK)
+
+    def core(self, create: bool) -> Core | None:
+        bank = self.bank(create)
+        return None if bank is None else bank.core
 
     def close(self) -> None:
         for bank in list(self._opened.values()):

@@ -38,7 +38,7 @@ def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals
     with started() as server, server.client() as client, pieria.open("notes") as bank:
         bank.remember("before")
         with client.stream("GET", "/v1/events", params={"bank": "notes"}) as events:
-            with bank.store.writing():
+            with bank.core.store.writing():
                 asking = _asking(server, "during")
                 server.process.send_signal(by)
                 _until(lambda: _takes_nothing_new(server))

@@ -41,6 +41,6 @@ def test_no_worker_brings_it_back(served: Served) -> None:
     bank = banks.opened("notes", None)
     assert [each.name for each in banks._worked_on()] == ["notes"]
     assert served.client.delete(NOTES).status_code == 200
-    assert bank.store.is_over
+    assert bank.core.store.is_over
     assert [each.name for each in banks._worked_on()] == []
     assert banks.there() == []

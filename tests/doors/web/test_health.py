@@ -65,7 +65,7 @@ def test_settings_are_for_administrators(served: Served) -> None:
 def test_where_the_bank_is_kept_is_for_administrators(served: Served, home: Path) -> None:
     [file] = home.rglob("notes.db")
     file.chmod(0o644)
-    with pieria.open("notes") as bank, bank.store.writing() as writer:
+    with pieria.open("notes") as bank, bank.core.store.writing() as writer:
         writer.enqueue([new_job("grind")])
         writer.claim(Lease("test", "worker", micros(bank.clock()) + 60_000_000), ["grind"])
         writer.settle("test", Outcome("dead", Problem("busy", f"another writer held the bank at {file}")))

@@ -75,7 +75,7 @@ def test_a_palace_grows_no_larger_than_what_it_holds(ask: Ask, host: Host, tmp_p
 @requirement("complaint.lease")
 def test_nobody_who_writes_locks_others_out(ask: Ask, host: Host, elsewhere: Host) -> None:
     id = file(ask, "Crate 1 holds kestrels.")
-    with host.bank.store.writing():
+    with host.bank.core.store.writing():
         assert ask("mempalace_status", at=elsewhere)["total_drawers"] == 1
         assert found(ask, "kestrels", at=elsewhere) == [id]
     for where in (elsewhere, host, elsewhere):

@@ -31,7 +31,7 @@ _STATE = {"proposed": PROPOSED, "declined": DECLINED}
 class Deciding:
     """The verbs on lessons."""
 
-    _core: Bank
+    _bank: Bank
 
     def propose(self, session: str | None = None, *, dry_run: bool = False) -> Learnt:
         """Distill the raw events of all sessions or of one, and return the lessons.
@@ -41,19 +41,19 @@ class Deciding:
         check.flag(dry_run, "dry_run")
         if session is not None:
             check.name(session, "session")
-        core = self._core
+        bank = self._bank
         if not dry_run:
-            done = core.distil(session)
-            with core._reading() as reader:
-                return Learnt(False, done.sessions, tuple(_shown(core, reader, done.lessons)), done.problem)
-        with core._reading() as reader:
+            done = bank.distil(session)
+            with bank.core.reading() as reader:
+                return Learnt(False, done.sessions, tuple(_shown(bank, reader, done.lessons)), done.problem)
+        with bank.core.reading() as reader:
             states = [state for state in pieces.states(reader) if session in (None, state.session)]
-        learned = [learned_of(core, piece_of(core, state.host, state.session)) for state in states]
-        with core._reading() as reader:
-            lessons = Lessons(core, reader)
+        learned = [learned_of(bank.core, piece_of(bank.core, state.host, state.session)) for state in states]
+        with bank.core.reading() as reader:
+            lessons = Lessons(bank.core, reader)
             for state, each in zip(states, learned, strict=True):
                 take_in(lessons, reader, each, {}, pieces.mined(reader, pieces.session_key(state.host, state.session)))
-            would = [_would_be(core, held) for held in lessons.held.values() if held.touched]
+            would = [_would_be(bank, held) for held in lessons.held.values() if held.touched]
         problem = next((each.problem for each in learned if each.problem is not None), None)
         return Learnt(True, len(states), tuple(would), problem)
 
@@ -62,9 +62,9 @@ class Deciding:
         states = check.choices(state, "state", STATES)
         types = TYPES if type is None else check.choices(type, "type", TYPES)
         check.whole(limit, "limit", 1, MOST)
-        core = self._core
-        with core._reading() as reader:
-            memories = lessons_of(reader, core._now())
+        bank = self._bank
+        with bank.core.reading() as reader:
+            memories = lessons_of(reader, bank.core.now())
             rules = [memory for memory in memories if _state_of(memory) == ACCEPTED and memory.body["type"] == RULE]
             found = [_proposal(reader, one, rules) for one in memories
                      if _state_of(one) in states and one.body["type"] in types]  # fmt: skip
@@ -81,34 +81,34 @@ class Deciding:
 
     def _decide(self, ids: str | Iterable[str], state: str, reason: str | None) -> Decided:
         wanted = check.identifiers(ids, "ids")
-        core = self._core
-        if state == ACCEPTED and core.via != PERSON:
+        bank = self._bank
+        if state == ACCEPTED and bank.via != PERSON:
             raise AccessError("not_a_person")
-        kept = core._reason(reason)
-        who = core.author or core.who
+        kept = bank.core.reason(reason)
+        who = bank.core.author or bank.core.who
         superseded: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
-            lessons = Lessons(core, writer)
-            superseded.extend(decide(core, writer, lessons, wanted, state, who, kept))
+            lessons = Lessons(bank.core, writer)
+            superseded.extend(decide(bank, writer, lessons, wanted, state, who, kept))
             changeset = Changeset("accept" if state == ACCEPTED else "decline")
             lessons.changes(writer, changeset)
             return changeset
 
-        change = core._apply(plan)
+        change = bank.core.apply(plan)
         assert change is not None
-        with core._reading() as reader:
-            return Decided(tuple(_shown(core, reader, wanted)), tuple(dict.fromkeys(superseded)), change.seq)
+        with bank.core.reading() as reader:
+            return Decided(tuple(_shown(bank, reader, wanted)), tuple(dict.fromkeys(superseded)), change.seq)
 
 
 def decide(
-    core: Bank, reader: Reader, lessons: Lessons, ids: Iterable[str], state: str, who: str, reason: str | None
+    bank: Bank, reader: Reader, lessons: Lessons, ids: Iterable[str], state: str, who: str, reason: str | None
 ) -> list[str]:
     """Accept or decline these lessons. Return the ids of rules that are no longer valid."""
     superseded: list[str] = []
     for id in ids:
-        held = _found(core, reader, lessons, id, state)
-        if held.before is not None and held.before[1].state.via == ACCEPTED_WAY and core.via != PERSON:
+        held = _found(bank, reader, lessons, id, state)
+        if held.before is not None and held.before[1].state.via == ACCEPTED_WAY and bank.via != PERSON:
             raise AccessError("not_a_person")
         if state == ACCEPTED:
             superseded += lessons.accept(held, who, reason)
@@ -127,10 +127,10 @@ def waiting(reader: Reader, now: int) -> int:
     return sum((one.confidence or 0) >= WORTH_A_LOOK for one in lessons_of(reader, now, ("proposed",)))
 
 
-def _found(core: Bank, reader: Reader, lessons: Lessons, id: str, state: str) -> Held:
+def _found(bank: Bank, reader: Reader, lessons: Lessons, id: str, state: str) -> Held:
     held = lessons.held.get(id)
     if held is None:
-        core._standing(reader, id)
+        bank.core.standing(reader, id)
         raise NotFoundError("proposal", id, hint="It is a memory, but none that a session taught.")
     stands = SUPERSEDED if held.is_superseded else _STATE.get(held.status, ACCEPTED)
     if stands == state:
@@ -138,9 +138,9 @@ def _found(core: Bank, reader: Reader, lessons: Lessons, id: str, state: str) ->
     return held
 
 
-def _shown(core: Bank, reader: Reader, ids: Sequence[str]) -> list[Proposal]:
-    rules = [memory for memory in lessons_of(reader, core._now(), VISIBLE_STATUSES) if memory.body["type"] == RULE]
-    return [_proposal(reader, memory, rules) for memory in core._all_at_hand(reader, ids)]
+def _shown(bank: Bank, reader: Reader, ids: Sequence[str]) -> list[Proposal]:
+    rules = [memory for memory in lessons_of(reader, bank.core.now(), VISIBLE_STATUSES) if memory.body["type"] == RULE]
+    return [_proposal(reader, memory, rules) for memory in bank.core.all_at_hand(reader, ids)]
 
 
 def _state_of(memory: Memory) -> str:
@@ -157,10 +157,10 @@ def _proposal(reader: Reader, memory: Memory, rules: Sequence[Memory]) -> Propos
     return _told(memory, memory.body, _state_of(memory), tuple(sources), opposed)
 
 
-def _would_be(core: Bank, held: Held) -> Proposal:
+def _would_be(bank: Bank, held: Held) -> Proposal:
     """Return a lesson as a dry run shows it, unwritten changes included."""
     state = SUPERSEDED if held.is_superseded else _STATE.get(held.status, ACCEPTED)
-    memory = held.as_memory(core.name)
+    memory = held.as_memory(bank.name)
     return _told(memory, held.body, state, tuple(held.sources), ())
 
 

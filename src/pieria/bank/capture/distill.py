@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.lessons import keep_lessons
 from pieria.bank.capture.sources import mined_turns
-from pieria.bank.core import Plan
+from pieria.bank.core import Core, Plan
+from pieria.bank.write.remember import written
+from pieria.bank.write.update import next_version, redrafted
 from pieria.errors import InputError
 from pieria.learning.distilling import pieces
 from pieria.learning.distilling.calls import is_ours
@@ -37,7 +39,6 @@ from pieria.record.trust import AGENT, OUTSIDE, lowered, lowest
 from pieria.store.protocol import Progress, Reader, Writer
 
 if TYPE_CHECKING:
-    from pieria.bank.capture.observe import Observing
     from pieria.learning.distilling.observations import Distilled, Observation
     from pieria.learning.lessons.finder import Learned
     from pieria.record.repetition import Runs
@@ -92,7 +93,7 @@ class DistilledSessions:
         return {**asdict(self), "ids": list(self.ids), "lessons": list(self.lessons)}
 
 
-def observed(bank: Observing, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+def observed(bank: Core, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
     if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
         raise InputError("events", "a list of events", events)
     checked_events = [event if isinstance(event, Event) else Event.from_dict(event) for event in events]
@@ -102,15 +103,15 @@ def observed(bank: Observing, events: Iterable[Event | Mapping[str, Any]]) -> Ob
     return done
 
 
-def distilled_sessions(bank: Observing, session: str | None, progress: Progress | None) -> DistilledSessions:
+def distilled_sessions(bank: Core, session: str | None, progress: Progress | None) -> DistilledSessions:
     if session is not None:
         check.name(session, "session")
-    with bank._reading() as reader:
+    with bank.reading() as reader:
         found = [state for state in pieces.states(reader) if session in (None, state.session)]
     done = DistilledSessions()
     for number, state in enumerate(found, start=1):
         outcome: list[DistilledSessions] = []
-        bank._apply(_distilling(bank, state.host, state.session, outcome, whole=True))
+        bank.apply(_distilling(bank, state.host, state.session, outcome, whole=True))
         for each in outcome:
             done = DistilledSessions(
                 done.sessions + each.sessions,
@@ -124,14 +125,14 @@ def distilled_sessions(bank: Observing, session: str | None, progress: Progress 
     return done
 
 
-def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
+def _observe(bank: Core, events: Sequence[Event]) -> Observed:
     from pieria.learning.distilling.tools import trimmed
 
     foreign = [event for event in events if not is_ours(event)]
     kept = [_screened(bank, trimmed(event.capped())) for event in foreign]
     whole = {event.id: event.text for event in foreign}
     ignored = len(events) - len(kept)
-    with bank._writing() as writer:
+    with bank.writing() as writer:
         fresh, repeated = _unknown(bank, writer, kept)
         heard = list(filter(None, (pieces.heard_record(event, _clean(whole[event.id])) for event in fresh)))
         mined = list(_mined(bank, writer, fresh))
@@ -143,11 +144,11 @@ def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
             records.append(state.record())
             jobs.append(_job(bank, state))
         ids = tuple(dict.fromkeys(f"{pieces.RAW}:{session_key(event.host, event.session)}" for event in fresh))
-        bank._applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
+        bank.applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
     return Observed(len(fresh), turns, repeated, ignored, purged)
 
 
-def _screened(bank: Observing, event: Event) -> Event:
+def _screened(bank: Core, event: Event) -> Event:
     """Redact the event and cap its text, even if the bank only flags secrets: no person checks tool output first."""
     text, length, digest = _clean(event.text), event.length, event.digest
     if event.what in SPOKEN:
@@ -155,7 +156,7 @@ def _screened(bank: Observing, event: Event) -> Event:
     return replace(event, text=text, length=length, digest=digest, input=_cleaned(event.input))
 
 
-def _unknown(bank: Observing, reader: Reader, events: Sequence[Event]) -> tuple[list[Event], int]:
+def _unknown(bank: Core, reader: Reader, events: Sequence[Event]) -> tuple[list[Event], int]:
     """Return the new events, each once, and the number of repeated ones."""
     fresh: dict[str, Event] = {}
     used: dict[str, set[str]] = {}
@@ -170,7 +171,7 @@ def _unknown(bank: Observing, reader: Reader, events: Sequence[Event]) -> tuple[
     return list(fresh.values()), len(events) - len(fresh)
 
 
-def _mined(bank: Observing, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
+def _mined(bank: Core, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
     """Yield events whose words a log already supplied. Each mined turn accounts for one event."""
     taken: dict[str, set[str]] = {}
     for event in events:
@@ -187,7 +188,7 @@ def _mined(bank: Observing, reader: Reader, events: Sequence[Event]) -> Iterator
             yield event.id, pieces.mined_record(key, turn_id(event.id), id)
 
 
-def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Heard) -> tuple[int, int]:
+def _turns(bank: Core, writer: Writer, events: Sequence[Event], heard: Heard) -> tuple[int, int]:
     """Keep prompts and replies as turns. Return the number of new turns and of purged ones."""
     said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
     purged = writer.purged(list(said))
@@ -207,9 +208,9 @@ def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Hear
             event.text, id=id, kind="turn", source=event.host, author=author, author_type=author_type, meta=meta,
             session=event.session, sequence=place, at=event.at, scope=_own_scope(bank), via=via,
         )  # fmt: skip
-        drafts.append(bank._screening.draft(checked(new)))
+        drafts.append(bank.screening.draft(checked(new)))
     if drafts:
-        bank._written(writer, drafts)
+        written(bank, writer, drafts)
     return len(drafts), len(purged)
 
 
@@ -229,7 +230,7 @@ class Heard:
         return self._runs[key].repeated(event.text)
 
 
-def _way_of(bank: Observing, event: Event, heard: Heard) -> tuple[str, list[Span]]:
+def _way_of(bank: Core, event: Event, heard: Heard) -> tuple[str, list[Span]]:
     """Return how a turn came in, and its spans that repeat a tool's output."""
     repeats = heard.repeated(event)
     if event.what == "prompt":
@@ -237,64 +238,64 @@ def _way_of(bank: Observing, event: Event, heard: Heard) -> tuple[str, list[Span
     return lowest(bank.via, OUTSIDE if repeats else AGENT), repeats
 
 
-def _last_place(bank: Observing, reader: Reader, session: str) -> int:
-    asked = Filter(now=bank._now(), viewer=Viewer(everything=True), session=session, kinds=("turn",))
+def _last_place(bank: Core, reader: Reader, session: str) -> int:
+    asked = Filter(now=bank.now(), viewer=Viewer(everything=True), session=session, kinds=("turn",))
     newest = reader.select(asked, "newest", 1)
     return newest[0].sequence or 0 if newest else 0
 
 
-def _states(bank: Observing, reader: Reader, events: Sequence[Event]) -> list[State]:
+def _states(bank: Core, reader: Reader, events: Sequence[Event]) -> list[State]:
     """Return the state of each session after these events."""
     found: dict[tuple[str, str], State] = {}
     for event in events:
         whose = (event.host, event.session)
         state = found.get(whose) or pieces.state_of(reader, *whose)
         closing = state.closing or event.what in pieces.CLOSING
-        found[whose] = replace(state, new=state.new + 1, closing=closing, touched=bank._now())
+        found[whose] = replace(state, new=state.new + 1, closing=closing, touched=bank.now())
     return list(found.values())
 
 
-def _job(bank: Observing, state: State) -> NewJob:
+def _job(bank: Core, state: State) -> NewJob:
     """Return the job that distills a session: now if enough events have come in, otherwise when the session is idle."""
-    due = None if state.is_due else moment(bank._now() + SILENCE * SECOND)
+    due = None if state.is_due else moment(bank.now() + SILENCE * SECOND)
     payload = {"host": state.host, "session": state.session, "seen": state.new}
     return new_job(JOB, payload, key=session_key(state.host, state.session), due=due)
 
 
-def _own_scope(bank: Observing) -> str:
+def _own_scope(bank: Core) -> str:
     return "user" if bank.is_user_bank else "bank"
 
 
-def as_job(bank: Observing, host: str, session: str) -> Plan:
-    with bank._reading() as reader:
+def as_job(bank: Core, host: str, session: str) -> Plan:
+    with bank.reading() as reader:
         state = pieces.state_of(reader, host, session)
     # If the clock was set back, the age of the last event is unknown.
-    resting = abs(bank._now() - state.touched) >= SILENCE * SECOND
+    resting = abs(bank.now() - state.touched) >= SILENCE * SECOND
     return _distilling(bank, host, session, [], whole=state.closing or resting)
 
 
-def _distilling(bank: Observing, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
+def _distilling(bank: Core, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
     """Distill now, and return the plan that writes the result. It writes nothing if another process was faster."""
     from pieria.learning.distilling.observations import distilled
 
     piece = piece_of(bank, host, session)
     taken = piece if whole else piece.without_last_task()
-    with bank._reading() as reader:
+    with bank.reading() as reader:
         heard = pieces.heard_runs(reader, piece.key)
     made = distilled(taken.events, bank.mind, told=taken.waiting, scope=_own_scope(bank), heard=heard)
-    drafts = [bank._screening.draft(checked(each.new)) for each in made.observations]
+    drafts = [bank.screening.draft(checked(each.new)) for each in made.observations]
     # Do not wait again for a model that has just failed.
     lessons = learned_of(bank, taken, made.problem)
     return partial(_distilled, bank, host, session, taken, made, drafts, lessons, outcome)
 
 
-def piece_of(bank: Observing, host: str, session: str) -> Piece:
-    with bank._reading() as reader:
+def piece_of(bank: Core, host: str, session: str) -> Piece:
+    with bank.reading() as reader:
         piece = pieces.piece_of(reader, host, session)
         return piece.with_words(_said(bank, reader, piece))
 
 
-def learned_of(bank: Observing, piece: Piece, problem: str | None = None) -> Learned:
+def learned_of(bank: Core, piece: Piece, problem: str | None = None) -> Learned:
     from pieria.learning.lessons.finder import learned
     from pieria.models.minds.rules import RuleMind
 
@@ -303,7 +304,7 @@ def learned_of(bank: Observing, piece: Piece, problem: str | None = None) -> Lea
 
 
 def _distilled(
-    bank: Observing,
+    bank: Core,
     host: str,
     session: str,
     piece: Piece,
@@ -336,7 +337,7 @@ def _distilled(
 
 
 def _keep_observation(
-    bank: Observing, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
+    bank: Core, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
 ) -> str | None:
     """Write an observation, or count it if an equal one exists. Return None if the equal one was removed."""
     for number in range(1_000):
@@ -347,7 +348,7 @@ def _keep_observation(
         if held is None:
             _write_observation(bank, writer, changeset, id, made, draft)
             return id
-        before = bank._at_hand(writer, id)
+        before = bank.at_hand(writer, id)
         if not alike({*terms(before.text)}, {*terms(draft.text)}):
             continue
         if held.state.ended:
@@ -358,29 +359,29 @@ def _keep_observation(
 
 
 def _write_observation(
-    bank: Observing, writer: Writer, changeset: Changeset, id: str, made: Observation, draft: Draft
+    bank: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, draft: Draft
 ) -> None:
     if made.times > 1:
-        draft = bank._redrafted(draft, {"body": {**made.new.body, "times": made.times}})
-    write = first_write(draft, id, bank._now(), f"{bank.name}/{draft.new.kind}")
+        draft = redrafted(bank, draft, {"body": {**made.new.body, "times": made.times}})
+    write = first_write(draft, id, bank.now(), f"{bank.name}/{draft.new.kind}")
     changeset.writes.append(write)
     _tie(bank, writer, changeset, id, made, set())
 
 
-def _count_again(bank: Observing, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
+def _count_again(bank: Core, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
     """Count an observation again: keep its text, update its count and time."""
     held = writer.states([before.id])[before.id]
     at = held.state.at if made.new.at is None else max(held.state.at, micros(made.new.at))  # type: ignore[arg-type]
     times = int(before.body.get("times", 1)) + made.times
     state = lowered(held.state._replace(at=at, reason=None), str(made.new.via))
-    write = bank._next_version(writer, held, state, {"body": {**before.body, "times": times}}, AGENT)
+    write = next_version(bank, writer, held, state, {"body": {**before.body, "times": times}}, AGENT)
     changeset.writes.append(write or Write(state))
     own = End("memory", before.id)
     tied = {link.target.name for link in writer.links([own], DRAWN_FROM) if link.source == own}
     _tie(bank, writer, changeset, before.id, made, tied)
 
 
-def _tie(bank: Observing, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
+def _tie(bank: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
     """Link an observation to the existing turns whose words it contains."""
     there = writer.states(list(made.sources))
     for source in made.sources:
@@ -388,14 +389,14 @@ def _tie(bank: Observing, writer: Writer, changeset: Changeset, id: str, made: O
             changeset.links.append(LinkRow(new_id(), "memory", id, DRAWN_FROM, "memory", source, 1.0, None, None, ""))
 
 
-def _said(bank: Observing, reader: Reader, piece: Piece) -> dict[str, str]:
+def _said(bank: Core, reader: Reader, piece: Piece) -> dict[str, str]:
     """Return the current text of turns, by the ids of their events."""
     mined = pieces.mined(reader, piece.key)
     turns = {id: turn_id(id) for id in pieces.said_in(piece.events)}
     by_turn = {mined.get(turn, turn): id for id, turn in turns.items()}
     standing = {id: held for id, held in reader.states(list(by_turn)).items() if not held.state.ended}
     rows = {held.state.row: id for id, held in standing.items()}
-    asked = bank._filter().having(viewer=Viewer(everything=True)).anything()
+    asked = bank.filter().having(viewer=Viewer(everything=True)).anything()
     return {by_turn[rows[row]]: memory.text for row, memory in reader.memories(list(rows), asked).items()}
 
 

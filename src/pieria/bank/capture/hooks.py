@@ -44,7 +44,7 @@ class Hooks:
         self._core = core
 
     def settings(self) -> HookSettings:
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return HookSettings(**reader.records(SETTINGS))
 
     def set(self, *, silent_save: bool | None = None, desktop_toast: bool | None = None) -> HookSettings:
@@ -55,7 +55,7 @@ class Hooks:
             raise InputError("set", "at least one value to change", None)
         before = self.settings().as_dict()
         records = [Record(SETTINGS, name, value) for name, value in wanted.items() if value != before[name]]
-        self._core._apply(lambda _: Changeset("hooks set", records=records))
+        self._core.apply(lambda _: Changeset("hooks set", records=records))
         return self.settings()
 
     def checkpoint(self, messages: int) -> Checkpoint:
@@ -64,12 +64,12 @@ class Hooks:
         session, now = self._core.viewer.session, iso(self._core.clock())
         record = Record(CHECKPOINTS, session or "", {"messages": messages, "at": now})
         # Do not name the session in the journal: it is private.
-        self._core._apply(lambda _: Changeset("hooks checkpoint", records=[record], ids=(CHECKPOINTS,)))
+        self._core.apply(lambda _: Changeset("hooks checkpoint", records=[record], ids=(CHECKPOINTS,)))
         return Checkpoint(session, messages, now)
 
     def last(self) -> Checkpoint | None:
         """Return the latest checkpoint of any session."""
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             held = reader.records(CHECKPOINTS)
         found = [Checkpoint(key or None, value["messages"], value["at"]) for key, value in held.items()]
         return max(found, key=lambda one: one.at, default=None)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.core import Core
+from pieria.bank.write.update import content_draft, redrafted
 from pieria.learning.lessons import weight as weighing
 from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.draft import Draft, checked
@@ -26,7 +28,6 @@ from pieria.record.trust import ACCEPTED, AGENT, PERSON, TRUST, lowest, way_of
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
-    from pieria.bank.capture.observe import Observing
     from pieria.learning.lessons.failures import Vain
     from pieria.learning.lessons.finder import Found, Learned
 
@@ -126,9 +127,9 @@ def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, li
 class Lessons:
     """The lessons of a bank in one transaction, new ones included. `changes` adds the rows to write."""
 
-    def __init__(self, bank: Observing, reader: Reader) -> None:
+    def __init__(self, bank: Core, reader: Reader) -> None:
         self._bank, self._reader = bank, reader
-        memories = lessons_of(reader, bank._now())
+        memories = lessons_of(reader, bank.now())
         states = reader.states([memory.id for memory in memories])
         self.held = {memory.id: _held(memory, states[memory.id]) for memory in memories}
 
@@ -177,7 +178,7 @@ class Lessons:
         gone = self.contradicted(held, however_late=by_hand)
         for each in gone:
             # The new rule's time may be ahead of the clock; the old rule ends now at the latest.
-            each.valid_until = min(max(held.at, each.at), self._bank._now())
+            each.valid_until = min(max(held.at, each.at), self._bank.now())
             each.superseded_by, each.reason, each.touched = held.id, "a later correction says otherwise", True
         return [each.id for each in gone]
 
@@ -233,7 +234,7 @@ class Lessons:
         stored = self._reader.states([id]).get(id)
         if stored is None or stored.state.ended or id in self.held:
             return None
-        memory = self._bank._at_hand(self._reader, id)
+        memory = self._bank.at_hand(self._reader, id)
         if not _is_lesson(memory) or memory.body["signs"] != list(found.signs):
             return None
         self.held[id] = _held(memory, stored)
@@ -263,7 +264,7 @@ class Lessons:
             }
             if found.held_back is not None:
                 body["held_back"] = found.held_back
-            draft = self._bank._screening.draft(checked(replace(found.new, body=body)))
+            draft = self._bank.screening.draft(checked(replace(found.new, body=body)))
             assert draft.at is not None
             body = json.loads(draft.body or "{}")
             held = Held(id, found.type, draft.text, draft.at, body, "proposed", 0.0, None, draft=draft)
@@ -309,7 +310,7 @@ class Lessons:
                 held,
                 BY_CONFIDENCE,
                 by_hand=False,
-                reason=f"its confidence of {held.confidence:g} is above {self._bank._accept_above:g}",
+                reason=f"its confidence of {held.confidence:g} is above {self._bank.accept_above:g}",
             )
 
     def _is_outdated(self, held: Held) -> bool:
@@ -319,7 +320,7 @@ class Lessons:
 
     def _is_enough(self, held: Held) -> bool:
         said = {each["session"] for each in held.body["evidence"] if each.get("via") == PERSON}
-        is_sure = held.confidence > self._bank._accept_above and held.body.get("held_back") is None
+        is_sure = held.confidence > self._bank.accept_above and held.body.get("held_back") is None
         return is_sure and len(said) >= PEOPLE
 
     @staticmethod
@@ -343,11 +344,11 @@ class Lessons:
             changes["tier"] = "settled" if held.status == "active" else "working"
         if held.before is None:
             assert held.draft is not None
-            draft = bank._redrafted(held.draft, {"body": _kept_body(held)})
-            write = first_write(draft, held.id, bank._now(), f"{bank.name}/{draft.new.kind}")
+            draft = redrafted(bank, held.draft, {"body": _kept_body(held)})
+            write = first_write(draft, held.id, bank.now(), f"{bank.name}/{draft.new.kind}")
             return write._replace(state=_believed(write.state._replace(**changes), held.via))
         stored = held.before[1]
-        draft = bank._redrafted(bank._content_draft(self._reader, stored), {"body": _kept_body(held)})
+        draft = redrafted(bank, content_draft(bank, self._reader, stored), {"body": _kept_body(held)})
         state: State = _believed(stored.state._replace(**changes), held.via)
         number = self._reader.newest_version(held.id) + 1
         # The words do not change, so the trust stays.
@@ -367,7 +368,7 @@ class Lessons:
 
 
 def keep_lessons(
-    bank: Observing,
+    bank: Core,
     writer: Writer,
     changeset: Changeset,
     learned: Learned,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.filters import for_lists
-from pieria.bank.write.remember import FAULTY, Faulty
+from pieria.bank.write.remember import FAULTY, Faulty, drafted
 from pieria.bank.write.update import CONTENT
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
@@ -74,14 +74,14 @@ class Sources:
 
     def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Return the marks of all sources whose names begin with `prefix`."""
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return reader.records(COLLECTION, prefix)
 
     def ids(self, source: str) -> list[str]:
         """Return the ids of all memories from a source that were not removed, expired ones included."""
         wanted = check.name(source, "source")
-        with self._bank._reading() as reader:
-            return [placed.id for placed in reader.placed(for_lists(anything(self._bank, source=wanted)))]
+        with self._bank.core.reading() as reader:
+            return [placed.id for placed in reader.placed(for_lists(anything(self._bank.core, source=wanted)))]
 
     def intake(
         self,
@@ -157,7 +157,7 @@ class Intake:
         drafts = [self._drafted(item) for item in items]
         ended = dict(gone or {})
         if self._dry_run:
-            with self._bank._reading() as reader:
+            with self._bank.core.reading() as reader:
                 return self._plan(reader, drafts, ended, hide, {}).taken
         records = [Record(COLLECTION, name, value) for name, value in (marks or {}).items() if self._may_name(name)]
         plans: list[_Plan] = []
@@ -168,25 +168,25 @@ class Intake:
             plans.append(plan)
             return _changeset(plan.writes, [] if plan.changed else records)
 
-        self._bank._apply(planned)
+        self._bank.core.apply(planned)
         [plan] = plans
         if plan.changed:
             for id, draft in plan.changed:
                 self._update(id, draft)
-            self._bank._apply(lambda _: _changeset([], records))
+            self._bank.core.apply(lambda _: _changeset([], records))
         return plan.taken
 
     def unknown(self, ids: Iterable[str]) -> set[str]:
         """Return the ids that the bank does not hold, so that the caller can skip the others."""
         asked = set(ids)
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return asked - reader.states(asked).keys()
 
     def _drafted(self, item: NewMemory) -> Draft | Faulty:
         if item.id is None:
             raise InputError("items", "an id with every item", None)
         try:
-            return self._bank._drafted(item if self._via is None else replace(item, via=self._via), lambda: None)
+            return drafted(self._bank.core, item if self._via is None else replace(item, via=self._via), lambda: None)
         except FAULTY as problem:
             return problem
 
@@ -199,7 +199,7 @@ class Intake:
         ahead: Mapping[str, Write],
     ) -> _Plan:
         known = self._known(reader, [str(draft.new.id) for draft in drafts if isinstance(draft, Draft)], gone)
-        now = self._bank._now()
+        now = self._bank.core.now()
         plan = _Plan()
         here: set[str] = set()
         for draft in drafts:
@@ -222,9 +222,9 @@ class Intake:
     def _ahead(self, drafts: Sequence[Draft | Faulty]) -> dict[str, Write]:
         """Build the writes of new items before the transaction begins, because indexing is slow."""
         new = {str(draft.new.id): draft for draft in drafts if isinstance(draft, Draft)}
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             held = reader.states(new)
-        now = self._bank._now()
+        now = self._bank.core.now()
         return {id: self._write(draft, id, now) for id, draft in new.items() if id not in held}
 
     def _write(self, draft: Draft, id: str, now: int) -> Write:
@@ -246,7 +246,7 @@ class Intake:
         if self._was_told(reader, draft):
             return TOLD
         if not self._dry_run:
-            plan.writes.append(ahead.get(id) or self._write(draft, id, self._bank._now()))
+            plan.writes.append(ahead.get(id) or self._write(draft, id, self._bank.core.now()))
         return NEW
 
     def _again(self, plan: _Plan, state: State, draft: Draft, digests: Mapping[int, str | None]) -> Outcome:
@@ -300,7 +300,7 @@ class Intake:
 
     def _captured(self, reader: Reader, session: str) -> Counter[tuple[str | None, str]]:
         # Include removed and revised turns: the log must not bring them back.
-        asked = anything(self._bank, session=session, kinds="turn").having(
+        asked = anything(self._bank.core, session=session, kinds="turn").having(
             status=None, endings=ENDINGS, quarantined=True
         )
         held = _all(reader, asked)
@@ -309,7 +309,7 @@ class Intake:
     def _may_name(self, name: str) -> bool:
         """Return whether the bank accepts the source's name. If not, its items were refused for the same reason."""
         try:
-            self._bank._screening.name(check.name(name, "source"), "source")
+            self._bank.core.screening.name(check.name(name, "source"), "source")
         except FAULTY:
             return False
         return True
@@ -342,7 +342,7 @@ def _all(reader: Reader, asked: Filter) -> Iterator[Memory]:
 
 def anything(bank: Core, **asked: Any) -> Filter:
     """Return a filter for all memories that were not removed, visible or not."""
-    return bank._filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
+    return bank.filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 
 
 def _changeset(writes: list[Write], records: list[Record]) -> Changeset:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pieria.bank.core import Core
 from pieria.bank.delete.remove import (
     Erasure,
-    Removing,
     check_told,
     digest,
     erasure,
@@ -31,112 +31,107 @@ SHARED = ("tag", "intent")
 NAMES = (*SHARED, "subgoal")
 
 
-class Forgetting(Removing):
-    def forget(
-        self,
-        *,
-        source: str | None = None,
-        session: str | None = None,
-        purge: bool = False,
-        reason: str | None = None,
-        dry_run: bool = False,
-        as_told: str | None = None,
-    ) -> Forgotten:
-        """Remove all memories from a source or session, and those derived from nothing else, in one change.
+def forget(
+    core: Core,
+    *,
+    source: str | None,
+    session: str | None,
+    purge: bool,
+    reason: str | None,
+    dry_run: bool,
+    as_told: str | None,
+) -> Forgotten:
+    check.flag(purge, "purge")
+    check.flag(dry_run, "dry_run")
+    named = {"source": source, "session": session}
+    where = {name: check.name(value, name) for name, value in named.items() if value is not None}
+    if not where:
+        raise InputError("source", "a source, or a session", None)
+    if purge and reason is not None:
+        raise InputError("reason", "none with purge, which keeps nothing", reason)
+    kept_reason = core.reason(reason)
+    told = None if as_told is None else check.name(as_told, "as_told")
+    if dry_run:
+        with core.reading() as reader:
+            there = _erasure_from(core, reader, where)[0] if purge else _from(core, reader, where)
+        check_told(told, there.digest, there.ids)
+        return there
+    return _erased_from(core, where, told) if purge else _removed_from(core, where, kept_reason, told)
 
-        Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
-        everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
-        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
-        source or session has none.
-        """
-        check.flag(purge, "purge")
-        check.flag(dry_run, "dry_run")
-        named = {"source": source, "session": session}
-        where = {name: check.name(value, name) for name, value in named.items() if value is not None}
-        if not where:
-            raise InputError("source", "a source, or a session", None)
-        if purge and reason is not None:
-            raise InputError("reason", "none with purge, which keeps nothing", reason)
-        kept_reason = self._reason(reason)
-        told = None if as_told is None else check.name(as_told, "as_told")
-        if dry_run:
-            with self._reading() as reader:
-                there = self._erasure_from(reader, where)[0] if purge else self._from(reader, where)
-            check_told(told, there.digest, there.ids)
-            return there
-        return self._erased_from(where, told) if purge else self._removed_from(where, kept_reason, told)
 
-    def _removed_from(self, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
-        planned: list[Forgotten] = []
+def _removed_from(core: Core, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
+    planned: list[Forgotten] = []
 
-        def plan(writer: Writer) -> Changeset:
-            there = self._from(writer, where)
-            check_told(told, there.digest, there.ids)
-            planned.append(there)
-            ended = [*_ended(writer, (*there.ids, *there.also), reason)]
-            return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, self)])
+    def plan(writer: Writer) -> Changeset:
+        there = _from(core, writer, where)
+        check_told(told, there.digest, there.ids)
+        planned.append(there)
+        ended = [*_ended(writer, (*there.ids, *there.also), reason)]
+        return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, core)])
 
-        change = self._apply(plan)
-        [there] = planned
-        self._tell("nodes_deleted", node_ids=[*there.ids, *there.also])
-        return replace(there, dry_run=False, seq=None if change is None else change.seq)
+    change = core.apply(plan)
+    [there] = planned
+    core.tell("nodes_deleted", node_ids=[*there.ids, *there.also])
+    return replace(there, dry_run=False, seq=None if change is None else change.seq)
 
-    def _erased_from(self, where: Mapping[str, str], told: str | None) -> Forgotten:
-        planned: list[tuple[Forgotten, Erasure]] = []
 
-        def plan(writer: Writer) -> Changeset:
-            planned.append(self._erasure_from(writer, where))
-            [(there, erased)] = planned
-            check_told(told, there.digest, there.ids)
-            return erased.changeset
+def _erased_from(core: Core, where: Mapping[str, str], told: str | None) -> Forgotten:
+    planned: list[tuple[Forgotten, Erasure]] = []
 
-        change = self._apply(plan)
+    def plan(writer: Writer) -> Changeset:
+        planned.append(_erasure_from(core, writer, where))
         [(there, erased)] = planned
-        if change is None:
-            return replace(there, dry_run=False)
-        left = finished(self, erased)
-        receipt = replace(erased.receipt, unreached=(*erased.receipt.unreached, *left))
-        return replace(there, dry_run=False, receipt=receipt)
+        check_told(told, there.digest, there.ids)
+        return erased.changeset
 
-    def _erasure_from(self, reader: Reader, where: Mapping[str, str]) -> tuple[Forgotten, Erasure]:
-        there = self._from(reader, where, purge=True)
-        erased = erasure(reader, self, list(there.ids), there.facts)
-        return replace(there, digest=erased.receipt.digest), erased
-
-    def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
-        """Return the visible memories and facts from there, and what goes with them."""
-        placed = [
-            one.id
-            for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))
-        ]
-        kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
-        ids = [id for id in placed if kinds[id] not in (*SHARED, STATEMENT)]
-        also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
-        seen = reader.states(also, self._filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
-        facts = [id for id, memory in _stated(reader, where, self) if memory not in ids]
-        if not placed and not facts:
-            name, value = next(iter(where.items()))
-            raise NotFoundError(name, value, hint=f"`count` by {name} tells which there are.")
-        told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
-        return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
+    change = core.apply(plan)
+    [(there, erased)] = planned
+    if change is None:
+        return replace(there, dry_run=False)
+    left = finished(core, erased)
+    receipt = replace(erased.receipt, unreached=(*erased.receipt.unreached, *left))
+    return replace(there, dry_run=False, receipt=receipt)
 
 
-def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:
+def _erasure_from(core: Core, reader: Reader, where: Mapping[str, str]) -> tuple[Forgotten, Erasure]:
+    there = _from(core, reader, where, purge=True)
+    erased = erasure(reader, core, list(there.ids), there.facts)
+    return replace(there, digest=erased.receipt.digest), erased
+
+
+def _from(core: Core, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
+    """Return the visible memories and facts from there, and what goes with them."""
+    placed = [
+        one.id for one in reader.placed(core.filter(include=("archived", "invalid"), **where).having(quarantined=True))
+    ]
+    kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
+    ids = [id for id in placed if kinds[id] not in (*SHARED, STATEMENT)]
+    also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
+    seen = reader.states(also, core.filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
+    facts = [id for id, memory in _stated(reader, where, core) if memory not in ids]
+    if not placed and not facts:
+        name, value = next(iter(where.items()))
+        raise NotFoundError(name, value, hint=f"`count` by {name} tells which there are.")
+    told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
+    return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
+
+
+def _stated(reader: Reader, where: Mapping[str, str], bank: Core) -> Iterator[tuple[str, str | None]]:
     """Yield the facts that name the source, each with its memory.
 
     A fact belongs to a session only through its memory.
     """
     if where.keys() == {"source"}:
         for fact in reader.facts(
-            FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME, quarantined=True)
+            FactQuery(source=where["source"]), bank.filter().having(valid_at=ANY_TIME, quarantined=True)
         ):
             yield fact.id, fact.memory
 
 
-def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Removing) -> Iterator[FactRow]:
+def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Core) -> Iterator[FactRow]:
     """Yield the rows that remove those of the facts that are still valid."""
     for fact in (
-        reader.facts(FactQuery(ids=ids), bank._filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
+        reader.facts(FactQuery(ids=ids), bank.filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
     ):
         yield row_of(fact)._replace(ended="removed", reason=reason)
 

@@ -44,135 +44,129 @@ class Members(NamedTuple):
     facts: tuple[str, ...]
 
     @property
-    def digest(self) -> str:
-        return digest(memories=self.memories, facts=self.facts)
+    def digest(core) -> str:
+        return digest(memories=core.memories, facts=core.facts)
 
 
-class Quarantines(Core):
-    def quarantine(
-        self,
-        *,
-        source: str | None = None,
-        session: str | None = None,
-        author: str | None = None,
-        channel: str | None = None,
-        via: str | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        ids: str | Iterable[str] = (),
-        reason: str | None = None,
-        dry_run: bool = False,
-    ) -> Quarantine:
-        """Hide the memories that match every selector, and everything derived from them, in one change.
+def quarantine(
+    core: Core,
+    *,
+    source: str | None,
+    session: str | None,
+    author: str | None,
+    channel: str | None,
+    via: str | None,
+    since: Instant | None,
+    until: Instant | None,
+    ids: str | Iterable[str],
+    reason: str | None,
+    dry_run: bool,
+) -> Quarantine:
+    problems = Problems()
+    names = {"source": source, "session": session, "author": author, "channel": channel}
+    kept = {name: problems.of(check.name, value, name) for name, value in names.items() if value is not None}
+    if via is not None:
+        kept["via"] = problems.of(check.one_of, via, "via", WAYS)
+    for name, value in (("since", since), ("until", until)):
+        if value is not None:
+            kept[name] = problems.of(read_moment, value, name)
+    named = problems.of(check.identifiers, ids, "ids") if ids else ()
+    kept_reason = problems.of(core.reason, reason)
+    problems.of(check.flag, dry_run, "dry_run")
+    problems.settle()
+    if not kept and not named:
+        raise InputError("source", "a source, session, author, channel, way in, period or ids", None)
+    if via in RULING and core.via != PERSON:
+        raise AccessError("not_a_person")
+    selectors = Selectors(**kept, ids=tuple(named))
+    of = {"at": core.now(), "who": core.who, "reason": kept_reason, "selectors": selectors.as_record()}
+    if dry_run:
+        with core.reading() as reader:
+            return _receipt_of(core, reader, None, of, _selected(core, reader, selectors))
+    planned: list[Quarantine] = []
 
-        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
-        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
-        `AccessError` if an agent would hide a person's rule.
-        """
-        problems = Problems()
-        names = {"source": source, "session": session, "author": author, "channel": channel}
-        kept = {name: problems.of(check.name, value, name) for name, value in names.items() if value is not None}
-        if via is not None:
-            kept["via"] = problems.of(check.one_of, via, "via", WAYS)
-        for name, value in (("since", since), ("until", until)):
-            if value is not None:
-                kept[name] = problems.of(read_moment, value, name)
-        named = problems.of(check.identifiers, ids, "ids") if ids else ()
-        kept_reason = problems.of(self._reason, reason)
-        problems.of(check.flag, dry_run, "dry_run")
-        problems.settle()
-        if not kept and not named:
-            raise InputError("source", "a source, session, author, channel, way in, period or ids", None)
-        if via in RULING and self.via != PERSON:
-            raise AccessError("not_a_person")
-        selectors = Selectors(**kept, ids=tuple(named))
-        of = {"at": self._now(), "who": self.who, "reason": kept_reason, "selectors": selectors.as_record()}
-        if dry_run:
-            with self._reading() as reader:
-                return self._receipt_of(reader, None, of, self._selected(reader, selectors))
-        planned: list[Quarantine] = []
+    def plan(writer: Writer) -> Changeset:
+        members = _selected(core, writer, selectors)
+        check_hidden(core, writer, members.memories)
+        number = writer.head().seq + 1
+        planned.append(_receipt_of(core, writer, number, of, members))
+        held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}
+        records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
+        return Changeset("quarantine", records=records, ids=_journalled(number, members))
 
-        def plan(writer: Writer) -> Changeset:
-            members = self._selected(writer, selectors)
-            check_hidden(self, writer, members.memories)
-            number = writer.head().seq + 1
-            planned.append(self._receipt_of(writer, number, of, members))
-            held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}
-            records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
-            return Changeset("quarantine", records=records, ids=_journalled(number, members))
+    core.apply(plan)
+    return planned[0]
 
-        self._apply(plan)
-        return planned[0]
 
-    def quarantines(self) -> tuple[Quarantine, ...]:
-        """Return every quarantine in force, oldest first, with what it holds now."""
-        with self._reading() as reader:
-            about = reader.records(QUARANTINES)
-            members = _members(reader)
-            return tuple(
-                self._described(reader, int(key), about[key], members.get(int(key), Members((), ())))
-                for key in sorted(about, key=int)
-            )
+def quarantines(core: Core) -> tuple[Quarantine, ...]:
+    with core.reading() as reader:
+        about = reader.records(QUARANTINES)
+        members = _members(reader)
+        return tuple(
+            _described(core, reader, int(key), about[key], members.get(int(key), Members((), ())))
+            for key in sorted(about, key=int)
+        )
 
-    def lift(self, number: int) -> Lifted:
-        """End a quarantine: all that it holds is readable again. `number` is that of its change.
 
-        Raise `NotFoundError` if there is no such quarantine.
-        """
-        check.whole(number, "number", 1)
-        lifted: list[Lifted] = []
+def lift(core: Core, number: int) -> Lifted:
+    check.whole(number, "number", 1)
+    lifted: list[Lifted] = []
 
-        def plan(writer: Writer) -> Changeset:
-            changeset, told = lifting(writer, number, "lift")
-            lifted.append(told)
-            return changeset
+    def plan(writer: Writer) -> Changeset:
+        changeset, told = lifting(writer, number, "lift")
+        lifted.append(told)
+        return changeset
 
-        self._apply(plan)
-        return lifted[0]
+    core.apply(plan)
+    return lifted[0]
 
-    def _selected(self, reader: Reader, selectors: Selectors) -> Members:
-        """Return what the selectors name with its whole lineage, visible or not."""
-        self._check_known(reader, selectors.ids, quarantined=True)
-        begun = dict.fromkeys(selectors.ids)
-        if selectors.names:
-            names = {**selectors.names, **({"via": (selectors.via,)} if selectors.via else {})}
-            asked = self._filter().having(**names, viewer=EVERYTHING, quarantined=True)
-            asked = asked.having(status=None, endings=ENDINGS, valid_at=ANY_TIME)
-            placed = [one.id for one in reader.placed(asked)]
-            kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
-            begun.update(dict.fromkeys(id for id in placed if kinds[id] not in LEADING))
-        memories = list(lineage(reader, begun))
-        memories += sorted(steps_after(reader, set(memories)))
-        facts = self._facts(reader, FactQuery(source=selectors.source)) if selectors.is_source_alone else []
-        for begin in range(0, len(memories), AT_ONCE):
-            facts += self._facts(reader, FactQuery(memories=tuple(memories[begin : begin + AT_ONCE])))
-        if not memories and not facts:
-            name, value = next(iter(selectors.names.items()))
-            raise NotFoundError(name, str(value), hint="`count` by source, session or author tells which there are.")
-        return Members(tuple(dict.fromkeys(memories)), tuple(sorted(set(facts))))
 
-    def _facts(self, reader: Reader, query: FactQuery) -> list[str]:
-        asked = replace(query, include_ended=True, every_version=True)
-        everything = self._filter().having(viewer=EVERYTHING, quarantined=True).anything()
-        return [fact.id for fact in reader.facts(asked, everything)]
+def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:
+    """Return what the selectors name with its whole lineage, visible or not."""
+    core.check_known(reader, selectors.ids, quarantined=True)
+    begun = dict.fromkeys(selectors.ids)
+    if selectors.names:
+        names = {**selectors.names, **({"via": (selectors.via,)} if selectors.via else {})}
+        asked = core.filter().having(**names, viewer=EVERYTHING, quarantined=True)
+        asked = asked.having(status=None, endings=ENDINGS, valid_at=ANY_TIME)
+        placed = [one.id for one in reader.placed(asked)]
+        kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
+        begun.update(dict.fromkeys(id for id in placed if kinds[id] not in LEADING))
+    memories = list(lineage(reader, begun))
+    memories += sorted(steps_after(reader, set(memories)))
+    facts = _facts(core, reader, FactQuery(source=selectors.source)) if selectors.is_source_alone else []
+    for begin in range(0, len(memories), AT_ONCE):
+        facts += _facts(core, reader, FactQuery(memories=tuple(memories[begin : begin + AT_ONCE])))
+    if not memories and not facts:
+        name, value = next(iter(selectors.names.items()))
+        raise NotFoundError(name, str(value), hint="`count` by source, session or author tells which there are.")
+    return Members(tuple(dict.fromkeys(memories)), tuple(sorted(set(facts))))
 
-    def _receipt_of(self, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
-        notes = [f"the note {path} in the vault" for path in notes_with(reader, members.memories)]
-        unreached = (*notes, *self.store.copies())
-        return replace(self._described(reader, number, of, members), unreached=unreached, dry_run=number is None)
 
-    def _described(self, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
-        memories = _apart(members)
-        kinds = Counter(held.state.kind for held in reader.states(memories).values())
-        if members.facts:
-            kinds["fact"] = len(members.facts)
-        seen = self._filter().having(ids=tuple(memories), quarantined=True).anything()
-        ids = sorted(reader.states(memories, seen)) if memories else []
-        at = moment(of["at"])
-        return Quarantine(
-            number, at, of["who"], of["reason"], of["selectors"], dict(sorted(kinds.items())), members.digest,
-            tuple(ids[:LISTED]),
-        )  # fmt: skip
+def _facts(core: Core, reader: Reader, query: FactQuery) -> list[str]:
+    asked = replace(query, include_ended=True, every_version=True)
+    everything = core.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+    return [fact.id for fact in reader.facts(asked, everything)]
+
+
+def _receipt_of(core: Core, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
+    notes = [f"the note {path} in the vault" for path in notes_with(reader, members.memories)]
+    unreached = (*notes, *core.store.copies())
+    return replace(_described(core, reader, number, of, members), unreached=unreached, dry_run=number is None)
+
+
+def _described(core: Core, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
+    memories = _apart(members)
+    kinds = Counter(held.state.kind for held in reader.states(memories).values())
+    if members.facts:
+        kinds["fact"] = len(members.facts)
+    seen = core.filter().having(ids=tuple(memories), quarantined=True).anything()
+    ids = sorted(reader.states(memories, seen)) if memories else []
+    at = moment(of["at"])
+    return Quarantine(
+        number, at, of["who"], of["reason"], of["selectors"], dict(sorted(kinds.items())), members.digest,
+        tuple(ids[:LISTED]),
+    )  # fmt: skip
 
 
 def _apart(members: Members) -> list[str]:

@@ -37,92 +37,79 @@ SCRUB, SCRUB_TRIES = "scrub", 20
 """The job that finishes a purge, and its number of tries, which span some hours."""
 
 
-class Removing(Core):
-    def remove(self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None) -> Memory:
-        """Remove a memory from every answer. Its versions and history stay; `restore` brings it back."""
-        problems = Problems()
-        problems.of(check.identifier, id, "id")
-        kept_reason = problems.of(self._reason, reason)
-        since = last_read(problems, unless_changed_since)
-        problems.settle()
-        holder = self._holder(id)
+def remove(core: Core, id: str, *, reason: str | None, unless_changed_since: Instant | None) -> Memory:
+    problems = Problems()
+    problems.of(check.identifier, id, "id")
+    kept_reason = problems.of(core.reason, reason)
+    since = last_read(problems, unless_changed_since)
+    problems.settle()
+    holder = core.holder(id)
 
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, id)
-            holder._check_unchanged(writer, id, since)
-            return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, id)
+        holder.check_unchanged(writer, id, since)
+        return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
 
-        removed = holder._changed(id, plan)
-        holder._tell("nodes_deleted", node_ids=[id])
-        return removed
+    removed = holder.changed(id, plan)
+    holder.tell("nodes_deleted", node_ids=[id])
+    return removed
 
-    def restore(self, id: str) -> Memory:
-        """Restore a removed memory. A derived memory needs its sources to exist."""
-        holder = self._holder(check.identifier(id, "id"))
 
-        def plan(writer: Writer) -> Changeset:
-            held = writer.states([id], holder._filter().having(ids=(id,)).anything()).get(id)
-            if held is None:
-                holder._standing(writer, id)
-            elif held.state.ended != "removed":
-                raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
-            assert held is not None
-            back = told_again(self, writer, held.state, held.state._replace(ended="", reason=None))
-            return Changeset("restore", writes=[Write(back)])
+def restore(core: Core, id: str) -> Memory:
+    holder = core.holder(check.identifier(id, "id"))
 
-        with holder._writing() as writer:
-            holder._applied(writer, plan)
-            restored = holder._at_hand(writer, id)
-            if restored.removed:
-                hint = "Unlink it from that memory first, or give the two something in common."
-                raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
-            return restored
+    def plan(writer: Writer) -> Changeset:
+        held = writer.states([id], holder.filter().having(ids=(id,)).anything()).get(id)
+        if held is None:
+            holder.standing(writer, id)
+        elif held.state.ended != "removed":
+            raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
+        assert held is not None
+        back = told_again(core, writer, held.state, held.state._replace(ended="", reason=None))
+        return Changeset("restore", writes=[Write(back)])
 
-    def purge(
-        self,
-        ids: str | Iterable[str],
-        *,
-        dry_run: bool = False,
-        unless_changed_since: Instant | None = None,
-        as_told: str | None = None,
-    ) -> Receipt:
-        """Erase memories everywhere: every version and revision, index, links, usage, and memories derived from them.
+    with holder.writing() as writer:
+        holder.applied(writer, plan)
+        restored = holder.at_hand(writer, id)
+        if restored.removed:
+            hint = "Unlink it from that memory first, or give the two something in common."
+            raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
+        return restored
 
-        Sources and subgoals of steps go too, and tags and intents that no other node has. Only the ids are remembered,
-        so that nothing imports the memories again unasked. There is no undo. Memories that another session derived are
-        erased as well, and are counted but not named. With `dry_run` nothing is erased. `as_told` takes the `digest` of
-        a dry run's receipt: raise `ConflictError` if the memories to erase have changed since.
-        """
-        problems = Problems()
-        wanted = problems.of(check.identifiers, ids, "ids")
-        problems.of(check.flag, dry_run, "dry_run")
-        since = last_read(problems, unless_changed_since)
-        told = read_digest(problems, as_told)
-        problems.settle()
-        by_holder = self._holders(wanted)
-        # Lock all banks before erasing, this one first, so that two callers cannot deadlock.
-        holders = sorted(by_holder, key=lambda holder: holder is not self)
-        with ExitStack() as stack:
-            if dry_run:
-                readers = {holder: stack.enter_context(holder._reading()) for holder in holders}
-                planned = [_planned(reader, holder, by_holder[holder], since) for holder, reader in readers.items()]
-                receipt = _summed(wanted, planned, told)
-            else:
-                writers = {holder: stack.enter_context(holder._writing()) for holder in holders}
-                planned = [_planned(writer, holder, by_holder[holder], since) for holder, writer in writers.items()]
-                receipt = _summed(wanted, planned, told)
-                for (holder, writer), each in zip(writers.items(), planned, strict=True):
-                    holder._applied(writer, each.plan)
-        for holder, each in zip(holders, planned, strict=True):
-            left = holder.store.copies() if dry_run else finished(holder, each)
-            receipt = replace(receipt, unreached=tuple(dict.fromkeys((*receipt.unreached, *left))))
-        return receipt
+
+def purge(
+    core: Core, ids: str | Iterable[str], *, dry_run: bool, unless_changed_since: Instant | None, as_told: str | None
+) -> Receipt:
+    problems = Problems()
+    wanted = problems.of(check.identifiers, ids, "ids")
+    problems.of(check.flag, dry_run, "dry_run")
+    since = last_read(problems, unless_changed_since)
+    told = read_digest(problems, as_told)
+    problems.settle()
+    by_holder = core.holders(wanted)
+    # Lock all banks before erasing, this one first, so that two callers cannot deadlock.
+    holders = sorted(by_holder, key=lambda holder: holder is not core)
+    with ExitStack() as stack:
+        if dry_run:
+            readers = {holder: stack.enter_context(holder.reading()) for holder in holders}
+            planned = [_planned(reader, holder, by_holder[holder], since) for holder, reader in readers.items()]
+            receipt = _summed(wanted, planned, told)
+        else:
+            writers = {holder: stack.enter_context(holder.writing()) for holder in holders}
+            planned = [_planned(writer, holder, by_holder[holder], since) for holder, writer in writers.items()]
+            receipt = _summed(wanted, planned, told)
+            for (holder, writer), each in zip(writers.items(), planned, strict=True):
+                holder.applied(writer, each.plan)
+    for holder, each in zip(holders, planned, strict=True):
+        left = holder.store.copies() if dry_run else finished(holder, each)
+        receipt = replace(receipt, unreached=tuple(dict.fromkeys((*receipt.unreached, *left))))
+    return receipt
 
 
 def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) -> Erasure:
-    holder._check_known(reader, ids, quarantined=True)
+    holder.check_known(reader, ids, quarantined=True)
     for id in ids:
-        holder._check_unchanged(reader, id, since)
+        holder.check_unchanged(reader, id, since)
     return erasure(reader, holder, ids)
 
 
@@ -147,17 +134,17 @@ class Erasure(NamedTuple):
     receipt: Receipt
     """The receipt before the purge: `unreached` names only notes."""
 
-    def plan(self, writer: Writer) -> Changeset:
+    def plan(core, writer: Writer) -> Changeset:
         """Return the changeset; only for the transaction that planned it."""
-        return self.changeset
+        return core.changeset
 
 
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Plan the erasure of these memories with everything derived from them, and of these facts."""
-    holder._check_known(reader, ids, quarantined=True)
+    holder.check_known(reader, ids, quarantined=True)
     stated = statements_among(reader, facts)
     every = list(lineage(reader, [*ids, *stated]))
-    shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
+    shown = reader.states(every, holder.filter().having(ids=tuple(every), quarantined=True).anything())
     going = _going(reader, [id for id in every if id not in stated], facts, holder)
     # Usage is left out of the digest: a use does not change the memory.
     going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
@@ -190,11 +177,11 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
 def finished(holder: Core, erasure: Erasure) -> list[str]:
     """Finish a written purge: erase the content from disk. Return the places that could not be reached."""
     if erasure.changeset.erase:
-        holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
+        holder.tell("nodes_deleted", node_ids=erasure.changeset.erase)
     left = holder.store.scrub()
     if left:
         try:
-            with holder._writing() as writer:
+            with holder.writing() as writer:
                 writer.enqueue([new_job(SCRUB, key=SCRUB, tries=SCRUB_TRIES)])
         except StorageError as problem:
             left.append(f"the job that would try again: it could not be queued ({problem.message})")
@@ -224,7 +211,7 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
 
     A later memory under the same name means another place.
     """
-    everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
+    everything = holder.filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     held = reader.states(ids, everything.having(ids=tuple(ids)))
     going = Counter(stored.state.place for stored in held.values())
     untied: dict[str, LinkRow] = {}
@@ -236,7 +223,7 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
 
 
 def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
-    everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
+    everything = holder.filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     drawn = [
         fact.id
         for id in ids

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pieria.bank.core import EVERYTHING
+from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.delete.quarantine import is_quarantine, lifting
-from pieria.bank.facts.extraction import Extracting, Read
+from pieria.bank.facts.extraction import Read, draw_anew
 from pieria.bank.write.person_only import check_undo
 from pieria.errors import AccessError, ConflictError, NotFoundError
 from pieria.record import check
@@ -19,88 +19,87 @@ from pieria.record.trust import DECLINED_RULES, PERSON
 from pieria.store.protocol import Reader, Writer
 
 
-class Undoing(Extracting):
-    def undo(self, seq: int) -> Change:
-        """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
-        check.whole(seq, "seq", 1)
-        reworded: list[str] = []
+def undo(core: Core, seq: int) -> Change:
+    check.whole(seq, "seq", 1)
+    reworded: list[str] = []
 
-        def plan(writer: Writer) -> Changeset:
-            found = writer.changes(seqs=[seq])
-            if not found:
-                raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
-            if is_quarantine(writer, seq):
-                if self.via != PERSON:
-                    raise AccessError("not_a_person", hint=f"A person lifts it: pieria quarantine --lift {seq}")
-                return lifting(writer, seq, f"undo {seq}")[0]
-            states, links, facts = writer.opened(seq)
-            held = writer.records(DECLINED_RULES) if found[0].what == "decline" else {}
-            declined = [id for id in found[0].ids if id in held]
-            _check_complete(found[0], states, links, facts, declined)
-            self._check_visible(writer, states, links, facts)
-            _check_untouched(writer, seq, states, links, facts)
-            self._check_nothing_rests_on(writer, found[0], states)
-            changeset = self._reversed(writer, found[0], states, links, facts)
-            pairs = zip(states, changeset.writes, strict=True)
-            check_undo(self, writer, found[0].what, ((stored.state, write.state) for stored, write in pairs))
-            changeset.records += [Record(DECLINED_RULES, id, None) for id in declined]
-            reworded.extend(_reworded(states, changeset))
-            return changeset
+    def plan(writer: Writer) -> Changeset:
+        found = writer.changes(seqs=[seq])
+        if not found:
+            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
+        if is_quarantine(writer, seq):
+            if core.via != PERSON:
+                raise AccessError("not_a_person", hint=f"A person lifts it: pieria quarantine --lift {seq}")
+            return lifting(writer, seq, f"undo {seq}")[0]
+        states, links, facts = writer.opened(seq)
+        held = writer.records(DECLINED_RULES) if found[0].what == "decline" else {}
+        declined = [id for id in found[0].ids if id in held]
+        _check_complete(found[0], states, links, facts, declined)
+        _check_visible(core, writer, states, links, facts)
+        _check_untouched(writer, seq, states, links, facts)
+        _check_nothing_rests_on(core, writer, found[0], states)
+        changeset = _reversed(core, writer, found[0], states, links, facts)
+        pairs = zip(states, changeset.writes, strict=True)
+        check_undo(core, writer, found[0].what, ((stored.state, write.state) for stored, write in pairs))
+        changeset.records += [Record(DECLINED_RULES, id, None) for id in declined]
+        reworded.extend(_reworded(states, changeset))
+        return changeset
 
-        with self._writing() as writer:
-            change = self._applied(writer, plan)
-            assert change is not None
-            for id in reworded:
-                self._draw_anew(writer, id, self._at_hand(writer, id), Read(self))
-            return change
+    with core.writing() as writer:
+        change = core.applied(writer, plan)
+        assert change is not None
+        for id in reworded:
+            draw_anew(core, writer, id, core.at_hand(writer, id), Read(core))
+        return change
 
-    def _check_visible(self, reader: Reader, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
-        """Raise if the change touched what this session cannot see; the error does not say what."""
-        ids = {held.state.id for held in states}
-        ids.update(fact.memory for fact in facts if fact.memory is not None)
-        ids.update(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
-        here = (
-            ids
-            & reader.states(
-                ids, self._filter(known_at=None).having(quarantined=True, viewer=EVERYTHING).anything()
-            ).keys()
-        )
-        seen = reader.states(here, self._filter().having(ids=tuple(here), quarantined=True).anything())
-        if here - seen.keys():
-            raise ConflictError("it touched what this session does not see", hint="Undo it from the session it is of.")
 
-    def _check_nothing_rests_on(self, reader: Reader, change: Change, states: list[Stored]) -> None:
-        """Raise if a memory that the change added has later links or facts."""
-        everything = self._filter().having(quarantined=True, viewer=EVERYTHING).anything()
-        known = micros(change.at)
-        before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
-        fresh = [held.state.id for held in states if held.state.id not in before]
-        # A link that overturns a memory does not rest on it.
-        ties = [link for link in reader.links([End("memory", id) for id in fresh]) if link.relation != OVERTURNS]
-        later = [link.id for link in ties if link.known_from > change.at]
-        for id in fresh:
-            later += [fact.id for fact in reader.facts(FactQuery(memory=id), everything) if fact.known_from > change.at]
-        if later:
-            hint = "Undo those first, or use remove."
-            raise ConflictError(f"later links or facts rest on change {change.seq}", ids=tuple(later), hint=hint)
+def _check_visible(core: Core, reader: Reader, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
+    """Raise if the change touched what this session cannot see; the error does not say what."""
+    ids = {held.state.id for held in states}
+    ids.update(fact.memory for fact in facts if fact.memory is not None)
+    ids.update(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
+    here = (
+        ids
+        & reader.states(ids, core.filter(known_at=None).having(quarantined=True, viewer=EVERYTHING).anything()).keys()
+    )
+    seen = reader.states(here, core.filter().having(ids=tuple(here), quarantined=True).anything())
+    if here - seen.keys():
+        raise ConflictError("it touched what this session does not see", hint="Undo it from the session it is of.")
 
-    def _reversed(
-        self, reader: Reader, change: Change, states: list[Stored], links: list[Link], facts: list[Fact]
-    ) -> Changeset:
-        before = micros(change.at) - 1
-        everything = self._filter().having(quarantined=True, viewer=EVERYTHING, known_at=before).anything()
-        old_states = reader.states([held.state.id for held in states], everything)
-        old_links = {link.id: link for link in reader.links(ids=[link.id for link in links], every_version=True)
-                     if link.known_until == change.at}  # fmt: skip
-        query = FactQuery(ids=tuple(fact.id for fact in facts), include_ended=True, every_version=True)
-        old_facts = {fact.id: fact for fact in reader.facts(query, everything) if fact.known_until == change.at}
-        reason = f"undo of change {change.seq}"
-        return Changeset(
-            f"undo {change.seq}",
-            writes=[Write(_state_before(held.state, old_states.get(held.state.id), reason)) for held in states],
-            links=[_link_before(link, old_links.get(link.id)) for link in links],
-            facts=[_fact_before(fact, old_facts.get(fact.id), reason) for fact in facts],
-        )
+
+def _check_nothing_rests_on(core: Core, reader: Reader, change: Change, states: list[Stored]) -> None:
+    """Raise if a memory that the change added has later links or facts."""
+    everything = core.filter().having(quarantined=True, viewer=EVERYTHING).anything()
+    known = micros(change.at)
+    before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
+    fresh = [held.state.id for held in states if held.state.id not in before]
+    # A link that overturns a memory does not rest on it.
+    ties = [link for link in reader.links([End("memory", id) for id in fresh]) if link.relation != OVERTURNS]
+    later = [link.id for link in ties if link.known_from > change.at]
+    for id in fresh:
+        later += [fact.id for fact in reader.facts(FactQuery(memory=id), everything) if fact.known_from > change.at]
+    if later:
+        hint = "Undo those first, or use remove."
+        raise ConflictError(f"later links or facts rest on change {change.seq}", ids=tuple(later), hint=hint)
+
+
+def _reversed(
+    core: Core, reader: Reader, change: Change, states: list[Stored], links: list[Link], facts: list[Fact]
+) -> Changeset:
+    before = micros(change.at) - 1
+    everything = core.filter().having(quarantined=True, viewer=EVERYTHING, known_at=before).anything()
+    old_states = reader.states([held.state.id for held in states], everything)
+    old_links = {link.id: link for link in reader.links(ids=[link.id for link in links], every_version=True)
+                 if link.known_until == change.at}  # fmt: skip
+    query = FactQuery(ids=tuple(fact.id for fact in facts), include_ended=True, every_version=True)
+    old_facts = {fact.id: fact for fact in reader.facts(query, everything) if fact.known_until == change.at}
+    reason = f"undo of change {change.seq}"
+    return Changeset(
+        f"undo {change.seq}",
+        writes=[Write(_state_before(held.state, old_states.get(held.state.id), reason)) for held in states],
+        links=[_link_before(link, old_links.get(link.id)) for link in links],
+        facts=[_fact_before(fact, old_facts.get(fact.id), reason) for fact in facts],
+    )
 
 
 def _check_complete(

@@ -30,7 +30,7 @@ def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -
     Raise `ConflictError` if that differs from `told`.
     """
     if dry_run:
-        with core._reading() as reader:
+        with core.reading() as reader:
             planned = _erasure(reader, core, ids)
         check_told(told, planned.receipt.digest, ids)
         return _with(planned.receipt, core.store.copies())
@@ -42,7 +42,7 @@ def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -
         made.append(erasure)
         return erasure.changeset
 
-    core._apply(plan)
+    core.apply(plan)
     [erasure] = made
     return _with(erasure.receipt, finished(core, erasure))
 
@@ -52,7 +52,7 @@ def _with(receipt: Receipt, unreached: Sequence[str]) -> Receipt:
 
 
 def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
-    filter = core._filter()
+    filter = core.filter()
     query = FactQuery(ids=tuple(ids), include_ended=True, every_version=True)
     versions = reader.facts(query, as_written(filter))
     seen = {fact.id for fact in versions if was_seen(reader, fact, filter)}

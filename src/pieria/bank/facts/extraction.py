@@ -46,13 +46,13 @@ class Extracted:
     queued: str | None = None
     left: int = 0
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(core) -> dict[str, Any]:
         return {
-            "engine": self.engine,
-            "entities": list(self.entities),
-            "facts": [fact.as_dict() for fact in self.facts],
-            "queued": self.queued,
-            "left": self.left,
+            "engine": core.engine,
+            "entities": list(core.entities),
+            "facts": [fact.as_dict() for fact in core.facts],
+            "queued": core.queued,
+            "left": core.left,
         }
 
 
@@ -66,101 +66,100 @@ class Wanted(NamedTuple):
 class Read:
     """What the mind finds in texts. Each text is read once, if possible before the write that needs it."""
 
-    def __init__(self, bank: Extracting) -> None:
-        self._bank = bank
-        self._named: dict[str, tuple[Named, ...]] = {}
-        self._stated: dict[str, tuple[Triple, ...]] = {}
+    def __init__(core, bank: Core) -> None:
+        core._bank = bank
+        core._named: dict[str, tuple[Named, ...]] = {}
+        core._stated: dict[str, tuple[Triple, ...]] = {}
 
-    def ahead(self, text: str, wanted: Wanted) -> None:
-        if self._bank._llm is None:
+    def ahead(core, text: str, wanted: Wanted) -> None:
+        if core._bank.llm is None:
             if wanted.entities:
-                self.entities(text)
+                core.entities(text)
             if wanted.statements:
-                self.triples(text)
+                core.triples(text)
 
-    def entities(self, text: str) -> tuple[Named, ...]:
-        if text not in self._named:
-            self._named[text] = tuple(self._bank.mind.entities(text))
-        return self._named[text]
+    def entities(core, text: str) -> tuple[Named, ...]:
+        if text not in core._named:
+            core._named[text] = tuple(core._bank.mind.entities(text))
+        return core._named[text]
 
-    def triples(self, text: str) -> tuple[Triple, ...]:
-        if text not in self._stated:
-            self._stated[text] = tuple(self._bank.mind.triples(text))
-        return self._stated[text]
+    def triples(core, text: str) -> tuple[Triple, ...]:
+        if text not in core._stated:
+            core._stated[text] = tuple(core._bank.mind.triples(text))
+        return core._stated[text]
 
 
-class Extracting(Core):
-    def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
-        """Record as facts what a memory names (`id mentions name`) and what it states.
+def extract(core: Core, id: str, *, entities: bool, statements: bool) -> Extracted:
+    check.identifier(id, "id")
+    check.flag(entities, "entities")
+    check.flag(statements, "statements")
+    if not (entities or statements):
+        raise InputError("statements", "true, where entities is false", statements)
+    holder = core.holder(id)
+    with holder.reading() as reader:
+        holder.standing(reader, id)
+    return _drawn(holder, id, Wanted(entities, statements))
 
-        Rules do it at once; with a language model it is a job. The same text again adds nothing. After a change of the
-        text, facts that it no longer states are removed.
-        """
-        check.identifier(id, "id")
-        check.flag(entities, "entities")
-        check.flag(statements, "statements")
-        if not (entities or statements):
-            raise InputError("statements", "true, where entities is false", statements)
-        holder = self._holder(id)
-        with holder._reading() as reader:
-            holder._standing(reader, id)
-        return holder._drawn(id, Wanted(entities, statements))
 
-    def _drawn(self, id: str, wanted: Wanted) -> Extracted:
-        if self._llm is not None:
-            with self._writing() as writer:
-                return Extracted(self.mind.name, queued=_queued(writer, self._at_hand(writer, id), wanted))
-        from pieria.bank.facts.from_text import found_of, is_still, plans_of, told_of
+def _drawn(core: Core, id: str, wanted: Wanted) -> Extracted:
+    if core.llm is not None:
+        with core.writing() as writer:
+            return Extracted(core.mind.name, queued=_queued(writer, core.at_hand(writer, id), wanted))
+    from pieria.bank.facts.from_text import found_of, is_still, plans_of, told_of
 
-        for _ in range(TRIES):
-            found = found_of(self, id, wanted)
-            with self._writing() as writer:
-                if is_still(self, writer, found.memory):
-                    for plan in plans_of(self, writer, found):
-                        self._applied(writer, plan)
-                    return told_of(self, writer, found)
-        raise ConflictError("it is changed again and again", ids=(id,), hint="Try again in a moment.")
+    for _ in range(TRIES):
+        found = found_of(core, id, wanted)
+        with core.writing() as writer:
+            if is_still(core, writer, found.memory):
+                for plan in plans_of(core, writer, found):
+                    core.applied(writer, plan)
+                return told_of(core, writer, found)
+    raise ConflictError("it is changed again and again", ids=(id,), hint="Try again in a moment.")
 
-    def _draw(self, writer: Writer, memory: Memory, wanted: Wanted, read: Read) -> None:
-        """Extract in the transaction of the write that set the text."""
-        if self._llm is not None:
-            _queued(writer, memory, wanted)
-            return
-        from pieria.bank.facts.from_text import found_in, plans_of
 
-        for plan in plans_of(self, writer, found_in(self, memory, wanted, read)):
-            self._applied(writer, plan)
+def draw(core: Core, writer: Writer, memory: Memory, wanted: Wanted, read: Read) -> None:
+    """Extract in the transaction of the write that set the text."""
+    if core.llm is not None:
+        _queued(writer, memory, wanted)
+        return
+    from pieria.bank.facts.from_text import found_in, plans_of
 
-    def _draw_anew(self, writer: Writer, before: str, memory: Memory, read: Read) -> None:
-        """Extract again from the new text, if the memory had extracted facts."""
-        wanted = self._was_drawn(writer, before)
-        if wanted is not None:
-            self._draw(writer, memory, wanted, read)
+    for plan in plans_of(core, writer, found_in(core, memory, wanted, read)):
+        core.applied(writer, plan)
 
-    def _was_drawn(self, reader: Reader, id: str) -> Wanted | None:
-        """Return what was extracted before from this id, if the facts are not removed by other means."""
-        held = [
-            fact
-            for fact in drawn_from(reader, id, self._filter())
-            if fact.source == SOURCE and (not fact.ended or fact.reason == UNSAID)
-        ]
-        mentions = [folded_predicate(fact.predicate) == MENTIONS for fact in held]
-        return Wanted(any(mentions), not all(mentions)) if held else None
 
-    def _extracted_for(self, work: Work) -> Plan:
-        """Run the extraction job, and return the plan of its last write.
+def draw_anew(core: Core, writer: Writer, before: str, memory: Memory, read: Read) -> None:
+    """Extract again from the new text, if the memory had extracted facts."""
+    wanted = was_drawn(core, writer, before)
+    if wanted is not None:
+        draw(core, writer, memory, wanted, read)
 
-        If the text has changed, the job is stale and the plan is dropped.
-        """
-        from pieria.bank.facts.from_text import found_of, plans_of
 
-        found = found_of(self, *checked_payload(work.payload))
-        work.check()
-        with self._reading() as reader:
-            *first, last = plans_of(self, reader, found)
-        for plan in first:
-            work.apply(plan)
-        return last
+def was_drawn(core: Core, reader: Reader, id: str) -> Wanted | None:
+    """Return what was extracted before from this id, if the facts are not removed by other means."""
+    held = [
+        fact
+        for fact in drawn_from(reader, id, core.filter())
+        if fact.source == SOURCE and (not fact.ended or fact.reason == UNSAID)
+    ]
+    mentions = [folded_predicate(fact.predicate) == MENTIONS for fact in held]
+    return Wanted(any(mentions), not all(mentions)) if held else None
+
+
+def extracted_for(core: Core, work: Work) -> Plan:
+    """Run the extraction job, and return the plan of its last write.
+
+    If the text has changed, the job is stale and the plan is dropped.
+    """
+    from pieria.bank.facts.from_text import found_of, plans_of
+
+    found = found_of(core, *checked_payload(work.payload))
+    work.check()
+    with core.reading() as reader:
+        *first, last = plans_of(core, reader, found)
+    for plan in first:
+        work.apply(plan)
+    return last
 
 
 def drawn_from(reader: Reader, id: str, filter: Filter) -> list[Fact]:

@@ -9,14 +9,13 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from pieria.bank.core import EVERYTHING, Plan
+from pieria.bank.core import EVERYTHING, Core, Plan
 from pieria.bank.facts.extraction import (
     MENTIONS,
     SOURCE,
     TIMES,
     UNSAID,
     Extracted,
-    Extracting,
     Read,
     Wanted,
     drawn_from,
@@ -60,19 +59,19 @@ class Found(NamedTuple):
         return [Statement(id, MENTIONS, name, memory=id, source=SOURCE) for name in self.entities]
 
 
-def found_of(bank: Extracting, id: str, wanted: Wanted) -> Found:
-    with bank._reading() as reader:
-        memory = bank._at_hand(reader, id)
+def found_of(bank: Core, id: str, wanted: Wanted) -> Found:
+    with bank.reading() as reader:
+        memory = bank.at_hand(reader, id)
     return found_in(bank, memory, wanted, Read(bank))
 
 
-def found_in(bank: Extracting, memory: Memory, wanted: Wanted, read: Read) -> Found:
+def found_in(bank: Core, memory: Memory, wanted: Wanted, read: Read) -> Found:
     entities, left = _names(bank, read, memory) if wanted.entities else ((), 0)
     statements, unkept = _statements(bank, read, memory) if wanted.statements else ((), 0)
     return Found(memory, wanted, entities, statements, left + unkept)
 
 
-def _names(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[str, ...], int]:
+def _names(bank: Core, read: Read, memory: Memory) -> tuple[tuple[str, ...], int]:
     """Return each entity once, without times, and the number that could not be kept."""
     kept: dict[str, str] = {}
     left = 0
@@ -88,7 +87,7 @@ def _names(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[str, ...
     return tuple(kept.values()), left
 
 
-def _statements(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[Statement, ...], int]:
+def _statements(bank: Core, read: Read, memory: Memory) -> tuple[tuple[Statement, ...], int]:
     kept: dict[Triplet, Statement] = {}
     left = 0
     for triple in read.triples(memory.text):
@@ -101,15 +100,15 @@ def _statements(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[Sta
     return tuple(kept.values()), left
 
 
-def _plain(bank: Extracting, said: str, parameter: str) -> str:
+def _plain(bank: Core, said: str, parameter: str) -> str:
     """Return the screened text. Raise `PrivacyError` if it contains a secret, even if the bank only flags secrets."""
-    screened = bank._screen(said, parameter)
+    screened = bank.screen(said, parameter)
     if screened.flags:
         raise PrivacyError(parameter, [flag.partition(":")[2] for flag in screened.flags])
     return screened.text
 
 
-def _statement(bank: Extracting, triple: Triple, memory: Memory) -> Statement:
+def _statement(bank: Core, triple: Triple, memory: Memory) -> Statement:
     begin, end = _time_of(triple, memory)
     return checked_statement(
         checked_name(_plain(bank, triple.subject, "subject"), "subject"),
@@ -123,7 +122,7 @@ def _statement(bank: Extracting, triple: Triple, memory: Memory) -> Statement:
     )
 
 
-def plans_of(bank: Extracting, reader: Reader, found: Found) -> list[Plan]:
+def plans_of(bank: Core, reader: Reader, found: Found) -> list[Plan]:
     """Return the plans, usually one. Several values of a single-valued predicate need one plan each, in order."""
     rounds: list[dict[tuple[str, str], list[Statement]]] = [{}]
     aliases = Aliases(reader)
@@ -143,7 +142,7 @@ def plans_of(bank: Extracting, reader: Reader, found: Found) -> list[Plan]:
     ]
 
 
-def _change(bank: Extracting, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
+def _change(bank: Core, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
     """Return the facts to add, and in the first plan the end of facts that the text no longer states.
 
     A fact that a user removed or ended is not added again.
@@ -165,7 +164,7 @@ def _change(bank: Extracting, writer: Writer, found: Found, part: Iterable[State
     return Changeset("extract", facts=rows)
 
 
-def told_of(bank: Extracting, reader: Reader, found: Found) -> Extracted:
+def told_of(bank: Core, reader: Reader, found: Found) -> Extracted:
     filter = _seen_as(bank, found.memory)
     held = {_key(fact): fact for fact in drawn_from(reader, found.memory.id, filter)}
     facts = [held[_key(each)] for each in found.statements if _key(each) in held]
@@ -174,16 +173,16 @@ def told_of(bank: Extracting, reader: Reader, found: Found) -> Extracted:
     return Extracted(bank.mind.name, found.entities, told, left=found.left)
 
 
-def is_still(bank: Extracting, reader: Reader, memory: Memory) -> bool:
-    held = reader.states([memory.id], bank._filter().having(ids=(memory.id,), viewer=EVERYTHING).anything())
+def is_still(bank: Core, reader: Reader, memory: Memory) -> bool:
+    held = reader.states([memory.id], bank.filter().having(ids=(memory.id,), viewer=EVERYTHING).anything())
     if memory.id not in held:
-        bank._standing(reader, memory.id)
+        bank.standing(reader, memory.id)
     return held[memory.id].state.row == memory.row and not held[memory.id].state.ended
 
 
-def _seen_as(bank: Extracting, memory: Memory) -> Filter:
+def _seen_as(bank: Core, memory: Memory) -> Filter:
     """Return the filter of those who see the memory: a worker has no session of its own."""
-    return as_written(bank._filter().having(viewer=Viewer(memory.session, memory.channel)))
+    return as_written(bank.filter().having(viewer=Viewer(memory.session, memory.channel)))
 
 
 def _key(of: Fact | Statement) -> Triplet:

@@ -33,7 +33,7 @@ def state_old_facts(core: Core, via: str = AGENT) -> None:
     A bank without such facts costs one look-up.
     """
     try:
-        with core._reading() as reader:
+        with core.reading() as reader:
             if not are_due(reader):
                 return
     except PieriaError as problem:
@@ -46,7 +46,7 @@ def state_old_facts(core: Core, via: str = AGENT) -> None:
 
 def begin_anew(core: Core) -> None:
     """Search all facts again: an import may have brought facts of an older version."""
-    with core._writing() as writer:
+    with core.writing() as writer:
         if not writer.sourceless(0, 1):
             return
         writer.note([Record(FACTS_STATED, KEY, None)])
@@ -63,7 +63,7 @@ class _Stating:
         self._via = via
 
     def step(self) -> float | None:
-        if self._core._closed:
+        if self._core.closed:
             return None
         try:
             return 0.0 if self._some() else None
@@ -76,19 +76,19 @@ class _Stating:
 
     def _some(self) -> bool:
         """State one batch, and return whether there is more."""
-        with self._core._writing() as writer:
+        with self._core.writing() as writer:
             if not are_due(writer):
                 return False
             after = writer.records(FACTS_STATED).get(KEY, 0)
             found = writer.sourceless(after, AT_ONCE)
             if found:
                 changeset = self._stated([fact for _, fact in found])
-                self._core._applied(writer, lambda _: changeset)
+                self._core.applied(writer, lambda _: changeset)
             writer.note([Record(FACTS_STATED, KEY, found[-1][0] if found else DONE)])
             return bool(found)
 
     def _stated(self, facts: Sequence[Fact]) -> Changeset:
-        speaker = self._core._speaker()
+        speaker = self._core.speaker()
         speaker = speaker._replace(via=lowest(speaker.via, self._via), author=None, author_type=None, channel=None)
         changeset = Changeset("facts state")
         for fact in facts:

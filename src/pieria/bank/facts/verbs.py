@@ -113,7 +113,7 @@ class Facts:
         problems = Problems()
         triple = checked_triple(problems, subject, predicate, object)
         given = checked_moment(problems, at, "at")
-        kept_reason = problems.of(self._core._reason, reason)
+        kept_reason = problems.of(self._core.reason, reason)
         problems.settle()
         statement = self._screened(Statement(*triple))
 
@@ -126,7 +126,7 @@ class Facts:
         """Remove a fact that should not have been stated from every answer. It stays on record."""
         problems = Problems()
         id = problems.of(check.name, fact_id, "fact_id")
-        kept_reason = problems.of(self._core._reason, reason)
+        kept_reason = problems.of(self._core.reason, reason)
         problems.settle()
         return self._written("facts remove", lambda reader, filter: ending.removed(reader, id, kept_reason, filter))[0]
 
@@ -187,7 +187,7 @@ class Facts:
             valid_at=None if history else filter.now if asked is None else asked,
             limit=limit,
         )
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return querying.found(reader, question, filter)
 
     def query_each(
@@ -205,7 +205,7 @@ class Facts:
         asked = _time_asked(problems, valid_at, history)
         filter = self._asked(problems, known_at, limit)
         at = None if history else filter.now if asked is None else asked
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return querying.found_each(reader, names, at, limit, filter)
 
     def timeline(
@@ -218,7 +218,7 @@ class Facts:
         """Return every version of a fact, oldest first, removed ones included."""
         query = FactQuery(ids=(check.name(fact_id, "fact_id"),), include_ended=True, every_version=True)
         filter = self._filter()
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             every = reader.facts(query, as_written(filter))
             versions = [version for version in every if was_seen(reader, version, filter)]
         if not versions:
@@ -236,12 +236,12 @@ class Facts:
         def plan(writer: Writer) -> Changeset:
             return Changeset("facts declare", records=predicates.declared(writer, name, single_valued))
 
-        self._core._apply(plan)
+        self._core.apply(plan)
         return self.conflicts(predicate=name)
 
     def predicates(self) -> list[Predicate]:
         """Return the predicates in use and those declared, by name."""
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return summary.predicates(reader, self._filter())
 
     def conflicts(self, subject: str | None = None, predicate: str | None = None) -> list[Conflict]:
@@ -252,7 +252,7 @@ class Facts:
         if predicate is not None:
             problems.of(checked_predicate, predicate)
         problems.settle()
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return summary.conflicts(reader, subject, predicate, self._filter())
 
     def alias(self, name: str, of: str) -> Entity:
@@ -267,7 +267,7 @@ class Facts:
     def unalias(self, name: str) -> Entity:
         """Remove an alias: the name is an entity of its own again."""
         kept = checked_name(name, "name")
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             if not Aliases(reader).is_alias(kept):
                 # A name redacted when it was written is found by its original.
                 kept = self._screened_name(kept, "name")
@@ -275,18 +275,18 @@ class Facts:
 
     def aliases(self) -> dict[str, str]:
         """Return the entity of each alias."""
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return Aliases(reader).pairs()
 
     def entities(self, prefix: str = "") -> list[Entity]:
         """Return every subject and object with its aliases, if one of its names begins with `prefix`."""
         kept = "" if prefix == "" else folded(check.name(prefix, "prefix"))
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return summary.entities(reader, kept, self._filter())
 
     def stats(self) -> FactStats:
         filter = self._filter()
-        with self._core._reading() as reader:
+        with self._core.reading() as reader:
             return summary.stats(reader, moment(filter.now), filter)
 
     def _state(self, what: str, statement: Statement, plans: Callable[[Reader, Statement, Filter], Planned]) -> Fact:
@@ -299,11 +299,11 @@ class Facts:
             raise
 
     def _is_the_user_s(self, memory: str) -> bool:
-        holder = self._core._holder(memory)
+        holder = self._core.holder(memory)
         if holder is self._core:
             return False
-        with holder._reading() as reader:
-            return memory in reader.states([memory], holder._filter().having(ids=(memory,)).anything())
+        with holder.reading() as reader:
+            return memory in reader.states([memory], holder.filter().having(ids=(memory,)).anything())
 
     def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
         """Write the plan, and return the facts as an answer shows them."""
@@ -317,7 +317,7 @@ class Facts:
             planned.append((made, times, changeset))
             return changeset
 
-        change = self._core._apply(plan)
+        change = self._core.apply(plan)
         [(made, times, changeset)] = planned
         kept = {row.id: row for row in changeset.facts}
         return [
@@ -329,8 +329,8 @@ class Facts:
         def plan(writer: Writer) -> Changeset:
             return Changeset(what, records=plans(Aliases(writer)).records)
 
-        self._core._apply(plan)
-        with self._core._reading() as reader:
+        self._core.apply(plan)
+        with self._core.reading() as reader:
             return summary.entity(reader, name, self._filter())
 
     def _asked(self, problems: Problems, known_at: Instant | None, limit: int | None) -> Filter:
@@ -343,7 +343,7 @@ class Facts:
         return filter
 
     def _filter(self, **values: Any) -> Filter:
-        return self._core._filter(**values)
+        return self._core.filter(**values)
 
     def _screened(self, statement: Statement) -> Statement:
         return replace(
@@ -352,15 +352,15 @@ class Facts:
             predicate=self._screened_name(statement.predicate, "predicate"),
             object=self._screened_name(statement.object, "object"),
             source=self._screened_text(statement.source, "source"),
-            via=self._core._speaker().via,
+            via=self._core.speaker().via,
         )
 
     def _screened_name(self, value: str, parameter: str) -> str:
-        kept = self._core._screen(value.strip(), parameter)[0]
+        kept = self._core.screen(value.strip(), parameter)[0]
         return checked_predicate(kept) if parameter == "predicate" else checked_name(kept, parameter)
 
     def _screened_text(self, value: str | None, parameter: str) -> str | None:
-        return None if value is None else self._core._screen(value, parameter)[0].strip()
+        return None if value is None else self._core.screen(value, parameter)[0].strip()
 
 
 def _made(row: FactRow, change: Change | None) -> Fact:

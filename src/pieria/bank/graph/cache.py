@@ -95,7 +95,7 @@ class GraphReading:
         new = [id for id in dict.fromkeys(ids) if id not in self._metadata]
         if not new:
             return self._metadata
-        usage, noted = reader.usage(new), self._graph._bank._uses.noted(new)
+        usage, noted = reader.usage(new), self._graph._bank.core.uses.noted(new)
         seq, penalties = reader.head().seq, taken(reader, new)
         for id in new:
             known_from = self._met[id].known_from

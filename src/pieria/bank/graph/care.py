@@ -54,10 +54,10 @@ class BankTended:
         """The number of the bank's latest change if no other process has written since the first look, else -1."""
 
     def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
-        self._bank._uses.flush()
+        self._bank.core.uses.flush()
         asked, after = self._filter(kinds=node_types), 0
         while True:
-            with self._bank._reading() as reader:
+            with self._bank.core.reading() as reader:
                 part = reader.standing(asked, after, AT_ONCE)
                 made = self._looks(reader, part)
             if not part:
@@ -66,47 +66,47 @@ class BankTended:
             yield made
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             memories = reader.select(self._filter(ids), "oldest", len(ids)) if ids else []
             return {node.id: node for node in self._graph._nodes(reader, memories)}
 
     def ties(self) -> Iterator[Tie]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             for source, relation, target in reader.ties():
                 edge = EDGES.get(relation)
                 if edge is not None:
                     yield source, target, edge
 
     def texts(self, looks: Sequence[Look]) -> dict[str, str]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = reader.contents([look.mark.row for look in looks])
         return {look.id: found[look.mark.row].text for look in looks if look.mark.row in found}
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         if not self._caught_up:
-            self._bank._embedding.catch_up(CATCHING_UP, math.inf)
+            self._bank.core.embedding.catch_up(CATCHING_UP, math.inf)
             self._caught_up = True
         ids = {look.mark.row: look.id for look in looks}
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = reader.vectors(list(ids))
         return {ids[row]: _middle([vector for _, vector in held]) for row, held in found.items() if held}
 
     def standing(self, ids: Sequence[str]) -> set[str]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return set(reader.states(ids, self._filter(ids))) if ids else set()
 
     def missing(self, ids: Sequence[str]) -> set[str]:
         """Return the ids that do not exist. Removed and archived memories may come back, and are not missing."""
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return set(ids) - reader.states(ids).keys()
 
     def drawn_on(self, looks: Sequence[Look]) -> set[str]:
         ids = {look.id for look in looks}
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return {target for _, relation, target in reader.ties() if relation == DRAWN_FROM and target in ids}
 
     def leftovers(self) -> list[str]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return strangers(reader)
 
     def put_away(self, looks: Sequence[Look]) -> list[str]:
@@ -208,7 +208,7 @@ class BankTended:
                 moment(each.state.at),
                 used[each.state.id],
                 _Mark(each.state.row, each.known_from, head.known),
-                _fades(each.state, self._bank._fades),
+                _fades(each.state, self._bank.core.fades),
                 _stays(each.state),
                 _apart(each.state),
             )
@@ -235,7 +235,7 @@ class BankTended:
         }
 
     def _folding(self, reader: Reader, into: Mapping[str, str], losers: Mapping[str, Stored]) -> Change:
-        everything = self._bank._filter().having(viewer=EVERYTHING)
+        everything = self._bank.core.filter().having(viewer=EVERYTHING)
         change = Change("consolidate")
         change.links = list(_taken_over(_links(reader, [*into, *into.values()]), into))
         change.writes = [_archived(losers[id], f"consolidated into {winner}") for id, winner in into.items()]
@@ -251,7 +251,7 @@ class BankTended:
 
     def _written(self, plan: Callable[[Writer], Change]) -> list[str]:
         """Apply the plan, and return the ids of the written memories. Pending uses are written first."""
-        self._bank._uses.flush()
+        self._bank.core.uses.flush()
         written: list[str] = []
         was_quiet = False
 
@@ -262,7 +262,7 @@ class BankTended:
             written.extend(write.state.id for write in change.writes)
             return change
 
-        made = self._bank._apply(planned)
+        made = self._bank.core.apply(planned)
         if was_quiet and made is not None:
             self._quiet = made.seq
         return written

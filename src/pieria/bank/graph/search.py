@@ -65,7 +65,7 @@ class GraphSearch:
     @property
     def is_floor(self) -> bool:
         """Whether the search relies on words alone: no model, or a hashing embedder."""
-        embedder = self._bank._embedding.embedder
+        embedder = self._bank.core.embedding.embedder
         return embedder is None or embedder.is_floor or self._by_words
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
@@ -77,7 +77,7 @@ class GraphSearch:
             held = scored.get(id, _Scored(0.0))
             scored[id] = _Scored(max(held.relevance, other.relevance), max(held.sure, other.sure))
         self._scored |= scored
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             reached = self._valued(reader, scored, types, values)
             if "subgoal" in node_types:
                 aims = self._aims(reader, scored, values)
@@ -92,19 +92,19 @@ class GraphSearch:
         known: Collection[str],
         values: Values,
     ) -> Reached:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             leads = self._leads(reader, node_ids, through)
             passing = [valued.id for valued in self._valued(reader, leads, through, values).valued]
             tied = self._seen.tied(reader, passing, LED_TO, HUB)
         new = list(dict.fromkeys(met.id for of in tied.values() for met in of if met.id not in known))[:MOST_REACHED]
         scored = self._beside(question.text, new)
         self._scored |= scored
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             reached = self._valued(reader, scored, LED_TO, values)
         return reached._replace(problems=tuple(_hubs(tied)))
 
     def nodes(self, node_ids: Sequence[str]) -> list[Node]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return self._seen.nodes(reader, node_ids)
 
     def sources(self, node_ids: Sequence[str]) -> list[Node]:
@@ -130,7 +130,7 @@ class GraphSearch:
             filter = self._seen.filter(types)
             filter = filter.having(ids=tuple(ids)) if ids else filter
             self._asked[key] = answer(
-                self._bank, question_of(self._bank, text, filter), filter, count, vectors=self._vectors
+                self._bank.core, question_of(self._bank.core, text, filter), filter, count, vectors=self._vectors
             )
         return self._asked[key]
 

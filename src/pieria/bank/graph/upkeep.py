@@ -35,7 +35,7 @@ class GraphUpkeep:
         graph, bank = self._bank.graph, self._bank
         done = consolidate(
             graph,
-            config or bank._config,
+            config or bank.core.config,
             threshold,
             dry_run=dry_run,
             progress=progress,
@@ -59,7 +59,7 @@ class GraphUpkeep:
         graph, bank = self._bank.graph, self._bank
         done = decay(
             graph,
-            config or bank._config,
+            config or bank.core.config,
             threshold,
             node_types,
             dry_run=dry_run,
@@ -76,7 +76,7 @@ class GraphUpkeep:
         from pieria.learning.episodic_validation import validate
 
         graph, bank = self._bank.graph, self._bank
-        done = validate(graph, config or bank._config, dry_run=dry_run, progress=progress, repo_id=bank.name)
+        done = validate(graph, config or bank.core.config, dry_run=dry_run, progress=progress, repo_id=bank.name)
         return self._told("validation_completed", done, dry_run)
 
     def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
@@ -89,5 +89,5 @@ class GraphUpkeep:
     def _told(self, event: str, done: dict[str, Any], dry_run: bool) -> dict[str, Any]:
         """Notify of the result, except for a dry run."""
         if not dry_run:
-            self._bank._tell(event, **fitting(event, done))
+            self._bank.core.tell(event, **fitting(event, done))
         return done

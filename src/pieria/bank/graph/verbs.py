@@ -22,6 +22,7 @@ from pieria.bank.graph.upkeep import GraphUpkeep
 from pieria.bank.graph.write import metadata_of, planned, usage_set
 from pieria.bank.read.pages import after_in, cursor_after, mark_of
 from pieria.bank.read.usage import Noted, with_noted
+from pieria.bank.write.remember import drafted, space_of
 from pieria.errors import InputError
 from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
@@ -95,7 +96,7 @@ class BankGraph(GraphUpkeep):
         A node with an existing id becomes its next version. `created_at` in metadata is ignored: the bank has its own
         known times.
         """
-        with applying(self._bank.name, self._bank._tell, changeset):
+        with applying(self._bank.name, self._bank.core.tell, changeset):
             self._apply(checked(changeset))
 
     def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
@@ -106,7 +107,7 @@ class BankGraph(GraphUpkeep):
         """
         steps = [id for id, node in changeset.nodes().items() if isinstance(node, Episodic)]
         more = {**more, **{id: {**more.get(id, {}), "vectors": None} for id in steps}}
-        with applying(self._bank.name, self._bank._tell, changeset):
+        with applying(self._bank.name, self._bank.core.tell, changeset):
             self._apply(checked(changeset), beside, more, self._with_tags_of)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
@@ -118,7 +119,7 @@ class BankGraph(GraphUpkeep):
             removed = [Write(each.state._replace(ended="removed", reason=None)) for each in held.values()]
             return Change("delete_nodes", writes=removed)
 
-        with telling(self._bank._tell, "delete_nodes", "nodes_deleted", node_ids=list(ids)):
+        with telling(self._bank.core.tell, "delete_nodes", "nodes_deleted", node_ids=list(ids)):
             self._write(plan)
 
     def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
@@ -143,7 +144,7 @@ class BankGraph(GraphUpkeep):
         types = checked_types(node_types)
         self._catch_up()
         candidates: list[tuple[Node, float]] = []
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             for node_type in types:
                 want = max(AT_LEAST, SPARE * int(params_of(value_fn_config, node_type)["top_k"]))
                 near = self._near(reader, questions, self._filter(types=(node_type,)), want)
@@ -159,13 +160,13 @@ class BankGraph(GraphUpkeep):
     def _note_uses(self, node_ids: Iterable[str]) -> None:
         """Count a use of these nodes, in this bank or the user's, if uses are counted. The counts are written later."""
         bank, ids = self._bank, [*node_ids]
-        if bank._count_uses:
-            for holder, theirs in bank._holders(ids).items():
-                holder._uses.note(theirs, bank.viewer.session)
+        if bank.core.count_uses:
+            for holder, theirs in bank.core.holders(ids).items():
+                holder.uses.note(theirs, bank.viewer.session)
 
     def _catch_up(self) -> None:
         """Embed the few pending texts before a search."""
-        self._bank._embedding.catch_up(CATCHING_UP, SECONDS)
+        self._bank.core.embedding.catch_up(CATCHING_UP, SECONDS)
 
     def get_node(self, node_id: str) -> Node | None:
         found = self._held([check.identifier(node_id, "node_id")])
@@ -174,13 +175,13 @@ class BankGraph(GraphUpkeep):
     def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
         ids = known_ids(node_ids)
         edges = EDGES if edge_type is None else (check.one_of(edge_type, "edge_type", EDGES),)
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             starts = set(reader.states(ids, self._filter(ids)))
             tied = {there for _, there, edge in self._steps(reader, starts) if edge in edges}
             return self._nodes(reader, self._memories(reader, list(tied)))
 
     def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return [
                 node
                 for node_type in checked_types(node_types)
@@ -196,7 +197,7 @@ class BankGraph(GraphUpkeep):
         most = check.whole(limit, "limit", 1, MOST_PAGED)
         mark = mark_of(self._bank.name, OLDEST, filter)
         after = None if cursor is None else after_in(cursor, mark, OLDEST)
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             memories = reader.select(filter, OLDEST, most + 1, after)
             shown = memories[:most]
             nodes = self._nodes(reader, shown)
@@ -204,23 +205,23 @@ class BankGraph(GraphUpkeep):
 
     def find_tags(self, labels: Sequence[str]) -> list[Tag]:
         """Return the tags with the same labels as these, oldest first."""
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return self._tags(reader, labels)
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Return the metadata of every existing node. A node that was never used has counts of 0."""
         ids = known_ids(node_ids)
-        noted = self._bank._uses.noted(ids)
-        with self._bank._reading() as reader:
+        noted = self._bank.core.uses.noted(ids)
+        with self._bank.core.reading() as reader:
             return self._metadata(reader, ids, noted)
 
     def latest(self, top_k: int, types: Sequence[str]) -> list[tuple[Node, NodeMetadata]]:
         """Return the nodes that were added or changed last."""
         wanted = checked_types(types, "types")
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             memories = reader.select(self._filter(types=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
             nodes = {node.id: node for node in self._nodes(reader, memories)}
-            metadata = self._metadata(reader, list(nodes), self._bank._uses.noted(nodes))
+            metadata = self._metadata(reader, list(nodes), self._bank.core.uses.noted(nodes))
             return [(nodes[memory.id], metadata[memory.id]) for memory in memories]
 
     @property
@@ -236,7 +237,7 @@ class BankGraph(GraphUpkeep):
     # --- reading
 
     def _filter(self, ids: Sequence[str] | None = None, types: Sequence[str] = NODE_TYPES) -> Filter:
-        asked = self._bank._filter(kinds=self._kinds(types))
+        asked = self._bank.core.filter(kinds=self._kinds(types))
         return asked if ids is None else asked.having(ids=tuple(ids))
 
     def _kinds(self, types: Sequence[str]) -> tuple[str, ...]:
@@ -244,7 +245,7 @@ class BankGraph(GraphUpkeep):
         return (*types, *sorted(kind for kind, seen in self._seen.items() if seen in types))
 
     def _held(self, ids: Sequence[str]) -> list[Node]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return self._nodes(reader, self._memories(reader, ids))
 
     def _memories(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
@@ -306,7 +307,7 @@ class BankGraph(GraphUpkeep):
     def _found(self, reader: Reader, near: Mapping[int, float]) -> list[Found]:
         memories = list(reader.memories(list(near), self._filter()).values()) if near else []
         ids = [memory.id for memory in memories]
-        metadata = self._metadata(reader, ids, self._bank._uses.noted(ids))
+        metadata = self._metadata(reader, ids, self._bank.core.uses.noted(ids))
         nodes = self._nodes(reader, memories)
         pairs = zip(memories, nodes, strict=True)
         return [Found(node, near[memory.row], metadata.get(node.id)) for memory, node in pairs]
@@ -339,9 +340,9 @@ class BankGraph(GraphUpkeep):
         fitted: Fitted = lambda _, asked: asked,
     ) -> None:
         bank = self._bank
-        dimension = cache(bank._embedding.dimension)
+        dimension = cache(bank.core.embedding.dimension)
         wanted = {id: replace(memory_of(node), **more.get(id, {})) for id, node in asked.nodes().items()}
-        drafts = {id: bank._drafted(new, dimension) for id, new in wanted.items()}
+        drafts = {id: drafted(bank.core, new, dimension) for id, new in wanted.items()}
 
         def plan(writer: Writer) -> Change:
             records = list(beside(writer))
@@ -351,7 +352,7 @@ class BankGraph(GraphUpkeep):
             # Undo reverts the knowledge only; the state of a session is separate.
             change.ids = change.written_ids()
             change.records += records
-            change.space = bank._space_of(writer, change.writes)
+            change.space = space_of(bank.core, writer, change.writes)
             return change
 
         self._write(plan, counted=bool(asked.metadata or asked.gained))
@@ -368,9 +369,9 @@ class BankGraph(GraphUpkeep):
     def _write(self, plan: Callable[[Writer], Change], counted: bool = False) -> None:
         """Write the plan. If it sets counts, write the pending counts first."""
         if counted:
-            self._bank._uses.flush()
+            self._bank.core.uses.flush()
         with telemetry.during("storage.persist", repo_id=self._bank.name):
-            self._bank._apply(plan)
+            self._bank.core.apply(plan)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.graph.grounding import noted, taken
 from pieria.bank.write.derived import baseless, narrowed
+from pieria.bank.write.update import content_draft, next_version
 from pieria.errors import ConflictError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
@@ -115,7 +116,7 @@ def earned_by(reward: float) -> float:
 def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Mapping[str, Stored]) -> None:
     """Raise unless every draft may be written under its id."""
     purged = reader.purged(list(drafts))
-    seen = reader.states(drafts, bank._filter().having(ids=tuple(drafts)).anything()) if drafts else {}
+    seen = reader.states(drafts, bank.core.filter().having(ids=tuple(drafts)).anything()) if drafts else {}
     for id, draft in drafts.items():
         if id in purged:
             raise ConflictError("this id was purged", ids=(id,), hint="Use another id.")
@@ -136,11 +137,11 @@ def _write(bank: Bank, writer: Writer, draft: Draft, held: Stored | None) -> Wri
     """Return the first or next version of a node, or None if it is unchanged."""
     assert draft.new.id is not None
     if held is None:
-        return first_write(draft, draft.new.id, bank._now(), f"{bank.name}/{draft.new.kind}")
-    state = _put_again(held.state, draft, bank._now())
+        return first_write(draft, draft.new.id, bank.core.now(), f"{bank.name}/{draft.new.kind}")
+    state = _put_again(held.state, draft, bank.core.now())
     contents = {"text": draft.text, "body": _body(bank, writer, draft, held)}
     anew = bool(draft.vectors) and not _same_vectors(writer, held.state.row, draft)
-    write = bank._next_version(writer, held, state, contents, AGENT, anew=anew)
+    write = next_version(bank.core, writer, held, state, contents, AGENT, anew=anew)
     if write is not None:
         return write._replace(vectors=draft.vectors)
     return None if state == held.state else Write(state)
@@ -148,7 +149,7 @@ def _write(bank: Bank, writer: Writer, draft: Draft, held: Stored | None) -> Wri
 
 def _body(bank: Bank, reader: Reader, draft: Draft, held: Stored) -> dict[str, Any]:
     """Return the fields of the node, and the fields that other code keeps in the body."""
-    before = bank._content_draft(reader, held).new.body
+    before = content_draft(bank.core, reader, held).new.body
     own = own_fields(draft.new.kind)
     return {**{name: value for name, value in before.items() if name not in own}, **draft.new.body}
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.capture.observe import distil_as_job
 from pieria.bank.delete.remove import SCRUB, SCRUB_TRIES
-from pieria.bank.facts.extraction import checked_payload
+from pieria.bank.facts.extraction import checked_payload, extracted_for
 from pieria.errors import BusyError, InputError, UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset
@@ -102,7 +103,7 @@ def names_a_session(payload: Payload) -> None:
 
 def distil(work: Work) -> Effect:
     """Replace a session's raw events by observations."""
-    return work.bank._distil_as_job(work.payload["host"], work.payload["session"])
+    return distil_as_job(work.bank.core, work.payload["host"], work.payload["session"])
 
 
 def names_a_hosts_session(payload: Payload) -> None:
@@ -119,12 +120,12 @@ def decay(work: Work) -> None:
 
 def extract(work: Work) -> Effect:
     """Extract facts from a version of a memory."""
-    return work.bank._extracted_for(work)
+    return extracted_for(work.bank.core, work)
 
 
 def scrub(work: Work) -> None:
     """Erase from the store's files what a purge had to leave there."""
-    if left := work.bank.store.scrub():
+    if left := work.bank.core.store.scrub():
         raise BusyError("scrub", "; ".join(left), hint="`pieria doctor --repair` tries again, and waits longer.")
 
 

@@ -71,14 +71,14 @@ class Jobs:
         )
         job = wanted()
         handler.check(payload or {})
-        with self._bank._writing() as writer:
+        with self._bank.core.writing() as writer:
             if handler.digest is not None:
                 job = wanted(digest=handler.digest(writer, payload or {}))
             return writer.jobs(JobQuery(ids=tuple(writer.enqueue([job]))))[0]
 
     def get(self, id: str) -> Job:
         check.identifier(id, "id")
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             for job in reader.jobs(JobQuery(ids=(id,))):
                 return job
         raise NotFoundError(
@@ -92,20 +92,20 @@ class Jobs:
         wanted = None if states is None else check.choices(states, "states", STATES)
         of = _kinds(kinds)
         check.whole(limit, "limit", 1, MOST_LISTED)
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = reader.jobs(JobQuery(states=wanted, kinds=of, limit=limit + 1))
         return JobList(found[:limit], truncated=len(found) > limit)
 
     def counts(self) -> dict[str, int]:
         """Return the number of jobs in each state."""
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             counted = reader.job_counts()
         return by_state(counted)
 
     def replay(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
         """Queue dead or cancelled jobs again with all their tries: all of them, or none."""
         wanted = check.identifiers(ids, "ids")
-        with self._bank._writing() as writer:
+        with self._bank.core.writing() as writer:
             writer.replay(wanted)
             return _in_order(wanted, writer.jobs(JobQuery(ids=wanted)))
 
@@ -115,7 +115,7 @@ class Jobs:
         A running handler is notified within about a second, and its effect is dropped.
         """
         wanted = check.identifiers(ids, "ids")
-        with self._bank._writing() as writer:
+        with self._bank.core.writing() as writer:
             writer.cancel(wanted)
             return _in_order(wanted, writer.jobs(JobQuery(ids=wanted)))
 

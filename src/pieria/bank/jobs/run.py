@@ -75,12 +75,12 @@ class Work:
         self._told = told
         self._progress: Progress | None = None
         self._written: Progress | None = None
-        self._extended = bank._now()
+        self._extended = bank.core.now()
 
     @property
     def meter(self) -> Meter:
         """The meter to pass to model calls."""
-        return self.bank.meter
+        return self.bank.core.meter
 
     def progress(self, done: int, whole: int, what: str = "") -> None:
         """Report progress; within about a second it is on the job for others to read."""
@@ -97,8 +97,8 @@ class Work:
     def apply(self, effect: Effect) -> Change | None:
         """Write a part of the effect as a change of its own, if this worker still holds the job."""
         self.check()
-        with self.bank._writing() as writer:
-            change = self.bank._applied(writer, plan_of(effect))
+        with self.bank.core.writing() as writer:
+            change = self.bank.core.applied(writer, plan_of(effect))
             self._extend(writer)
             if self.lost:
                 raise JobError("lease_lost")
@@ -117,16 +117,16 @@ class Work:
 
     def beat(self) -> None:
         """Write progress and extend the lease if either is due."""
-        if self._progress is self._written and self.bank._now() - self._extended < self._rules.lease * SECOND / 3:
+        if self._progress is self._written and self.bank.core.now() - self._extended < self._rules.lease * SECOND / 3:
             return
         try:
-            with self.bank.store.writing(BEAT_PATIENCE) as writer:
+            with self.bank.core.store.writing(BEAT_PATIENCE) as writer:
                 self._extend(writer)
         except BusyError:
             log.debug("job %s: another is writing; its lease is extended a little later", self.job.id)
 
     def _extend(self, writer: Writer) -> None:
-        now, progress = self.bank._now(), self._progress
+        now, progress = self.bank.core.now(), self._progress
         self.lost = not writer.extend(self._token, now + int(self._rules.lease * SECOND), progress)
         self._extended, self._written = now, progress
 
@@ -162,20 +162,20 @@ class Shift:
         if work.job.payload is None:
             raise JobError("unreadable_payload")
         handler.check(work.payload)
-        with work.bank._reading() as reader:
+        with work.bank.core.reading() as reader:
             stale = self._is_stale(reader, handler)
         effect = None
         if not stale:
             with _beating(work):
                 effect = handler.run(work)
-        with work.bank._writing() as writer:
+        with work.bank.core.writing() as writer:
             # Check again, because it may have changed while the handler ran. Within the transaction nothing else
             # writes.
             if stale or self._is_stale(writer, handler):
                 outcome = Outcome("stale", _told_of(JobError("changed")))
             else:
                 outcome = Outcome("done")
-                work.bank._applied(writer, plan_of(effect))
+                work.bank.core.applied(writer, plan_of(effect))
             work.settle(writer, outcome)
         return outcome.state
 
@@ -203,7 +203,7 @@ class Shift:
             due = micros(instant(budget.until, "until"))
             return self._settled(Outcome("later", _told_of(budget), due, counts=False))
         if job.attempts < job.tries and _may_pass(problem):
-            due = work.bank._now() + int(self._rules.pause(job.attempts, self._chance) * SECOND)
+            due = work.bank.core.now() + int(self._rules.pause(job.attempts, self._chance) * SECOND)
             return self._settled(Outcome("later", _told_of(problem), due))
         log.warning("job %s (%s) could not be done: %s", job.id, job.kind, _told_of(problem).message)
         log.debug("how it failed", exc_info=problem)
@@ -211,7 +211,7 @@ class Shift:
 
     def _settled(self, outcome: Outcome, patience: float | None = None) -> str:
         try:
-            with self.work.bank.store.writing(patience) as writer:
+            with self.work.bank.core.store.writing(patience) as writer:
                 self.work.settle(writer, outcome)
         except JobError:
             return LOST

@@ -188,9 +188,9 @@ class Worker:
 
     def _one_of(self, bank: Bank) -> bool:
         bank.jobs._joined(self)
-        with bank._reading() as reader:
+        with bank.core.reading() as reader:
             due = reader.jobs_due(self._kinds)
-        if due is None or due > bank._now():
+        if due is None or due > bank.core.now():
             return False
         token = new_id()
         job = self._claimed(bank, token)
@@ -207,8 +207,8 @@ class Worker:
         return True
 
     def _claimed(self, bank: Bank, token: str) -> Job | None:
-        now = bank._now()
-        with bank.store.writing() as writer:
+        now = bank.core.now()
+        with bank.core.store.writing() as writer:
             writer.prune_jobs(now - int(self._rules.kept * SECOND), PRUNED_AT_ONCE)
             return writer.claim(Lease(token, self.name, now + int(self._rules.lease * SECOND)), self._kinds)
 
@@ -218,7 +218,7 @@ def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
 
     With a language model do nothing: its calls are slow and have a budget.
     """
-    if bank._llm is not None or bank.is_foreign:
+    if bank.core.llm is not None or bank.is_foreign:
         return Counter()
     return bank.jobs.worker(kinds=AFTER_CAPTURE).run(once=True, seconds=seconds)
 

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from pieria import telemetry
+from pieria.bank.core import Core
 from pieria.bank.read.recall import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.bank.read.rerank import reranks_of
 from pieria.errors import InputError, NewerVersionError, PieriaError
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pieria.bank.read.recall import Recalling
-
     Vectors = dict[str, NDArray[np.float32]]
     """Vectors of queries, by text."""
 
@@ -49,7 +48,7 @@ ON_THE_SPOT_SECONDS = 0.1
 """The most seconds for embedding pending texts; their words find most of them as well."""
 
 
-def question_of(bank: Recalling, text: str, filter: Filter, deadline: float = math.inf) -> Question:
+def question_of(bank: Core, text: str, filter: Filter, deadline: float = math.inf) -> Question:
     """Return the query with the default settings of `recall`."""
     ranking = POLICIES["hybrid"]
     return Question(
@@ -57,7 +56,7 @@ def question_of(bank: Recalling, text: str, filter: Filter, deadline: float = ma
         reading=reading(text, moment(filter.now), bank.zone),
         policy=ranking,
         min_score=0.0,
-        budget=bank._text_budget,
+        budget=bank.text_budget,
         mark=mark(bank, text, filter, 0.0, ranking),
         fading=bank.fading,
         deadline=deadline,
@@ -65,7 +64,7 @@ def question_of(bank: Recalling, text: str, filter: Filter, deadline: float = ma
 
 
 def answer(
-    bank: Recalling,
+    bank: Core,
     question: Question,
     filter: Filter,
     k: int,
@@ -89,7 +88,7 @@ def answer(
             walk, sources = _resumed(cursor, question, sources)
             # On later pages, "yesterday" is relative to the first page.
             question = replace(question, reading=reading(asked, moment(walk.pins.now), question.reading.zone))
-        standing = bank._embedding.readiness(sources[0].reader)
+        standing = bank.embedding.readiness(sources[0].reader)
         pending = sum(source.reader.pending_count() for source in sources)
         embedded = perf_counter()
         if by_vector:
@@ -106,7 +105,7 @@ def answer(
     return replace(found, plan={**found.plan, "embedding": told})
 
 
-def _measured(bank: Recalling, found: Recall, seconds: float, embedded: float) -> None:
+def _measured(bank: Core, found: Recall, seconds: float, embedded: float) -> None:
     """Report sizes, names and ids to telemetry. Omit why an arm was left out: the reason may quote user text."""
     left_out: Mapping[str, str] = found.plan["left_out"]
     telemetry.point(
@@ -129,7 +128,7 @@ def _measured(bank: Recalling, found: Recall, seconds: float, embedded: float) -
     )
 
 
-def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
+def mark(bank: Core, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
     """Return a digest of bank, query and all options of a recall, to check a cursor.
 
     The time of asking is not in it.
@@ -139,11 +138,9 @@ def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: P
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _with_vectors(
-    bank: Recalling, sources: Sequence[Source], question: Question, known: Vectors | None
-) -> list[Source]:
+def _with_vectors(bank: Core, sources: Sequence[Source], question: Question, known: Vectors | None) -> list[Source]:
     """Return the sources with the query's vector where the space is the same, or else the reason why not."""
-    standings = [bank._embedding.readiness(source.reader) for source in sources]
+    standings = [bank.embedding.readiness(source.reader) for source in sources]
     failed: str | None = None
     vectors: Vectors = {} if known is None else known
     if any(standing.usable for standing in standings) and question.reading.about not in vectors:
@@ -162,7 +159,7 @@ def _with_vectors(
     return given
 
 
-def _foreseen(bank: Recalling, question: Question) -> Vectors:
+def _foreseen(bank: Core, question: Question) -> Vectors:
     """Return vectors of the query and its likely variants; of the query alone if the model refuses the variants."""
     alone = [question.reading.about]
     both = [*alone, *without_named(question.reading)]
@@ -174,25 +171,25 @@ def _foreseen(bank: Recalling, question: Question) -> Vectors:
         return _meanings(bank, alone, question.deadline)
 
 
-def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> Vectors:
+def _meanings(bank: Core, texts: Sequence[str], deadline: float) -> Vectors:
     left = QUESTION_SHARE * (deadline - perf_counter())
-    made = bank._embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
+    made = bank.embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
     return dict(zip(texts, made, strict=True))
 
 
-def _meaning(bank: Recalling, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
+def _meaning(bank: Core, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
     """Return the vector of the query in other words, which is usually known already."""
     if text not in known:
         known |= _meanings(bank, [text], deadline)
     return known[text]
 
 
-def _on_the_spot(bank: Recalling, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:
+def _on_the_spot(bank: Core, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:
     now = perf_counter()
-    return bank._embedding.at_once(texts, now + min(ON_THE_SPOT_SECONDS, ON_THE_SPOT_SHARE * (deadline - now)))
+    return bank.embedding.at_once(texts, now + min(ON_THE_SPOT_SECONDS, ON_THE_SPOT_SHARE * (deadline - now)))
 
 
-def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
+def sources_of(bank: Core, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
     """Return this bank and, for the user's memories, `@me`, each in one read transaction.
 
     Wait for locks until the deadline.
@@ -200,11 +197,11 @@ def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: floa
     seconds = None if deadline == math.inf else max(0.0, deadline - perf_counter())
     wanted = filter.scopes
     found = []
-    user = None if bank.is_user_bank else bank._me(False)
+    user = None if bank.is_user_bank else bank.user_core(False)
     if user is None or wanted is None or set(wanted) != {"user"}:
-        found.append(Source(bank.name, stack.enter_context(bank._reading(seconds)), filter, is_foreign=bank.is_foreign))
+        found.append(Source(bank.name, stack.enter_context(bank.reading(seconds)), filter, is_foreign=bank.is_foreign))
     if user is not None and (wanted is None or "user" in wanted):
-        found.append(Source(user.name, stack.enter_context(user._reading(seconds)), filter, is_foreign=user.is_foreign))
+        found.append(Source(user.name, stack.enter_context(user.reading(seconds)), filter, is_foreign=user.is_foreign))
     for source in found:
         _check_index(source)
     return found

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pieria.bank.filters import Asked, Names
-from pieria.bank.read.recall import MOST_TOKENS, Recalling, deadline_seconds, question_text
+from pieria.bank.core import Core
+from pieria.bank.filters import Names
+from pieria.bank.read.recall import MOST_TOKENS, deadline_seconds, question_text
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -32,95 +33,96 @@ TOKENS = 2_000
 MOST_FILES = 100
 
 
-class Contexts(Recalling):
-    def context(
-        self,
-        query: str | None = None,
-        *,
-        files: Names = (),
-        place: str | End | None = None,
-        session: str | None = None,
-        budget_tokens: int = TOKENS,
-        known_at: Instant | None = None,
-        keep: bool = False,
-        anew: bool = False,
-        deadline_ms: int | None = None,
-    ) -> Context:
-        """Return what an agent should know before it asks: standing rules, pinned memories and open ends.
+def context(
+    core: Core,
+    query: str | None,
+    *,
+    files: Names,
+    place: str | End | None,
+    session: str | None,
+    budget_tokens: int,
+    known_at: Instant | None,
+    keep: bool,
+    anew: bool,
+    deadline_ms: int | None,
+) -> Context:
+    from pieria.bank.read.context_answer import Telling
 
-        An index of the most important memories follows, with as many full texts as fit the budget. All text is fenced
-        as data. With a query or files the context is about these, as of now. Without them it is as of `known_at`, or
-        the session's kept moment, or now. `keep` keeps the moment for the session unless one is kept already. `anew`
-        ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
-        the hits found by then.
-        """
-        from pieria.bank.read.context_answer import Telling
+    problems = Problems()
+    filter = problems.of(core.filter, {"place": place, "known_at": known_at})
+    speaking = core.viewer.session if session is None else problems.of(check.name, session, "session")
+    named = problems.of(_files, files)
+    problems.of(check.whole, budget_tokens, "budget_tokens", 1, MOST_TOKENS)
+    asked = None if query is None else problems.of(question_text, query)
+    problems.of(check.flag, anew, "anew")
+    if problems.of(check.flag, keep, "keep"):
+        problems.of(_check_keeping, speaking, query is None and not named and known_at is None)
+    seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
+    if deadline_ms is not None and query is None:
+        problems.of(_check_hurry)
+    problems.settle()
+    viewer = Viewer(speaking, core.viewer.channel, core.viewer.everything)
+    telling = Telling(core, filter.having(viewer=viewer), named, budget_tokens, seconds)
+    about = (asked or "").strip()
+    made = _made(core, telling, about, filter.known_at, bool(named), speaking, keep=keep, anew=anew)
+    if speaking is not None and core.count_uses:
+        core.uses.note_told([item.id for item in made.items], speaking)
+    return made
 
-        problems = Problems()
-        filter = problems.of(self._filter, Asked(place=place, known_at=known_at))
-        speaking = self.viewer.session if session is None else problems.of(check.name, session, "session")
-        named = problems.of(_files, files)
-        problems.of(check.whole, budget_tokens, "budget_tokens", 1, MOST_TOKENS)
-        asked = None if query is None else problems.of(question_text, query)
-        problems.of(check.flag, anew, "anew")
-        if problems.of(check.flag, keep, "keep"):
-            problems.of(_check_keeping, speaking, query is None and not named and known_at is None)
-        seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
-        if deadline_ms is not None and query is None:
-            problems.of(_check_hurry)
-        problems.settle()
-        viewer = Viewer(speaking, self.viewer.channel, self.viewer.everything)
-        telling = Telling(self, filter.having(viewer=viewer), named, budget_tokens, seconds)
-        about = (asked or "").strip()
-        made = self._made(telling, about, filter.known_at, bool(named), speaking, keep=keep, anew=anew)
-        if speaking is not None and self._count_uses:
-            self._uses.note_told([item.id for item in made.items], speaking)
-        return made
 
-    def _made(
-        self, telling: Telling, about: str, known_at: int | None, has_files: bool, speaking: str | None, *, keep: bool,
-        anew: bool,
-    ) -> Context:  # fmt: skip
-        from pieria.bank.read.context_answer import Moment
+def _made(
+    core: Core,
+    telling: Telling,
+    about: str,
+    known_at: int | None,
+    has_files: bool,
+    speaking: str | None,
+    *,
+    keep: bool,
+    anew: bool,
+) -> Context:
+    from pieria.bank.read.context_answer import Moment
 
-        if known_at is not None:
-            return telling.told(about, Moment(known_at, {}))
-        kept = None if speaking is None else self._kept_moment(speaking)
-        if about or has_files:
-            return telling.told(about, None, () if kept is None or anew else kept.told)
-        while kept is None or anew:
-            made, now = telling.begun()
-            if not keep or speaking is None or self._keep_moment(speaking, now, anew):
-                return made
-            # Another process kept a moment first.
-            kept = self._kept_moment(speaking)
-        return telling.told("", kept)
+    if known_at is not None:
+        return telling.told(about, Moment(known_at, {}))
+    kept = None if speaking is None else _kept_moment(core, speaking)
+    if about or has_files:
+        return telling.told(about, None, () if kept is None or anew else kept.told)
+    while kept is None or anew:
+        made, now = telling.begun()
+        if not keep or speaking is None or _keep_moment(core, speaking, now, anew):
+            return made
+        # Another process kept a moment first.
+        kept = _kept_moment(core, speaking)
+    return telling.told("", kept)
 
-    def _kept_moment(self, session: str) -> Moment | None:
-        with self._reading() as reader:
-            held = reader.records(KEPT, session).get(session)
-        if held is None:
-            return None
-        from pieria.bank.read.context_answer import moment_of
 
-        return moment_of(held)
+def _kept_moment(core: Core, session: str) -> Moment | None:
+    with core.reading() as reader:
+        held = reader.records(KEPT, session).get(session)
+    if held is None:
+        return None
+    from pieria.bank.read.context_answer import moment_of
 
-    def _keep_moment(self, session: str, now: Moment, anew: bool) -> bool:
-        """Keep the moment, and return False if one is kept already."""
-        done: list[bool] = []
+    return moment_of(held)
 
-        def plan(writer: Writer) -> Changeset:
-            held = writer.records(KEPT)
-            done.append(anew or session not in held)
-            if not done[0]:
-                return Changeset("context")
-            old = [key for key, value in held.items() if value["now"] < now.now - KEPT_DAYS * DAY and key != session]
-            records = [*(Record(KEPT, key, None) for key in old), Record(KEPT, session, now.as_record())]
-            # Do not name the session in the journal: it is private.
-            return Changeset("context", records=records, ids=(KEPT,))
 
-        self._apply(plan)
-        return done[0]
+def _keep_moment(core: Core, session: str, now: Moment, anew: bool) -> bool:
+    """Keep the moment, and return False if one is kept already."""
+    done: list[bool] = []
+
+    def plan(writer: Writer) -> Changeset:
+        held = writer.records(KEPT)
+        done.append(anew or session not in held)
+        if not done[0]:
+            return Changeset("context")
+        old = [key for key, value in held.items() if value["now"] < now.now - KEPT_DAYS * DAY and key != session]
+        records = [*(Record(KEPT, key, None) for key in old), Record(KEPT, session, now.as_record())]
+        # Do not name the session in the journal: it is private.
+        return Changeset("context", records=records, ids=(KEPT,))
+
+    core.apply(plan)
+    return done[0]
 
 
 def _files(files: object) -> tuple[str, ...]:

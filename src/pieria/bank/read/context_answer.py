@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from pieria.bank.capture.hooks import CHECKPOINTS
+from pieria.bank.core import Core
 from pieria.bank.read.answer import answer, question_of, sources_of
-from pieria.bank.read.recall import ANSWERING_KINDS, Recalling
+from pieria.bank.read.recall import ANSWERING_KINDS
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.recall.context.block import Frame, block, told_in
@@ -45,7 +46,7 @@ class Moment:
 class Telling:
     """Builds one context. `filter` has the viewer, time and place."""
 
-    def __init__(self, bank: Recalling, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
+    def __init__(self, bank: Core, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
         self._bank = bank
         self._filter = filter
         self._files = files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from pieria.bank.core import Core
 from pieria.bank.read.neighbors import DIRECTIONS, Way, walked
@@ -23,239 +23,225 @@ from pieria.store.protocol import Reader, Writer
 HOPS_LIMIT = 10
 
 
-class Linking(Core):
-    def link(
-        self,
-        source: str | End,
-        target: str | End,
-        relation: str = "related",
-        *,
-        weight: float = 1.0,
-        label: str | None = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> Link:
-        """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
-        row = self._row(source, target, relation, weight, label, meta)
-        holder = self._common_holder(_ends_of(row))
-        with holder._writing() as writer:
-            tied: list[str] = []
-            holder._applied(writer, lambda writer: holder._tying(writer, row, tied))
-            return writer.links(ids=tied)[0]
+def link(
+    core: Core,
+    source: str | End,
+    target: str | End,
+    relation: str,
+    *,
+    weight: float,
+    label: str | None,
+    meta: Mapping[str, Any] | None,
+) -> Link:
+    row = _row(core, source, target, relation, weight, label, meta)
+    holder = common_holder(core, _ends_of(row))
+    with holder.writing() as writer:
+        tied: list[str] = []
+        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
+        return writer.links(ids=tied)[0]
 
-    def _row(
-        self,
-        source: str | End,
-        target: str | End,
-        relation: str,
-        weight: float,
-        label: str | None,
-        meta: Mapping[str, Any] | None,
-    ) -> LinkRow:
-        problems = Problems()
-        ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
-        named = problems.of(_own_relation, relation)
-        share = problems.of(check.number, weight, "weight", 0.0, 1.0)
-        kept_label = None if label is None else problems.of(check.text, label, "label", 4_000)
-        kept_meta = None if meta is None else problems.of(check.mapping, meta, "meta")
-        if ends[0] is not None and ends[0] == ends[1]:
-            problems.found.append(InputError("target", "another end than the source", target))
-        problems.settle()
-        if kept_label is not None:
-            kept_label = self._screen(kept_label, "label").text
-        kept_meta, _ = self._screening.mapping(kept_meta, "meta")
-        (source_is, one), (target_is, other) = ends
-        return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
 
-    def _tying(self, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:
-        for end in _ends_of(row):
-            if end.what == "memory":
-                self._standing(writer, end.name)
-        old = same_tie(writer, row)
-        tied.append(row.id if old is None else old.id)
-        if old is not None and row_of(old) == _as_tied(row, old):
-            return Changeset("link")
-        if row.relation == DRAWN_FROM and row.source in _sources_of(writer, row.target):
-            raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
-        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
-            derived, evidence = (self._standing(writer, id).state for id in (row.source, row.target))
-            reason = baseless(narrowed(derived, evidence))
-            if reason is not None:
-                raise ConflictError(reason, ids=(row.source, row.target))
-        return Changeset("link", links=[row if old is None else _as_tied(row, old)])
+def _row(
+    core: Core,
+    source: str | End,
+    target: str | End,
+    relation: str,
+    weight: float,
+    label: str | None,
+    meta: Mapping[str, Any] | None,
+) -> LinkRow:
+    problems = Problems()
+    ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
+    named = problems.of(_own_relation, relation)
+    share = problems.of(check.number, weight, "weight", 0.0, 1.0)
+    kept_label = None if label is None else problems.of(check.text, label, "label", 4_000)
+    kept_meta = None if meta is None else problems.of(check.mapping, meta, "meta")
+    if ends[0] is not None and ends[0] == ends[1]:
+        problems.found.append(InputError("target", "another end than the source", target))
+    problems.settle()
+    if kept_label is not None:
+        kept_label = core.screen(kept_label, "label").text
+    kept_meta, _ = core.screening.mapping(kept_meta, "meta")
+    (source_is, one), (target_is, other) = ends
+    return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
 
-    def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
-        """Remove one link by its id, or all links between two ends, optionally of one relation."""
-        if target is None:
-            if relation is not None:
-                raise InputError("target", "an end, together with the relation", None)
-            wanted = check.identifier(source, "source")
-            return self._link_holder(wanted)._untied(lambda reader: reader.links(ids=[wanted]), wanted)
-        ends = (_end(source, "source"), _end(target, "target"))
+
+def _tying(core: Core, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:
+    for end in _ends_of(row):
+        if end.what == "memory":
+            core.standing(writer, end.name)
+    old = same_tie(writer, row)
+    tied.append(row.id if old is None else old.id)
+    if old is not None and row_of(old) == _as_tied(row, old):
+        return Changeset("link")
+    if row.relation == DRAWN_FROM and row.source in _sources_of(writer, row.target):
+        raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
+    if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+        derived, evidence = (core.standing(writer, id).state for id in (row.source, row.target))
+        reason = baseless(narrowed(derived, evidence))
+        if reason is not None:
+            raise ConflictError(reason, ids=(row.source, row.target))
+    return Changeset("link", links=[row if old is None else _as_tied(row, old)])
+
+
+def unlink(core: Core, source: str | End, target: str | End | None, relation: str | None) -> list[Link]:
+    if target is None:
         if relation is not None:
-            _own_relation(relation)
-        holder = self._common_holder(ends)
-        return holder._untied(lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
+            raise InputError("target", "an end, together with the relation", None)
+        wanted = check.identifier(source, "source")
+        return _untied(_link_holder(core, wanted), lambda reader: reader.links(ids=[wanted]), wanted)
+    ends = (_end(source, "source"), _end(target, "target"))
+    if relation is not None:
+        _own_relation(relation)
+    holder = common_holder(core, ends)
+    return _untied(holder, lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
 
-    def _link_holder(self, id: str) -> Self:
-        """Return the bank that holds the link, like `_holder` for a memory."""
-        user: Self | None = None if self.is_user_bank else self._me(False)
-        if user is not None:
-            with user._reading() as reader:
-                if reader.links(ids=[id]):
-                    return user
-        return self
 
-    def _untied(self, find: Callable[[Reader], list[Link]], asked: str) -> list[Link]:
-        untied: list[Link] = []
+def _link_holder(core: Core, id: str) -> Core:
+    """Return the bank that holds the link, like `_holder` for a memory."""
+    user: Core | None = None if core.is_user_bank else core.user_core(False)
+    if user is not None:
+        with user.reading() as reader:
+            if reader.links(ids=[id]):
+                return user
+    return core
 
-        def plan(writer: Writer) -> Changeset:
-            found = [link for link in find(writer) if link.relation not in RESERVED]
-            untied.extend(self._with_seen_ends(writer, found))
-            if not untied:
-                raise NotFoundError("link", asked, hint="`neighbors` shows the links, with their ids.")
-            return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
 
-        self._apply(plan)
-        return untied
+def _untied(core: Core, find: Callable[[Reader], list[Link]], asked: str) -> list[Link]:
+    untied: list[Link] = []
 
-    def links(self, end: str | End | None = None, *, relation: str | None = None) -> list[Link]:
-        """Return all links, or those of one end, oldest first."""
-        ends = None if end is None else (_end(end, "end"),)
-        if relation is not None:
-            check.name(relation, "relation")
-        holder = self._common_holder(ends or ())
-        with holder._reading() as reader:
-            return holder._with_seen_ends(reader, reader.links(ends, relation))
+    def plan(writer: Writer) -> Changeset:
+        found = [link for link in find(writer) if link.relation not in RESERVED]
+        untied.extend(_with_seen_ends(core, writer, found))
+        if not untied:
+            raise NotFoundError("link", asked, hint="`neighbors` shows the links, with their ids.")
+        return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
 
-    def _with_seen_ends(self, reader: Reader, links: list[Link]) -> list[Link]:
-        """Return the links between places and visible memories."""
-        names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
-        seen = reader.states(names, self._filter().having(ids=names).anything())
-        return [
-            link
-            for link in links
-            if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
-        ]
+    core.apply(plan)
+    return untied
 
-    def neighbors(
-        self,
-        id: str | End,
-        *,
-        relation: str | None = None,
-        direction: str = "both",
-        hops: int = 1,
-        limit: int = 50,
-    ) -> Neighborhood:
-        """Return what the links of a memory or place lead to, nearest first, each once.
 
-        `truncated` says that `limit` cut it.
-        """
-        start = _end(id, "id")
-        return self._around_each((start,), relation, direction, hops, limit)[start]
+def links(core: Core, end: str | End | None, *, relation: str | None) -> list[Link]:
+    ends = None if end is None else (_end(end, "end"),)
+    if relation is not None:
+        check.name(relation, "relation")
+    holder = common_holder(core, ends or ())
+    with holder.reading() as reader:
+        return _with_seen_ends(holder, reader, reader.links(ends, relation))
 
-    def neighbors_each(
-        self,
-        ids: str | End | Iterable[str | End],
-        *,
-        relation: str | None = None,
-        direction: str = "both",
-        hops: int = 1,
-        limit: int = 50,
-    ) -> dict[str | End, Neighborhood]:
-        """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
-        starts = {id: _end(id, "ids") for id in _several(ids)}
-        around = self._around_each(starts.values(), relation, direction, hops, limit)
-        return {id: around[start] for id, start in starts.items()}
 
-    def _around_each(
-        self, starts: Iterable[End], relation: str | None, direction: str, hops: int, limit: int
-    ) -> dict[End, Neighborhood]:
-        check.one_of(direction, "direction", DIRECTIONS)
-        check.whole(hops, "hops", 1, HOPS_LIMIT)
-        check.whole(limit, "limit", 1, 10_000)
-        if relation is not None:
-            check.name(relation, "relation")
-        way = Way(relation, direction, hops)
-        around: dict[End, Neighborhood] = {}
-        for holder, theirs in self._ends_by_holder(dict.fromkeys(starts)).items():
-            with holder._reading() as reader:
-                holder._all_standing(reader, [end.name for end in theirs if end.what == "memory"])
-                each = walked(reader, holder._filter(), theirs, way, limit + 1)
-            for start, found in zip(theirs, each, strict=True):
-                around[start] = Neighborhood(found[:limit], truncated=len(found) > limit)
-        return around
+def _with_seen_ends(core: Core, reader: Reader, links: list[Link]) -> list[Link]:
+    """Return the links between places and visible memories."""
+    names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
+    seen = reader.states(names, core.filter().having(ids=names).anything())
+    return [
+        link for link in links if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
+    ]
 
-    def _ends_by_holder(self, ends: Collection[End]) -> dict[Self, list[End]]:
-        """Group the ends by the bank that holds them. A place belongs to this bank."""
-        holders = self._holders([end.name for end in ends if end.what == "memory"])
-        holder_of = {End("memory", id): holder for holder, ids in holders.items() for id in ids}
-        found: dict[Self, list[End]] = {}
-        for end in ends:
-            found.setdefault(holder_of.get(end, self), []).append(end)
-        return found
 
-    def _common_holder(self, ends: Sequence[End]) -> Self:
-        """Return the bank that holds the memories among the ends. Raise if there are two: links stay within a bank."""
-        holders = self._holders([end.name for end in ends if end.what == "memory"])
-        if len(holders) > 1:
-            hint = "Links stay within a bank; one of these is the user's own, in @me."
-            raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
-        return next(iter(holders), self)
+def neighbors(
+    core: Core, id: str | End, *, relation: str | None, direction: str, hops: int, limit: int
+) -> Neighborhood:
+    start = _end(id, "id")
+    return _around_each(core, (start,), relation, direction, hops, limit)[start]
 
-    def touch(
-        self,
-        ids: str | Iterable[str],
-        *,
-        accesses: int = 1,
-        reviews: int = 0,
-        crossings: int = 0,
-        reward: float | None = None,
-        boost: bool = False,
-    ) -> dict[str, Usage]:
-        """Count a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if given.
 
-        A boost makes the memories stronger by the setting `crossing_boost`.
-        """
-        wanted = check.identifiers(ids, "ids")
-        problems = Problems()
-        for value, name in ((accesses, "accesses"), (reviews, "reviews"), (crossings, "crossings")):
-            problems.of(check.whole, value, name, 0, 1_000_000)
-        if reward is not None:
-            problems.of(check.number, reward, "reward", -1.0, 1.0)
-        problems.of(check.flag, boost, "boost")
-        problems.settle()
-        if not (accesses or reviews or crossings or reward is not None):
-            raise InputError("accesses", "at least one use to count", 0)
-        from pieria.upkeep.review import strengthened
+def neighbors_each(
+    core: Core, ids: str | End | Iterable[str | End], *, relation: str | None, direction: str, hops: int, limit: int
+) -> dict[str | End, Neighborhood]:
+    starts = {id: _end(id, "ids") for id in _several(ids)}
+    around = _around_each(core, starts.values(), relation, direction, hops, limit)
+    return {id: around[start] for id, start in starts.items()}
 
-        holders = self._holders(wanted)
-        for holder, theirs in holders.items():
-            with holder._reading() as reader:
-                holder._all_standing(reader, theirs)
-        for holder, theirs in holders.items():
-            now = self._now()
 
-            def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
-                standing = holder._all_standing(writer, theirs)
-                by = self.habits.crossing_boost if boost else 0.0
-                writes = [write for held in standing if (write := strengthened(held, by)) is not None]
-                uses = [_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
-                return Changeset("touch", writes=writes, usage=spaced_uses(writer, uses))
+def _around_each(
+    core: Core, starts: Iterable[End], relation: str | None, direction: str, hops: int, limit: int
+) -> dict[End, Neighborhood]:
+    check.one_of(direction, "direction", DIRECTIONS)
+    check.whole(hops, "hops", 1, HOPS_LIMIT)
+    check.whole(limit, "limit", 1, 10_000)
+    if relation is not None:
+        check.name(relation, "relation")
+    way = Way(relation, direction, hops)
+    around: dict[End, Neighborhood] = {}
+    for holder, theirs in _ends_by_holder(core, dict.fromkeys(starts)).items():
+        with holder.reading() as reader:
+            holder.all_standing(reader, [end.name for end in theirs if end.what == "memory"])
+            each = walked(reader, holder.filter(), theirs, way, limit + 1)
+        for start, found in zip(theirs, each, strict=True):
+            around[start] = Neighborhood(found[:limit], truncated=len(found) > limit)
+    return around
 
-            holder._apply(plan)
-        return self.usage(wanted)
 
-    def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
-        """Return the usage of memories, with zeros for an unused one."""
-        wanted = check.identifiers(ids, "ids")
-        found: dict[str, Usage] = {}
-        for holder, theirs in self._holders(wanted).items():
-            noted = holder._uses.noted(theirs)
-            with holder._reading() as reader:
-                holder._check_known(reader, theirs)
-                used, seq = reader.usage(theirs), reader.head().seq
-            found |= {id: with_noted(used.get(id, UNUSED), noted.get(id, ()), seq) for id in theirs}
-        return {id: found[id] for id in wanted}
+def _ends_by_holder(core: Core, ends: Collection[End]) -> dict[Core, list[End]]:
+    """Group the ends by the bank that holds them. A place belongs to this bank."""
+    holders = core.holders([end.name for end in ends if end.what == "memory"])
+    holder_of = {End("memory", id): holder for holder, ids in holders.items() for id in ids}
+    found: dict[Core, list[End]] = {}
+    for end in ends:
+        found.setdefault(holder_of.get(end, core), []).append(end)
+    return found
+
+
+def common_holder(core: Core, ends: Sequence[End]) -> Core:
+    """Return the bank that holds the memories among the ends. Raise if there are two: links stay within a bank."""
+    holders = core.holders([end.name for end in ends if end.what == "memory"])
+    if len(holders) > 1:
+        hint = "Links stay within a bank; one of these is the user's own, in @me."
+        raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
+    return next(iter(holders), core)
+
+
+def touch(
+    core: Core,
+    ids: str | Iterable[str],
+    *,
+    accesses: int,
+    reviews: int,
+    crossings: int,
+    reward: float | None,
+    boost: bool,
+) -> dict[str, Usage]:
+    wanted = check.identifiers(ids, "ids")
+    problems = Problems()
+    for value, name in ((accesses, "accesses"), (reviews, "reviews"), (crossings, "crossings")):
+        problems.of(check.whole, value, name, 0, 1_000_000)
+    if reward is not None:
+        problems.of(check.number, reward, "reward", -1.0, 1.0)
+    problems.of(check.flag, boost, "boost")
+    problems.settle()
+    if not (accesses or reviews or crossings or reward is not None):
+        raise InputError("accesses", "at least one use to count", 0)
+    from pieria.upkeep.review import strengthened
+
+    holders = core.holders(wanted)
+    for holder, theirs in holders.items():
+        with holder.reading() as reader:
+            holder.all_standing(reader, theirs)
+    for holder, theirs in holders.items():
+        now = core.now()
+
+        def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
+            standing = holder.all_standing(writer, theirs)
+            by = core.habits.crossing_boost if boost else 0.0
+            writes = [write for held in standing if (write := strengthened(held, by)) is not None]
+            uses = [_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
+            return Changeset("touch", writes=writes, usage=spaced_uses(writer, uses))
+
+        holder.apply(plan)
+    return usage(core, wanted)
+
+
+def usage(core: Core, ids: str | Iterable[str]) -> dict[str, Usage]:
+    wanted = check.identifiers(ids, "ids")
+    found: dict[str, Usage] = {}
+    for holder, theirs in core.holders(wanted).items():
+        noted = holder.uses.noted(theirs)
+        with holder.reading() as reader:
+            holder.check_known(reader, theirs)
+            used, seq = reader.usage(theirs), reader.head().seq
+        found |= {id: with_noted(used.get(id, UNUSED), noted.get(id, ()), seq) for id in theirs}
+    return {id: found[id] for id in wanted}
 
 
 def _sources_of(reader: Reader, id: str) -> set[str]:

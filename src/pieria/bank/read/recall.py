@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from pieria.bank.core import Core
-from pieria.bank.filters import Asked, Names
+from pieria.bank.filters import Filters
 from pieria.errors import InputError
 from pieria.record import check, effort
-from pieria.record.draft import Instant, Problems
-from pieria.record.end import End
+from pieria.record.draft import Problems
 from pieria.record.memory import KINDS, ROUTING_KINDS
 from pieria.record.time import moment
 
@@ -31,118 +30,85 @@ CAUGHT_UP = 16
 """The most pending texts embedded before memories are compared; the background embeds more."""
 
 
-class Recalling(Core):
-    def recall(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        kinds: Names | None = None,
-        types: Names | None = None,
-        tags: Names | None = None,
-        entities: Names | None = None,
-        files: Names | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        scope: Names | None = None,
-        source: str | None = None,
-        place: str | End | None = None,
-        meta: Mapping[str, Any] | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        used_since: Instant | None = None,
-        valid_at: Instant | None = None,
-        known_at: Instant | None = None,
-        status: Names | None = None,
-        min_score: float | None = None,
-        min_confidence: float | None = None,
-        least_retention: float | None = None,
-        review: bool | float = False,
-        cursor: str | None = None,
-        policy: str | Callable[..., float] = "hybrid",
-        weights: Mapping[str, float] | None = None,
-        deadline_ms: int | None = None,
-        budget_tokens: int | None = None,
-        time_zone: str | None = None,
-        by_meaning: bool = True,
-        matching: bool = False,
-        counted: bool = True,
-    ) -> Recall:
-        """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
+def recall(
+    core: Core,
+    query: str,
+    *,
+    k: int,
+    min_score: float | None,
+    min_confidence: float | None,
+    least_retention: float | None,
+    review: bool | float,
+    cursor: str | None,
+    policy: str | Callable[..., float],
+    weights: Mapping[str, float] | None,
+    deadline_ms: int | None,
+    budget_tokens: int | None,
+    time_zone: str | None,
+    by_meaning: bool,
+    matching: bool,
+    counted: bool,
+    **filters: Unpack[Filters],
+) -> Recall:
+    from pieria.bank.read.answer import answer, mark, ranking_of
+    from pieria.recall.page import Question
+    from pieria.recall.policies import MOST
+    from pieria.recall.query import reading
+    from pieria.record.zones import checked_zone
 
-        Lists match any of their values. `valid_at` selects memories valid at a time, `known_at` those known then. Any
-        text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories about to be
-        forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
-        the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
-        `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
-        """
-        from pieria.bank.read.answer import answer, mark, ranking_of
-        from pieria.recall.page import Question
-        from pieria.recall.policies import MOST
-        from pieria.recall.query import reading
-        from pieria.record.zones import checked_zone
+    check.keywords(filters, Filters, "recall")
+    problems = Problems()
+    filter = problems.of(core.filter, filters)
+    problems.of(check.whole, k, "k", 1, K_LIMIT)
+    least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
+    surest = 0.0 if min_confidence is None else problems.of(check.number, min_confidence, "min_confidence")
+    left = 0.0 if least_retention is None else problems.of(check.number, least_retention, "least_retention", 0, MOST)
+    share = problems.of(_share, review, core.fading.review_share)
+    asked = problems.of(question_text, query)
+    ranking = problems.of(ranking_of, policy, weights)
+    seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
+    tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
+    zone = None if time_zone is None else problems.of(checked_zone, time_zone, "time_zone")
+    problems.of(check.flag, by_meaning, "by_meaning")
+    problems.of(check.flag, matching, "matching")
+    problems.of(check.flag, counted, "counted")
+    problems.settle()
+    if filters.get("kinds") is None:
+        filter = filter.having(kinds=ANSWERING_KINDS)
+    due = perf_counter() + seconds
+    question = Question(
+        text=asked,
+        reading=reading(asked, moment(filter.now), zone or core.zone),
+        policy=ranking,
+        min_score=least,
+        budget=core.text_budget,
+        mark=mark(core, asked, filter, least, ranking, left, share, by_meaning, matching, time_zone, surest),
+        fading=core.fading,
+        deadline=due,
+        tokens=tokens,
+        by_meaning=by_meaning,
+        matching=matching,
+        min_confidence=surest,
+        least_left=left,
+        review=share,
+        fades=core.fades,
+    )
+    with effort.until(due):
+        found = answer(core, question, filter, k, cursor)
+    if core.count_uses and counted:
+        _note(core, found)
+    return found
 
-        problems = Problems()
-        filter = problems.of(
-            self._filter,
-            Asked(
-                kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
-                since, until, valid_at, known_at, status, used_since=used_since,
-            ),
-        )  # fmt: skip
-        problems.of(check.whole, k, "k", 1, K_LIMIT)
-        least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
-        surest = 0.0 if min_confidence is None else problems.of(check.number, min_confidence, "min_confidence")
-        left = (
-            0.0 if least_retention is None else problems.of(check.number, least_retention, "least_retention", 0, MOST)
-        )
-        share = problems.of(_share, review, self.fading.review_share)
-        asked = problems.of(question_text, query)
-        ranking = problems.of(ranking_of, policy, weights)
-        seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
-        tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
-        zone = None if time_zone is None else problems.of(checked_zone, time_zone, "time_zone")
-        problems.of(check.flag, by_meaning, "by_meaning")
-        problems.of(check.flag, matching, "matching")
-        problems.of(check.flag, counted, "counted")
-        problems.settle()
-        if kinds is None:
-            filter = filter.having(kinds=ANSWERING_KINDS)
-        due = perf_counter() + seconds
-        question = Question(
-            text=asked,
-            reading=reading(asked, moment(filter.now), zone or self.zone),
-            policy=ranking,
-            min_score=least,
-            budget=self._text_budget,
-            mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching, time_zone, surest),
-            fading=self.fading,
-            deadline=due,
-            tokens=tokens,
-            by_meaning=by_meaning,
-            matching=matching,
-            min_confidence=surest,
-            least_left=left,
-            review=share,
-            fades=self._fades,
-        )
-        with effort.until(due):
-            found = answer(self, question, filter, k, cursor)
-        if self._count_uses and counted:
-            self._note(found)
-        return found
 
-    def _note(self, found: Recall) -> None:
-        """Count a use of the memories found, in the bank of each."""
-        told = [memory for hit in found for memory in (hit.memory, hit.reply) if memory is not None]
-        theirs = [] if self.is_user_bank else [memory.id for memory in told if memory.scope == "user"]
-        user = self._me(False) if theirs else None
-        if user is not None:
-            user._uses.note(theirs, self.viewer.session)
-        ours = [memory.id for memory in told if user is None or memory.scope != "user"]
-        self._uses.note(ours, self.viewer.session)
+def _note(core: Core, found: Recall) -> None:
+    """Count a use of the memories found, in the bank of each."""
+    told = [memory for hit in found for memory in (hit.memory, hit.reply) if memory is not None]
+    theirs = [] if core.is_user_bank else [memory.id for memory in told if memory.scope == "user"]
+    user = core.user_core(False) if theirs else None
+    if user is not None:
+        user.uses.note(theirs, core.viewer.session)
+    ours = [memory.id for memory in told if user is None or memory.scope != "user"]
+    core.uses.note(ours, core.viewer.session)
 
 
 def _share(review: object, usual: float) -> float:

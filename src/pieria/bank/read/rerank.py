@@ -19,7 +19,7 @@ SHARE = 0.5
 
 def reranks_of(bank: Core, deadline: float) -> Reranks | None:
     """Return the bank's reranker with the deadline applied, or None if none is set."""
-    reranker = bank._reranker
+    reranker = bank.reranker
     if reranker is None:
         return None
 
@@ -31,7 +31,7 @@ def reranks_of(bank: Core, deadline: float) -> Reranks | None:
         except RuntimeError as problem:
             reason = f"no thread is to be had to ask it in ({problem})"
             raise AdapterError(reranker.model, STEP, reason, retryable=True) from problem
-        replied.add_done_callback(lambda _: bank._embedding.wake(counts=True))
+        replied.add_done_callback(lambda _: bank.embedding.wake(counts=True))
         try:
             return replied.result(seconds)
         except TimeoutError:

@@ -38,59 +38,55 @@ class Likeness:
     by: str
 
 
-class Comparing(Core):
-    def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> list[Likeness]:
-        """Return the memories of this bank most similar to the whole of a text, nearest first.
+def alike(core: Core, text: str, *, k: int, least: float) -> list[Likeness]:
+    kept = core.screening.draft(checked(NewMemory(text))).text
+    check.whole(k, "k", 1, 100)
+    check.number(least, "least")
+    filter = core.filter(kinds=LISTED_KINDS)
+    core.embedding.catch_up(CAUGHT_UP, math.inf)
+    found = _by_vectors(core, kept, filter)
+    with core.reading() as reader:
+        likeness = {row: (alike, BY_VECTORS) for row, alike in (found or {}).items()}
+        if found is None or reader.pending_count():
+            shares = _by_words(reader, kept, filter)
+            embedded = () if found is None else reader.vectors(list(shares))
+            likeness |= {row: (share, BY_WORDS) for row, share in shares.items() if row not in embedded}
+        for twin in reader.twins(kept, terms(kept), filter):
+            likeness[twin.row] = (1.0, likeness.get(twin.row, (1.0, BY_WORDS))[1])
+        best = sorted(likeness.items(), key=lambda each: (-each[1][0], each[0]))
+        chosen = [(row, alike, by) for row, (alike, by) in best if alike >= least][:k]
+        shown = reader.memories([row for row, _, _ in chosen], filter)
+    return [Likeness(shown[row], alike, by) for row, alike, by in chosen if row in shown]
 
-        An equal text has 1. Comparing counts no use.
-        """
-        kept = self._screening.draft(checked(NewMemory(text))).text
-        check.whole(k, "k", 1, 100)
-        check.number(least, "least")
-        filter = self._filter(kinds=LISTED_KINDS)
-        self._embedding.catch_up(CAUGHT_UP, math.inf)
-        found = self._by_vectors(kept, filter)
-        with self._reading() as reader:
-            likeness = {row: (alike, BY_VECTORS) for row, alike in (found or {}).items()}
-            if found is None or reader.pending_count():
-                shares = _by_words(reader, kept, filter)
-                embedded = () if found is None else reader.vectors(list(shares))
-                likeness |= {row: (share, BY_WORDS) for row, share in shares.items() if row not in embedded}
-            for twin in reader.twins(kept, terms(kept), filter):
-                likeness[twin.row] = (1.0, likeness.get(twin.row, (1.0, BY_WORDS))[1])
-            best = sorted(likeness.items(), key=lambda each: (-each[1][0], each[0]))
-            chosen = [(row, alike, by) for row, (alike, by) in best if alike >= least][:k]
-            shown = reader.memories([row for row, _, _ in chosen], filter)
-        return [Likeness(shown[row], alike, by) for row, alike, by in chosen if row in shown]
 
-    def embedded(self, ids: str | Iterable[str]) -> set[str]:
-        """Return the ids that have a vector."""
-        found = set[str]()
-        for holder, theirs in self._holders(check.identifiers(ids, "ids")).items():
-            with holder._reading() as reader:
-                rows = {id: holder._standing(reader, id).state.row for id in theirs}
-                embedded = reader.vectors(list(rows.values()))
-            found |= {id for id, row in rows.items() if row in embedded}
-        return found
+def embedded(core: Core, ids: str | Iterable[str]) -> set[str]:
+    found = set[str]()
+    for holder, theirs in core.holders(check.identifiers(ids, "ids")).items():
+        with holder.reading() as reader:
+            rows = {id: holder.standing(reader, id).state.row for id in theirs}
+            embedded = reader.vectors(list(rows.values()))
+        found |= {id for id, row in rows.items() if row in embedded}
+    return found
 
-    def _by_vectors(self, text: str, filter: Filter) -> dict[int, float] | None:
-        """Return similarities by row, or None without vectors to compare."""
-        embedder = self._embedding.embedder
-        with self._reading() as reader:
-            is_usable = self._embedding.readiness(reader).usable
-        if embedder is None or not is_usable:
-            return None
-        from pieria.record.passages import passages
 
-        parts = passages(text)
-        try:
-            read = embedder.passages([text[part.start : part.end] for part in parts], self.meter.of_readers)
-        except PieriaError:
-            # `doctor` reports why the model fails; compare by words.
-            return None
-        weights = [part.end - part.start for part in parts]
-        with self._reading() as reader:
-            return _together(reader, list(read.vectors), weights, filter)
+def _by_vectors(core: Core, text: str, filter: Filter) -> dict[int, float] | None:
+    """Return similarities by row, or None without vectors to compare."""
+    embedder = core.embedding.embedder
+    with core.reading() as reader:
+        is_usable = core.embedding.readiness(reader).usable
+    if embedder is None or not is_usable:
+        return None
+    from pieria.record.passages import passages
+
+    parts = passages(text)
+    try:
+        read = embedder.passages([text[part.start : part.end] for part in parts], core.meter.of_readers)
+    except PieriaError:
+        # `doctor` reports why the model fails; compare by words.
+        return None
+    weights = [part.end - part.start for part in parts]
+    with core.reading() as reader:
+        return _together(reader, list(read.vectors), weights, filter)
 
 
 def _together(

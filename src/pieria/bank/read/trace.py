@@ -36,82 +36,68 @@ class Whole(NamedTuple):
     facts: Sequence[Fact]
 
 
-class Traces(Core):
-    def trace(
-        self,
-        id: str | None = None,
-        *,
-        source: str | None = None,
-        session: str | None = None,
-        limit: int = 200,
-    ) -> Trace:
-        """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
+def trace(core: Core, id: str | None, *, source: str | None, session: str | None, limit: int) -> Trace:
+    problems = Problems()
+    given = {"id": (check.identifier, id), "source": (check.name, source), "session": (check.name, session)}
+    kept = {name: problems.of(check_of, value, name) for name, (check_of, value) in given.items() if value is not None}
+    problems.of(check.whole, limit, "limit", 1, MOST)
+    problems.settle()
+    if len(kept) != 1:
+        raise InputError("id", "one of id, source and session", None if not kept else sorted(kept))
+    [(name, value)] = kept.items()
+    holder = core.holder(value) if name == "id" else core
+    # First write the pending records of shown memories.
+    holder.uses.flush()
+    with holder.reading() as reader:
+        return _traced(holder, reader, name, value, limit)
 
-        Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
-        """
-        problems = Problems()
-        given = {"id": (check.identifier, id), "source": (check.name, source), "session": (check.name, session)}
-        kept = {
-            name: problems.of(check_of, value, name) for name, (check_of, value) in given.items() if value is not None
-        }
-        problems.of(check.whole, limit, "limit", 1, MOST)
-        problems.settle()
-        if len(kept) != 1:
-            raise InputError("id", "one of id, source and session", None if not kept else sorted(kept))
-        [(name, value)] = kept.items()
-        holder = self._holder(value) if name == "id" else self
-        # First write the pending records of shown memories.
-        holder._uses.flush()
-        with holder._reading() as reader:
-            return holder._traced(reader, name, value, limit)
 
-    def _traced(self, reader: Reader, name: str, value: str, limit: int) -> Trace:
-        whole = self._whole(reader, name, value)
-        ids = list(whole.memories)
-        seen = self._filter().having(ids=tuple(ids), quarantined=True).anything()
-        shown = reader.states(ids, seen) if ids else {}
-        held = {what: reader.quarantines(of, what) for what, of in _named(whole)}
-        rows = [shown[id].state.row for id in ids if id in shown][:limit]
-        memories = {one.id: one for one in reader.memories(rows, seen.having(ids=None)).values()}
-        items = [_memory(memories[id], whole.memories[id], held["memory"]) for id in ids if id in memories]
-        facts = [
-            _fact(fact, held["fact"]) for fact in whole.facts if fact.source_memory is None or fact.memory in shown
-        ]
-        states = reader.states(ids)
-        counts = Counter(states[id].state.kind for id in ids if id in states)
-        if whole.facts:
-            counts["fact"] = len(whole.facts)
-        listed = [*items, *facts][:limit]
-        return Trace(
-            items=tuple(listed),
-            counts=dict(sorted(counts.items())),
-            told=tuple(_tellings(reader, set(shown))),
-            notes=tuple(notes_with(reader, list(shown))),
-            hidden=len(ids) - len(shown),
-            truncated=len(shown) + len(facts) > len(listed),
-        )
+def _traced(core: Core, reader: Reader, name: str, value: str, limit: int) -> Trace:
+    whole = _whole(core, reader, name, value)
+    ids = list(whole.memories)
+    seen = core.filter().having(ids=tuple(ids), quarantined=True).anything()
+    shown = reader.states(ids, seen) if ids else {}
+    held = {what: reader.quarantines(of, what) for what, of in _named(whole)}
+    rows = [shown[id].state.row for id in ids if id in shown][:limit]
+    memories = {one.id: one for one in reader.memories(rows, seen.having(ids=None)).values()}
+    items = [_memory(memories[id], whole.memories[id], held["memory"]) for id in ids if id in memories]
+    facts = [_fact(fact, held["fact"]) for fact in whole.facts if fact.source_memory is None or fact.memory in shown]
+    states = reader.states(ids)
+    counts = Counter(states[id].state.kind for id in ids if id in states)
+    if whole.facts:
+        counts["fact"] = len(whole.facts)
+    listed = [*items, *facts][:limit]
+    return Trace(
+        items=tuple(listed),
+        counts=dict(sorted(counts.items())),
+        told=tuple(_tellings(reader, set(shown))),
+        notes=tuple(notes_with(reader, list(shown))),
+        hidden=len(ids) - len(shown),
+        truncated=len(shown) + len(facts) > len(listed),
+    )
 
-    def _whole(self, reader: Reader, name: str, value: str) -> Whole:
-        everything = self._filter().having(viewer=EVERYTHING, quarantined=True).anything()
-        facts: dict[str, Fact] = {}
-        if name == "id":
-            self._check_known(reader, [value], quarantined=True)
-            begun = [value]
-        else:
-            asked = self._filter().having(status=None, endings=ENDINGS, valid_at=ANY_TIME, quarantined=True)
-            placed = [one.id for one in reader.placed(asked.having(**{name: value}))]
-            kinds = {id: state.state.kind for id, state in reader.states(placed).items()}
-            begun = [id for id in placed if kinds[id] not in (*LEADING, STATEMENT)]
-        if name == "source":
-            query = FactQuery(source=value, include_ended=True)
-            facts |= {fact.id: fact for fact in reader.facts(query, everything) if fact.source_memory is None}
-        memories = lineage(reader, begun)
-        if memories:
-            query = FactQuery(memories=tuple(memories), include_ended=True)
-            facts |= {fact.id: fact for fact in reader.facts(query, everything)}
-        if not memories and not facts:
-            raise NotFoundError(name, value, hint="`count` by source or session tells which there are.")
-        return Whole(memories, list(facts.values()))
+
+def _whole(core: Core, reader: Reader, name: str, value: str) -> Whole:
+    everything = core.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+    facts: dict[str, Fact] = {}
+    if name == "id":
+        core.check_known(reader, [value], quarantined=True)
+        begun = [value]
+    else:
+        asked = core.filter().having(status=None, endings=ENDINGS, valid_at=ANY_TIME, quarantined=True)
+        placed = [one.id for one in reader.placed(asked.having(**{name: value}))]
+        kinds = {id: state.state.kind for id, state in reader.states(placed).items()}
+        begun = [id for id in placed if kinds[id] not in (*LEADING, STATEMENT)]
+    if name == "source":
+        query = FactQuery(source=value, include_ended=True)
+        facts |= {fact.id: fact for fact in reader.facts(query, everything) if fact.source_memory is None}
+    memories = lineage(reader, begun)
+    if memories:
+        query = FactQuery(memories=tuple(memories), include_ended=True)
+        facts |= {fact.id: fact for fact in reader.facts(query, everything)}
+    if not memories and not facts:
+        raise NotFoundError(name, value, hint="`count` by source or session tells which there are.")
+    return Whole(memories, list(facts.values()))
 
 
 def _named(whole: Whole) -> Iterator[tuple[Held, list[str]]]:

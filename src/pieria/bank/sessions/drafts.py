@@ -87,7 +87,7 @@ def standings(bank: Bank, limit: int, offset: int, state: str | None) -> Session
     if state is not None:
         problems.of(check.one_of, state, "state", tuple(SessionState))
     problems.settle()
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         kept = reader.records(SESSIONS)
         by_state = Counter(value["state"] for value in kept.values())
         asked = [(id, value) for id, value in kept.items() if state in (None, value["state"])]
@@ -100,14 +100,14 @@ def standings(bank: Bank, limit: int, offset: int, state: str | None) -> Session
 
 def standing(bank: Bank, id: str) -> SessionStanding | None:
     asked = check.identifier(id, "id")
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         value = reader.records(SESSIONS, keys=[asked]).get(asked)
         holder = reader.records(HELD, keys=[asked]).get(asked)
         return None if value is None else _standing(bank, reader, asked, value, holder)
 
 
 def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], holder: str | None) -> SessionStanding:
-    lease = int(bank.session_lease * SECOND)
+    lease = int(bank.core.session_lease * SECOND)
 
     def read() -> SessionStanding:
         return SessionStanding(
@@ -117,7 +117,7 @@ def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], hol
             auto_commit=value["auto_commit"],
             reason=value["reason"],
             changed=moment(value[TOUCHED]),
-            is_open=is_there(reader, holder, bank._now(), lease),
+            is_open=is_there(reader, holder, bank.core.now(), lease),
             # Older banks keep all pending drafts in one record.
             waits=value["waiting"] if isinstance(value["waiting"], int) else int(value["waiting"] is not None),
         )
@@ -132,12 +132,12 @@ def draft(bank: Bank, id: str) -> SessionDraft | None:
     graph, (kept, steps) = bank.graph, found
     whole = reduce(Changeset.merge, kept.waiting, Changeset())
     once = deduplicate(whole, backend=graph)
-    own = bank._embedding.embedder
+    own = bank.core.embedding.embedder
     # A preview neither waits nor pays for a remote model.
     embedder = own if own is not None and own.is_at_hand else None
-    fitted, merges = merging(once, graph, RuleMind(), embedder, bank._config)
+    fitted, merges = merging(once, graph, RuleMind(), embedder, bank.core.config)
     ends = {end for one, other, _ in fitted.ties() for end in (one, other)} | fitted.nodes().keys()
     held = {node.id: node for node in graph.everything._held(sorted(ends))}
-    same = IDENTICAL if bank._config is None else bank._config.intent_identity_threshold
+    same = IDENTICAL if bank.core.config is None else bank.core.config.intent_identity_threshold
     told = tuple({**merge, "is_same": merge["similarity"] >= same} for merge in merges)
     return SessionDraft(kept, tuple(steps), fitted, held, told)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def judging_of(bank: Bank) -> Judging:
     def judging(own: Own) -> Judges:
-        if bank._judging is None:
+        if bank.core.judging is None:
             raise UnavailableError("session", "this bank was opened to be looked at", hint="Open it with pieria.open.")
-        judges = bank._judging(own)
+        judges = bank.core.judging(own)
         _check_space(bank, judges)
         return judges
 
@@ -25,14 +25,14 @@ def judging_of(bank: Bank) -> Judging:
 
 def _check_space(bank: Bank, judges: Judges) -> None:
     """Raise `ConflictError` if the session's vectors could not be compared with the bank's."""
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         held = reader.space()
     embedder = embedder_of(judges.embedder)
-    if held is not None and not bank._embedding.takes_over(held):
+    if held is not None and not bank.core.embedding.takes_over(held):
         named = held.name
         is_other = embedder.space_of(held.dimension).name != named
     else:
-        own = bank._embedding.embedder
+        own = bank.core.embedding.embedder
         named = own.model if own is not None else ""
         is_other = own is not None and embedder.model != named
     if is_other:

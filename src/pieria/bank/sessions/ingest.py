@@ -50,7 +50,7 @@ def ingest_many(
 
 
 def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         found = receipts.found(reader, check.identifier(source_id, "source_id"))
     return None if found is None else found[1]
 
@@ -62,7 +62,7 @@ def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
     """
     digests: dict[str, str] = {}
     unknown: dict[str, int] = {}
-    with bank._reading() as reader:
+    with bank.core.reading() as reader:
         for number, each in enumerate(given):
             found = receipts.found(reader, each.source_id)
             if found is None:
@@ -78,8 +78,8 @@ def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
 
 
 def _ingested(bank: Bank, given: Experience) -> IngestReceipt:
-    with turns.of(id(bank.store), given.source_id):
-        with bank._reading() as reader:
+    with turns.of(id(bank.core.store), given.source_id):
+        with bank.core.reading() as reader:
             known = _known(reader, given)
         return known or _kept(bank, given, _learnt(bank, given))
 
@@ -105,9 +105,9 @@ def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
 
 def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list[Taken]]:
     """Return the screened goal and steps. Raise `InputError` for a text that is empty afterwards."""
-    goal = bank._screen(given.goal, f"{where}goal").text
+    goal = bank.core.screen(given.goal, f"{where}goal").text
     return goal, [
-        Taken(*(bank._screen(text, f"{where}steps[{number}].{name}").text for name, text in step._asdict().items()))
+        Taken(*(bank.core.screen(text, f"{where}steps[{number}].{name}").text for name, text in step._asdict().items()))
         for number, step in enumerate(given.steps)
     ]
 

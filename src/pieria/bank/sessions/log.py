@@ -26,6 +26,7 @@ from pieria.bank.sessions.records import (
     without_state,
     without_words,
 )
+from pieria.bank.write.remember import drafted
 from pieria.errors import CorruptError, InputError, PieriaError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
@@ -64,7 +65,7 @@ class BankLog:
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
-        self._lease = int(bank.session_lease * SECOND)
+        self._lease = int(bank.core.session_lease * SECOND)
         self._swept: int | None = None
         self.start_anew()
         self._beating = _Beating(self)
@@ -148,7 +149,7 @@ class BankLog:
             self._kept[kept.id] = kept.waiting
 
     def load(self, id: str) -> tuple[Kept, list[Step]] | None:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = reader.records(SESSIONS, id).get(id)
             steps = reader.records(STEPS, f"{id}/")
             return (
@@ -158,7 +159,7 @@ class BankLog:
             )
 
     def steps(self, id: str, indices: Collection[int]) -> list[Step]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = reader.records(STEPS, keys=[_key(id, index) for index in indices])
             if not found and id not in reader.records(SESSIONS, id):
                 raise unknown(id)
@@ -168,7 +169,7 @@ class BankLog:
         return id in self._held
 
     def kept(self) -> list[Kept]:
-        with self._bank._reading() as reader:
+        with self._bank.core.reading() as reader:
             return [self._read(reader, id, value) for id, value in reader.records(SESSIONS).items()]
 
     def _read(self, reader: Reader, id: str, value: Mapping[str, Any]) -> Kept:
@@ -212,10 +213,10 @@ class BankLog:
 
     def beat(self) -> float | None:
         """Renew the lease if the log holds sessions. Return the seconds until the next renewal, or None."""
-        if not self._held or self._bank._closed:
+        if not self._held or self._bank.core.closed:
             return None
         try:
-            with self._bank.store.writing(BEAT_PATIENCE) as writer:
+            with self._bank.core.store.writing(BEAT_PATIENCE) as writer:
                 writer.note(self._signed(writer))
         except PieriaError as problem:
             # Another process writes, or a server is away: retry soon, before the lease ends.
@@ -243,18 +244,18 @@ class BankLog:
     def _signed(self, writer: Writer) -> list[Record]:
         """Return the record that renews the lease, if the last renewal is old enough."""
         at = writer.records(HOLDERS, self._token).get(self._token)
-        now = self._bank._now()
+        now = self._bank.core.now()
         is_new = at is not None and abs(now - at) < self._lease // 3
         return [] if is_new else [Record(HOLDERS, self._token, now)]
 
     def _is_there(self, reader: Reader, holder: str | None) -> bool:
-        return is_there(reader, holder, self._bank._now(), self._lease)
+        return is_there(reader, holder, self._bank.core.now(), self._lease)
 
     # --- writing
 
     def _write(self, what: str, id: str, records: Records) -> None:
         ids = (f"{SESSIONS}:{id}",)
-        self._bank._apply(lambda writer: Change(what, records=list(records(writer)), ids=ids))
+        self._bank.core.apply(lambda writer: Change(what, records=list(records(writer)), ids=ids))
 
     def _write_session(self, what: str, kept: Kept, records: Records) -> None:
         self._write_held(what, kept.id, records)
@@ -284,7 +285,7 @@ class BankLog:
 
         The bank embeds these nodes again.
         """
-        own = self._bank._embedding
+        own = self._bank.core.embedding
         dimension = None if own.embedder is None else own.dimension()
         fits = [node.embedding is None or len(node.embedding) == dimension for node in changeset.additions]
         pairs = zip(changeset.additions, fits, strict=True)
@@ -299,11 +300,11 @@ class BankLog:
         for number, part in enumerate(kept.waiting[len(there) :], start=len(there)):
             yield Record(WAITING, _key(kept.id, number), written(part))
         own = replace(kept, waiting=()).as_dict()
-        yield Record(SESSIONS, kept.id, {**own, "waiting": len(kept.waiting), TOUCHED: self._bank._now()})
+        yield Record(SESSIONS, kept.id, {**own, "waiting": len(kept.waiting), TOUCHED: self._bank.core.now()})
 
     def _idle_for_long(self, writer: Writer) -> Iterator[Record]:
         """Delete, from time to time, sessions that have had no episode for long."""
-        now = self._bank._now()
+        now = self._bank.core.now()
         if self._swept is not None and abs(now - self._swept) < SWEPT:
             return
         self._swept = now
@@ -318,7 +319,7 @@ class BankLog:
     # --- privacy
 
     def _screened(self, kept: Kept) -> Kept:
-        goal = self._bank._screen(kept.goal, "goal").text
+        goal = self._bank.core.screen(kept.goal, "goal").text
         # Redact instead of refusing: a foreign error may quote user text, but must not fail the write.
         reason = None if kept.reason is None else redact(cut_private(kept.reason)[0])[0]
         return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept))
@@ -331,7 +332,7 @@ class BankLog:
 
     def _screened_part(self, part: Changeset) -> Changeset:
         given = written(part)
-        kept = self._bank._screen_within(given)
+        kept = self._bank.core.screen_within(given)
         return part if kept == given else read(kept)
 
     def _screened_step(self, step: Step) -> Step:
@@ -339,16 +340,16 @@ class BankLog:
         check.text(step.observation, "observation")
         kept = replace(
             step,
-            observation=self._bank._screen(step.observation, "observation").text,
-            action=self._bank._screen(step.action, "action").text,
-            subgoal=self._bank._screen(step.subgoal, "subgoal").text,
-            state=None if step.state is None else self._bank._screen(step.state, "state").text,
+            observation=self._bank.core.screen(step.observation, "observation").text,
+            action=self._bank.core.screen(step.action, "action").text,
+            subgoal=self._bank.core.screen(step.subgoal, "subgoal").text,
+            state=None if step.state is None else self._bank.core.screen(step.state, "state").text,
         )
         node = Episodic(
             id=ANY_ID, observation=kept.observation, action=kept.action, subgoal=kept.subgoal, state=kept.state or ""
         )
         try:
-            self._bank._drafted(memory_of(node), lambda: None)
+            drafted(self._bank.core, memory_of(node), lambda: None)
         except InputError as problem:
             raise problem.renamed("step") from problem
         return kept

@@ -13,6 +13,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pieria.bank.core import Core
 from pieria.bank.delete.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
 from pieria.bank.facts.older_facts import begin_anew
 from pieria.bank.facts.statements import hold_to_statements
@@ -46,7 +47,7 @@ from pieria.transfer.rules import Rules
 from pieria.transfer.tally import Tally
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.verbs import Transferring
+    pass
 
 T = TypeVar("T")
 SYSTEMS = (mnemex.SYSTEM,)
@@ -72,14 +73,14 @@ class _Rehearsed(Exception):
     """Rolls back the transaction of a dry run."""
 
 
-def exported(bank: Transferring, path: str | Path, progress: Progress | None) -> ExportReport:
-    bank._check_open()
+def exported(bank: Core, path: str | Path, progress: Progress | None) -> ExportReport:
+    bank.check_open()
     target = _free_for(bank, given_path(path), "jsonl")
     if not may_be_replaced(target):
         hint = "An export replaces nothing but an older export: name another file, or remove this one first."
         raise InputError("path", "a new file or an older export", target, hint=hint)
-    bank._uses.flush()
-    with bank._reading() as reader, Aside(target, "export") as file:
+    bank.uses.flush()
+    with bank.reading() as reader, Aside(target, "export") as file:
         export = Export(reader, bank.name, iso(bank.clock()))
         file.write(export.header())
         for number, line in enumerate(export.body(), start=1):
@@ -95,7 +96,7 @@ def exported(bank: Transferring, path: str | Path, progress: Progress | None) ->
 
 
 def imported(
-    bank: Transferring,
+    bank: Core,
     path: str | Path | BufferedIOBase,
     *,
     mode: str,
@@ -115,7 +116,7 @@ def imported(
     check.flag(dry_run, "dry_run")
     check.flag(force, "force")
     check.flag(trusted, "trusted")
-    bank._check_open()
+    bank.check_open()
     rules = _rules(bank, trusted=trusted)
     with _source(path) as source:
         report = _progress(progress, source.size)
@@ -152,13 +153,13 @@ def imported(
 
 
 def _import_store(
-    bank: Transferring, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
+    bank: Core, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
 ) -> ImportReport:
     """Import a store of another system like our export; problems name lines of that store."""
     from pieria.bank.transfer.incoming import taken_in
 
     check.one_of(on_error, "on_error", ON_ERROR)
-    bank._check_open()
+    bank.check_open()
     read = mnemex.read(path, bank.name, bank.clock())
     if read.problems and on_error == "stop":
         raise _refused(path, read.problems[:LISTED], len(read.problems))
@@ -170,22 +171,22 @@ def _import_store(
     return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
 
 
-def backed_up(bank: Transferring, path: str | Path, progress: Progress | None) -> Path:
-    bank._check_open()
+def backed_up(bank: Core, path: str | Path, progress: Progress | None) -> Path:
+    bank.check_open()
     target = _free_for(bank, given_path(path), "backup")
     if is_live_database(target):
         hint = "It is a bank that is in use; name another file."
         raise InputError("path", "a file that is no bank", target, hint=hint)
-    bank._uses.flush()
+    bank.uses.flush()
     bank.store.backup(target, progress)
     return target
 
 
 def _take_in(
-    bank: Transferring, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
+    bank: Core, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
 ) -> None:
-    speaker = bank._speaker()._replace(via=lowest(bank.via, HEARSAY))
-    with bank._writing() as writer:
+    speaker = bank.speaker()._replace(via=lowest(bank.via, HEARSAY))
+    with bank.writing() as writer:
         done.replayed = replays(writer)
         for changeset in plan(writer, tally=done.tally):
             changeset.who = changeset.who or bank.who
@@ -198,14 +199,14 @@ def _take_in(
             raise _Rehearsed
 
 
-def _free_for(bank: Transferring, path: Path, ending: str) -> Path:
+def _free_for(bank: Core, path: Path, ending: str) -> Path:
     """Return the file to write; in a folder, a new name."""
     if not path.is_dir():
         return path
     return path / f"{bank.name}.{stamp(bank.clock())}.{ending}"
 
 
-def _rules(bank: Transferring, *, trusted: bool) -> Rules:
+def _rules(bank: Core, *, trusted: bool) -> Rules:
     return Rules(
         content=partial(_screened_content, bank),
         state=partial(_screened_state, bank, trusted),
@@ -226,10 +227,10 @@ def _nothing(record: Record, is_brought: Callable[[str], bool]) -> None:
     """Drop the record: an untrusted file must not say what tools output here."""
 
 
-def _screened_content(bank: Transferring, content: Content) -> Content:
+def _screened_content(bank: Core, content: Content) -> Content:
     """Return the screened content, with the flags of the file and of this bank."""
-    screening = bank._screening
-    text, flags = bank._screen(content.text, "text")
+    screening = bank.screening
+    text, flags = bank.screen(content.text, "text")
     title, in_title = _screen_some(bank, content.title, "title")
     context, in_context = _screen_some(bank, content.context, "context")
     body, in_body = screening.mapping(content.body, "body")
@@ -248,24 +249,24 @@ def _screened_content(bank: Transferring, content: Content) -> Content:
     )  # fmt: skip
 
 
-def _screened_state(bank: Transferring, trusted: bool, state: State) -> State:
+def _screened_state(bank: Core, trusted: bool, state: State) -> State:
     for parameter in ("source", "author", "session", "channel", "place"):
         if (name := getattr(state, parameter)) is not None:
-            bank._screening.name(name, parameter)
+            bank.screening.name(name, parameter)
     scope = SCOPES[bank.is_user_bank].get(state.scope, state.scope)
     kept = state._replace(scope=scope, reason=_screen_some(bank, state.reason, "reason")[0], via=state.via or AGENT)
     return kept if trusted else lowered(kept, HEARSAY)
 
 
-def _screened_link(bank: Transferring, row: LinkRow) -> LinkRow:
-    label, meta = _screen_some(bank, row.label, "label")[0], bank._screening.mapping(row.meta, "meta")[0]
+def _screened_link(bank: Core, row: LinkRow) -> LinkRow:
+    label, meta = _screen_some(bank, row.label, "label")[0], bank.screening.mapping(row.meta, "meta")[0]
     return row._replace(label=label, meta=meta)
 
 
-def _screened_fact(bank: Transferring, row: FactRow) -> FactRow:
-    subject = checked_name(bank._screen(row.subject, "subject")[0], "subject")
-    predicate = checked_predicate(bank._screen(row.predicate, "predicate")[0])
-    object = checked_name(bank._screen(row.object, "object")[0], "object")
+def _screened_fact(bank: Core, row: FactRow) -> FactRow:
+    subject = checked_name(bank.screen(row.subject, "subject")[0], "subject")
+    predicate = checked_predicate(bank.screen(row.predicate, "predicate")[0])
+    object = checked_name(bank.screen(row.object, "object")[0], "object")
     return row._replace(
         subject=subject,
         subject_key=folded(subject),
@@ -278,7 +279,7 @@ def _screened_fact(bank: Transferring, row: FactRow) -> FactRow:
     )
 
 
-def _screened_record(bank: Transferring, trusted: bool, record: Record) -> Record:
+def _screened_record(bank: Core, trusted: bool, record: Record) -> Record:
     for name in TEXTS_OF.get(record.collection, ()):
         if not isinstance(record.value, dict) or not isinstance(record.value.get(name), str):
             raise InputError(f"value.{name}", "a text", None)
@@ -288,11 +289,11 @@ def _screened_record(bank: Transferring, trusted: bool, record: Record) -> Recor
         value = by_ids(value)
     if not trusted and record.collection == HELD:
         value = {**value, "of": by_ids(value["of"])}
-    return record._replace(value=bank._screen_within(value))
+    return record._replace(value=bank.screen_within(value))
 
 
-def _screen_some(bank: Transferring, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
-    return (None, ()) if value is None else bank._screen(value, parameter)
+def _screen_some(bank: Core, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
+    return (None, ()) if value is None else bank.screen(value, parameter)
 
 
 @dataclass(slots=True)

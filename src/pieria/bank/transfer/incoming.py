@@ -13,12 +13,12 @@ from datetime import timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+from pieria.bank.core import Core
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport
-    from pieria.bank.transfer.verbs import Transferring
     from pieria.store.protocol import Progress
 
 AT_ONCE = 500
@@ -45,7 +45,7 @@ class TakenIn(NamedTuple, Generic[Made]):
 
 
 def taken_in(
-    bank: Transferring,
+    bank: Core,
     system: str,
     memories: Sequence[Sequence[Made]],
     tied: Sequence[Made] = (),
@@ -69,7 +69,12 @@ def taken_in(
             yield values
 
     file = export_of(lines())
-    report = bank.import_(file, mode=mode, dry_run=dry_run, force=force, on_error="skip", progress=progress)
+    from pieria.bank.transfer.files import imported
+
+    report = imported(
+        bank, file, mode=mode, dry_run=dry_run, force=force, on_error="skip", system=None, trusted=False,
+        progress=progress,
+    )  # fmt: skip
     return TakenIn(report, numbered)
 
 
@@ -92,7 +97,7 @@ def export_of(lines: Iterable[Mapping[str, Any]]) -> BytesIO:
 
 
 def _lines(
-    bank: Transferring, system: str, memories: Sequence[Sequence[Made]], tied: Sequence[Made], records: Iterable[Made]
+    bank: Core, system: str, memories: Sequence[Sequence[Made]], tied: Sequence[Made], records: Iterable[Made]
 ) -> Iterator[tuple[Made | None, dict[str, Any]]]:
     """Yield the memories in changes of limited size, then links and facts."""
     now = bank.clock()

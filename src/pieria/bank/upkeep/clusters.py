@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from pieria.bank.core import Core
 from pieria.bank.filters import Names
+from pieria.bank.read.links import common_holder
 from pieria.bank.read.recall import CAUGHT_UP
 from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
 from pieria.errors import InputError, NotFoundError
@@ -47,8 +49,8 @@ REMEMBERED = 500
 
 
 class Clustering:
-    def __init__(self, core: Bank) -> None:
-        self._core = core
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
 
     def clusters(
         self,
@@ -65,15 +67,15 @@ class Clustering:
         By default only of kinds that may fade, because these can be merged. With `keep` the clusters keep their ids
         despite later writes. `least` and `most` default to settings.
         """
-        least = self._core.habits.cluster_threshold if least is None else least
-        most = self._core.habits.cluster_most if most is None else most
+        least = self._bank.core.habits.cluster_threshold if least is None else least
+        most = self._bank.core.habits.cluster_most if most is None else most
         check.one_of(by, "by", clustering.STRATEGIES)
         check.number(least, "least")
         check.whole(most, "most", 2, LARGEST)
         check.whole(limit, "limit", 2, MOST_EXAMINED)
         check.flag(keep, "keep")
         chosen = self._merged_kinds if kinds is None else check.choices(kinds, "kinds", KINDS)
-        memories, left, vectors = self._compared(self._core._filter(kinds=chosen, status="active"), limit)
+        memories, left, vectors = self._compared(self._bank.core.filter(kinds=chosen, status="active"), limit)
         found = clustering.clustered(memories, vectors, by, least, most)
         if keep:
             self._remember_clusters(found)
@@ -88,20 +90,20 @@ class Clustering:
         most: int = PAIRS,
     ) -> Duplicates:
         """Return pairs with nearly the same text, most similar first; by default of every kind except summaries."""
-        least = self._core.habits.duplicate_threshold if least is None else least
+        least = self._bank.core.habits.duplicate_threshold if least is None else least
         check.number(least, "least")
         check.whole(limit, "limit", 2, MOST_EXAMINED)
         check.whole(most, "most", 1, 10_000)
         every = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
         chosen = every if kinds is None else check.choices(kinds, "kinds", KINDS)
-        memories, left, vectors = self._compared(self._core._filter(kinds=chosen, status="active"), limit)
+        memories, left, vectors = self._compared(self._bank.core.filter(kinds=chosen, status="active"), limit)
         pairs, whole = clustering.duplicates(memories, vectors, least, most)
         return Duplicates(tuple(pairs), whole, least, len(memories), left)
 
     def members(self, cluster: str) -> tuple[str, ...]:
         """Return the ids of a cluster that was found with `keep`, or that `clusters` finds now."""
         check.identifier(cluster, "cluster")
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             known = _known(reader)
         if cluster in known:
             return tuple(known[cluster])
@@ -119,15 +121,15 @@ class Clustering:
         """
         wanted = _several(ids)
         check.flag(dry_run, "dry_run")
-        core = self._core._common_holder([End("memory", id) for id in wanted])
-        with core._reading() as reader:
+        core = common_holder(self._bank.core, [End("memory", id) for id in wanted])
+        with core.reading() as reader:
             memories = _in_time(core, reader, wanted)
             vectors = _vectors(reader, memories)
-        merging.checked(memories, core._fades)
+        merging.checked(memories, core.fades)
         alike = clustering.cohesion(memories, vectors)
         worded = core.mind.merge_statements([said(memory) for memory in memories]) if text is None else text
         made = merging.merging(memories, check.text(worded, "text").strip(), alike)
-        draft = core._screening.draft(checked_draft(made.new))
+        draft = core.screening.draft(checked_draft(made.new))
         id = new_id()
         return Merged(dry_run, id, draft.text, made, None if dry_run else _merged(core, made, draft, id))
 
@@ -135,24 +137,24 @@ class Clustering:
         """Link every two of the memories as `related`, unless they are already; the weight is their similarity."""
         wanted = _several(ids)
         check.flag(dry_run, "dry_run")
-        core = self._core._common_holder([End("memory", id) for id in wanted])
-        with core._reading() as reader:
+        core = common_holder(self._bank.core, [End("memory", id) for id in wanted])
+        with core.reading() as reader:
             memories = _in_time(core, reader, wanted)
             alike = clustering.cohesion(memories, _vectors(reader, memories))
             ties = len(merging.ties(reader, wanted, alike).links)
-        change = None if dry_run else core._apply(lambda writer: merging.ties(writer, wanted, alike))
+        change = None if dry_run else core.apply(lambda writer: merging.ties(writer, wanted, alike))
         return Related(dry_run, wanted, alike, ties, None if change is None else change.seq)
 
     @property
     def _merged_kinds(self) -> tuple[str, ...]:
         """The kinds that may be archived, without summaries, which each have their own sources."""
-        return tuple(kind for kind in self._core._fades if kind != SUMMARY)
+        return tuple(kind for kind in self._bank.core.fades if kind != SUMMARY)
 
     def _compared(self, filter: Filter, limit: int) -> tuple[list[Memory], int, Vectors]:
         """Return the latest memories, the number beyond them, and their vectors."""
-        core = self._core
-        core._embedding.catch_up(CAUGHT_UP, math.inf)
-        with core._reading() as reader:
+        bank = self._bank
+        bank.core.embedding.catch_up(CAUGHT_UP, math.inf)
+        with bank.core.reading() as reader:
             whole = sum(reader.count(filter).values())
             memories = list(islice(chain.from_iterable(selected(reader, filter, order="newest")), limit))
             return memories, whole - len(memories), _vectors(reader, memories)
@@ -165,7 +167,7 @@ class Clustering:
             kept = list({**fresh, **known}.items())[:REMEMBERED]
             return Changeset("clusters", records=[Record(FOUND, LAST, kept)] if fresh.keys() - known.keys() else [])
 
-        self._core._apply(plan)
+        self._bank.core.apply(plan)
 
 
 def _known(reader: Reader) -> dict[str, list[str]]:
@@ -180,16 +182,16 @@ def _several(ids: Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _in_time(core: Bank, reader: Reader, ids: Sequence[str]) -> list[Memory]:
+def _in_time(core: Core, reader: Reader, ids: Sequence[str]) -> list[Memory]:
     """Return the memories, oldest first. Raise if one is not visible."""
-    rows = [core._standing(reader, id).state.row for id in ids]
-    memories = reader.memories(rows, core._filter())
+    rows = [core.standing(reader, id).state.row for id in ids]
+    memories = reader.memories(rows, core.filter())
     return sorted((memories[row] for row in rows), key=lambda memory: (micros(memory.at), memory.row))
 
 
-def _merged(core: Bank, made: merging.Merging, draft: Draft, id: str) -> int:
+def _merged(core: Core, made: merging.Merging, draft: Draft, id: str) -> int:
     place = f"{core.name}/{made.new.kind}"
-    change = core._apply(lambda writer: merging.changes(writer, made, draft, id, core._filter(), core._now(), place))
+    change = core.apply(lambda writer: merging.changes(writer, made, draft, id, core.filter(), core.now(), place))
     assert change is not None
     return change.seq
 

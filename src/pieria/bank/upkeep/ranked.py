@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.bank.core import Core
 from pieria.bank.filters import Names
 from pieria.record import check
 from pieria.record.decay import Wear
@@ -33,7 +34,7 @@ class _Scored(NamedTuple):
 
 
 class Ranking:
-    _core: Bank
+    _bank: Bank
 
     def ranked(
         self,
@@ -51,18 +52,18 @@ class Ranking:
         """
         check.whole(k, "k", 1, 10_000)
         check.number(least, "least")
-        core = self._core
-        filter = core._filter(kinds=LISTED_KINDS, tags=tags, status=status, place=place, used_since=used_since)
-        banks = [core] if core.is_user_bank else [core, core._me(False)]
-        found = [one for bank in banks if bank is not None for one in self._best(bank, filter, k, least)]
+        core = self._bank.core
+        filter = core.filter(kinds=LISTED_KINDS, tags=tags, status=status, place=place, used_since=used_since)
+        holders = [core] if core.is_user_bank else [core, core.user_core(False)]
+        found = [one for holder in holders if holder is not None for one in self._best(holder, filter, k, least)]
         return sorted(found, key=lambda one: (-one.score, -one.last_used))[:k]
 
-    def _best(self, bank: Bank, filter: Filter, k: int, least: float) -> list[Retained]:
-        with bank._reading() as reader:
+    def _best(self, holder: Core, filter: Filter, k: int, least: float) -> list[Retained]:
+        with holder.reading() as reader:
             best = nlargest(k, (one for one in self._scored(reader, filter) if one.score >= least))
             shown = reader.memories([one.row for one in best], filter)
             found = worn(reader, [shown[one.row] for one in best])
-        return [retained(one, self._core.fading, filter.now) for one in found]
+        return [retained(one, self._bank.core.fading, filter.now) for one in found]
 
     def _scored(self, reader: Reader, filter: Filter) -> Iterator[_Scored]:
         """Yield the scores of all memories, without reading their texts."""
@@ -71,7 +72,7 @@ class Ranking:
             yield from self._part(reader, list(reader.outlines(rows[start : start + AT_ONCE], filter).values()))
 
     def _part(self, reader: Reader, part: Sequence[Outline]) -> Iterator[_Scored]:
-        fading, now = self._core.fading, self._core._now()
+        fading, now = self._bank.core.fading, self._bank.core.now()
         used = reader.usage([one.id for one in part])
         written = reader.written([one.row for one in part])
         for one in part:

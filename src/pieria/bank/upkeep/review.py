@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.core import Core
 from pieria.bank.read.usage import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
 from pieria.recall.dependents import drawn_on
@@ -77,7 +78,7 @@ class Reinforced:
 
 
 class Reviewing:
-    _core: Bank
+    _bank: Bank
 
     def reinforce(
         self, ids: str | Iterable[str], *, context_tags: Iterable[str] = (), boost: bool = False
@@ -87,11 +88,11 @@ class Reviewing:
         A memory useful in a context with other tags than its own becomes stronger; with `boost`, every one does. A
         missing memory is reported and not counted. With the setting `reinforce` off nothing changes.
         """
-        core = self._core
+        bank = self._bank
         wanted = check.identifiers(ids, "ids")
         context = frozenset(compared(tag) for tag in check.names(context_tags, "context_tags"))
         check.flag(boost, "boost")
-        if not core.habits.reinforce:
+        if not bank.core.habits.reinforce:
             return Reinforced(reason=OFF)
         return self._reinforced(wanted, context, boost)
 
@@ -101,60 +102,62 @@ class Reviewing:
 
     def _reinforced(self, ids: Sequence[str], context: frozenset[str], boost: bool) -> Reinforced:
         found: dict[str, Reinforcement] = {}
-        for holder, theirs in self._core._holders(ids).items():
-            with holder._writing() as writer:
+        for holder, theirs in self._bank.core.holders(ids).items():
+            with holder.writing() as writer:
                 found |= _reinforced(holder, writer, theirs, context, boost)
         return Reinforced(tuple(found[id] for id in ids))
 
     def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
         """Return the retention of each memory, of any status."""
-        core = self._core
+        bank = self._bank
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Retained] = {}
-        for holder, theirs in core._holders(wanted).items():
-            noted = holder._uses.noted(theirs)
-            with holder._reading() as reader:
-                left = [retained(one, core.fading, core._now()) for one in _worn(holder, reader, theirs, noted)]
+        for holder, theirs in bank.core.holders(wanted).items():
+            noted = holder.uses.noted(theirs)
+            with holder.reading() as reader:
+                left = [
+                    retained(one, bank.core.fading, bank.core.now()) for one in _worn(holder, reader, theirs, noted)
+                ]
             found |= {one.memory.id: one for one in left}
         return {id: found[id] for id in wanted}
 
     def due(self, k: int = 20) -> tuple[Retained, ...]:
         """Return the memories about to be forgotten, most urgent first; `review` counts that they were reviewed."""
-        core = self._core
+        bank = self._bank
         check.whole(k, "k", 1, 10_000)
-        with core._reading() as reader:
-            return tuple(due(reader, core.fading, core._now(), core._fades, k))
+        with bank.core.reading() as reader:
+            return tuple(due(reader, bank.core.fading, bank.core.now(), bank.core.fades, k))
 
     def curve(self, id: str) -> Curve:
         """Return how a memory has faded and will fade without use: when a review is due, and when it is forgotten."""
-        core = self._core
-        holder = core._holder(check.identifier(id, "id"))
-        noted = holder._uses.noted([id])
-        with holder._reading() as reader:
+        bank = self._bank
+        holder = bank.core.holder(check.identifier(id, "id"))
+        noted = holder.uses.noted([id])
+        with holder.reading() as reader:
             [one] = _worn(holder, reader, [id], noted)
-            goes = may_go(one.memory, core._fades) and not drawn_on(reader, [id])
-        return curve(one, core.fading, core._now(), may_go=goes)
+            goes = may_go(one.memory, bank.core.fades) and not drawn_on(reader, [id])
+        return curve(one, bank.core.fading, bank.core.now(), may_go=goes)
 
 
 def _worn(
-    holder: Bank, reader: Reader, ids: Sequence[str], noted: Mapping[str, Sequence[Noted]] | None = None
+    holder: Core, reader: Reader, ids: Sequence[str], noted: Mapping[str, Sequence[Noted]] | None = None
 ) -> list[Worn]:
     """Return the memories with their usage, unwritten counts included."""
-    holder._check_known(reader, ids)
-    found, seq = worn(reader, holder._all_at_hand(reader, ids)), reader.head().seq
+    holder.check_known(reader, ids)
+    found, seq = worn(reader, holder.all_at_hand(reader, ids)), reader.head().seq
     used = [with_noted(one.wear.used, (noted or {}).get(one.memory.id, ()), seq) for one in found]
     return [one._replace(wear=one.wear._replace(used=each)) for one, each in zip(found, used, strict=True)]
 
 
 def _reinforced(
-    holder: Bank, writer: Writer, ids: Sequence[str], context: frozenset[str], boost: bool
+    holder: Core, writer: Writer, ids: Sequence[str], context: frozenset[str], boost: bool
 ) -> dict[str, Reinforcement]:
-    now, by = holder._now(), holder.habits.crossing_boost
+    now, by = holder.now(), holder.habits.crossing_boost
     found, before, writes = dict[str, Reinforcement](), dict[str, Worn](), list[Write]()
     crossed: set[str] = set()
     for id in ids:
         try:
-            held = holder._standing(writer, id)
+            held = holder.standing(writer, id)
         except (NotFoundError, ConflictError) as problem:
             found[id] = Reinforcement(id, problem.message)
             continue
@@ -164,7 +167,7 @@ def _reinforced(
         write = strengthened(held, by) if boost or id in crossed else None
         writes += [] if write is None else [write]
     uses = spaced_uses(writer, [Use(id, 1, now, 1, now, int(id in crossed)) for id in before])
-    holder._applied(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
+    holder.applied(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
     for (id, one), new in zip(before.items(), _worn(holder, writer, list(before)), strict=True):
         after = retained(new, holder.fading, now)
         found[id] = Reinforcement(id, None, id in crossed, retained(one, holder.fading, now), after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pieria.bank.read.revisions import OUTGROWN
+from pieria.bank.write.update import next_version
 from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
@@ -26,20 +27,20 @@ ATTEMPTS = 3
 def summed_up(bank: Bank, session: str) -> Memory | None:
     scope = "user" if bank.is_user_bank else "bank"
     for _ in range(ATTEMPTS):
-        with bank._reading() as reader:
-            seen = lived(reader, session, scope, bank._now())
+        with bank.core.reading() as reader:
+            seen = lived(reader, session, scope, bank.core.now())
             if seen.is_summed_up or _is_unwanted(reader, seen):
                 return seen.summary
         text = seen.worded(bank.mind) if seen.sources else ""
         if _written(bank, seen, text):
             break
-    with bank._reading() as reader:
-        return lived(reader, session, scope, bank._now()).summary
+    with bank.core.reading() as reader:
+        return lived(reader, session, scope, bank.core.now()).summary
 
 
 def is_current(bank: Bank, session: str) -> bool:
-    with bank._reading() as reader:
-        return lived(reader, session, "user" if bank.is_user_bank else "bank", bank._now()).is_current
+    with bank.core.reading() as reader:
+        return lived(reader, session, "user" if bank.is_user_bank else "bank", bank.core.now()).is_current
 
 
 def _is_unwanted(reader: Reader, seen: Lived) -> bool:
@@ -54,13 +55,13 @@ def _written(bank: Bank, seen: Lived, text: str) -> bool:
     current: list[bool] = []
 
     def plan(writer: Writer) -> Changeset:
-        now = lived(writer, seen.session, seen.scope, bank._now())
+        now = lived(writer, seen.session, seen.scope, bank.core.now())
         current.append(now.digest == seen.digest and (now.summary is None) == (seen.summary is None))
         if not current[0]:
             return Changeset(WHAT)
         return _made(bank, writer, now, text) if now.summary is None else _anew(bank, writer, now, now.summary, text)
 
-    bank._apply(plan)
+    bank.core.apply(plan)
     return current[0]
 
 
@@ -73,8 +74,8 @@ def _made(bank: Bank, writer: Writer, seen: Lived, text: str) -> Changeset:
         kind=SUMMARY, scope=seen.scope, session=seen.session, source=TYPE, author_type="agent", at=last.at,
         importance=max(memory.importance for memory in seen.sources), **seen.content(text),
     )  # fmt: skip
-    draft = bank._screening.draft(checked(new))
-    write = first_write(draft, id, bank._now(), f"{bank.name}/{SUMMARY}")
+    draft = bank.core.screening.draft(checked(new))
+    write = first_write(draft, id, bank.core.now(), f"{bank.name}/{SUMMARY}")
     return Changeset(WHAT, writes=[write], links=ties(writer, id, seen.sources, OUTGROWN))
 
 
@@ -87,5 +88,5 @@ def _anew(bank: Bank, writer: Writer, seen: Lived, summary: Memory, text: str) -
     last = seen.sources[-1]
     # The old bounds may come from memories that are no longer sources.
     state = held.state._replace(at=micros(last.at), valid_from=None, valid_until=None, reason=None)
-    write = bank._next_version(writer, held, state, seen.content(text), AGENT) or Write(state)
+    write = next_version(bank.core, writer, held, state, seen.content(text), AGENT) or Write(state)
     return Changeset(WHAT, writes=[write], links=links)

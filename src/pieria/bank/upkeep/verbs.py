@@ -19,6 +19,7 @@ from pieria.bank.upkeep.clusters import Clustering
 from pieria.bank.upkeep.ranked import Ranking
 from pieria.bank.upkeep.review import Reviewing
 from pieria.bank.upkeep.summaries import is_current, summed_up
+from pieria.bank.write.update import next_version
 from pieria.errors import ConflictError, PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -95,27 +96,27 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
             raise problem
 
     def _slept(self, dry_run: bool, force: bool, limit: int, progress: Progress | None) -> tuple[Slept, _Sleep]:
-        core = self._core
-        with core._reading() as reader:
+        bank = self._bank
+        with bank.core.reading() as reader:
             place = _place(reader)
-            found = selecting.due(reader, core._now(), force=force, limit=limit, after=place)
-            before = selecting.said_before(reader, core._now()) if found.memories else []
+            found = selecting.due(reader, bank.core.now(), force=force, limit=limit, after=place)
+            before = selecting.said_before(reader, bank.core.now()) if found.memories else []
             vectors = _vectors(reader, [*before, *found.memories])
-            aged = shortening.due_levels(reader, core._now(), limit)
+            aged = shortening.due_levels(reader, bank.core.now(), limit)
         groups = grouping.grouped(found.memories, vectors)
         settled = promoting.settled(found.memories, before, vectors)
-        work = _Sleep(core, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
+        work = _Sleep(bank, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
         work.summarize(groups)
         # Sources without a summary are examined again, and settled then.
         settled = [one for one in settled if one.memory.id not in work.again]
         if not dry_run and settled:
-            core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
+            bank.core.apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
         if not dry_run and found.place != place:
-            core._apply(lambda _: Changeset("sleep", records=[Record(PLACES, "sleep", found.place)]))
+            bank.core.apply(lambda _: Changeset("sleep", records=[Record(PLACES, "sleep", found.place)]))
         work.shorten(aged)
         slept = Slept(
             dry_run=dry_run,
-            mind=core.mind.name,
+            mind=bank.mind.name,
             examined=len(found.memories),
             left=found.left + work.left,
             summaries=tuple(work.summaries),
@@ -130,18 +131,18 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
 
         Return None if there is nothing to summarize, or if the summary was removed. Private memories are left out.
         """
-        return summed_up(self._core, check.name(session, "session"))
+        return summed_up(self._bank, check.name(session, "session"))
 
     def is_summed_up(self, session: str) -> bool:
         """Return whether the session has a summary that is up to date."""
-        return is_current(self._core, check.name(session, "session"))
+        return is_current(self._bank, check.name(session, "session"))
 
     def summarize_later(self, session: str) -> Job:
         """Queue a summary as a job: at most one per minute or, with a model, one per ten minutes."""
-        core = self._core
-        wait = timedelta(minutes=PATIENCE_MINUTES.get(core.mind.name, ASKING_MINUTES))
+        bank = self._bank
+        wait = timedelta(minutes=PATIENCE_MINUTES.get(bank.mind.name, ASKING_MINUTES))
         payload = {"session": check.name(session, "session")}
-        return core.jobs.add("session_summary", payload, due=core.clock() + wait)
+        return bank.jobs.add("session_summary", payload, due=bank.clock() + wait)
 
     def gc(
         self,
@@ -158,7 +159,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         `restore` brings removed memories back. The default threshold is the setting `forget_threshold`. Archived
         memories are removed too, unless `status` is `active`.
         """
-        threshold = self._core.fading.forget if threshold is None else threshold
+        threshold = self._bank.core.fading.forget if threshold is None else threshold
         statuses = COLLECTED if status is None else check.choices(status, "status", COLLECTED)
         return self._fade("gc", dry_run, archive, threshold, limit, progress, statuses)
 
@@ -174,29 +175,33 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
 
         The default threshold is twice the setting `forget_threshold`.
         """
-        threshold = min(1.0, fading.DIMMED * self._core.fading.forget) if threshold is None else threshold
+        threshold = min(1.0, fading.DIMMED * self._bank.core.fading.forget) if threshold is None else threshold
         return self._fade("decay", dry_run, True, threshold, limit, progress)
 
     def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
         """Promote memories: the named ones, or by default all that were used enough."""
         check.flag(dry_run, "dry_run")
-        core = self._core
+        bank = self._bank
         wanted = () if ids is None else check.identifiers(ids, "ids")
-        others = tuple(id for holder, theirs in core._holders(wanted).items() if holder is not core for id in theirs)
+        others = tuple(
+            id for holder, theirs in bank.core.holders(wanted).items() if holder is not bank.core for id in theirs
+        )
         if others:
             raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
-        with core._reading() as reader:
+        with bank.core.reading() as reader:
             chosen = self._named(reader, ids) if ids is not None else self._proven(reader)
         if chosen and not dry_run:
-            core._apply(lambda writer: promoting.changes(writer, chosen, "promote", status="promoted", tier="settled"))
+            bank.core.apply(
+                lambda writer: promoting.changes(writer, chosen, "promote", status="promoted", tier="settled")
+            )
         return Promoted(dry_run, tuple(chosen))
 
     def validate(self) -> Validated:
         """Check the store, the targets of links, and the sources of derived memories."""
-        core = self._core
-        with core._reading() as reader:
+        bank = self._bank
+        with bank.core.reading() as reader:
             problems = validating.problems(reader)
-        return Validated(tuple(core.store.check()), tuple(problems))
+        return Validated(tuple(bank.core.store.check()), tuple(problems))
 
     def repair(self, *, dry_run: bool = False) -> Validated:
         """Remove broken links, archive derived memories without sources, and rebuild projections."""
@@ -204,19 +209,19 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         found = self.validate()
         if dry_run or found.ok:
             return replace(found, dry_run=dry_run)
-        core = self._core
-        core._apply(lambda writer: validating.repairs(writer, found.problems))
-        repaired = core.store.repair(list(found.findings), terms_of)
+        bank = self._bank
+        bank.core.apply(lambda writer: validating.repairs(writer, found.problems))
+        repaired = bank.core.store.repair(list(found.findings), terms_of)
         after = self.validate()
         mended = [problem.id for problem in found.problems if problem not in after.problems]
         return Validated(after.findings, after.problems, (*repaired, *mended), dry_run=False)
 
     def storage(self) -> Storage:
         """Return the size of the bank, and how much of it `compact` would free."""
-        core = self._core
-        with core._reading() as reader:
+        bank = self._bank
+        with bank.core.reading() as reader:
             there = counts(reader.tally(), reader.totals())
-        held = core.store.describe()
+        held = bank.core.store.describe()
         log = held.get("log_bytes", 0)
         free = held.get("free_bytes", 0) + log
         return Storage(there["memories"], there["versions"], there["links"], held["bytes"] + log, free)
@@ -224,7 +229,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def compact(self) -> Compacted:
         """Free the space of erased and replaced data, and empty the log. Every version stays."""
         before = self.storage()
-        unreached = self._core.store.scrub()
+        unreached = self._bank.core.store.scrub()
         return Compacted(before, self.storage(), tuple(unreached))
 
     def _fade(
@@ -242,40 +247,44 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         check.number(threshold, "threshold")
         if limit is not None:
             check.whole(limit, "limit", 1, 1_000_000)
-        core = self._core
+        bank = self._bank
         if archive:
             # Archived memories cannot be archived again.
             statuses = [status for status in statuses if status != "archived"]
-        with core._reading() as reader:
-            chosen, left = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses, limit)
+        with bank.core.reading() as reader:
+            chosen, left = fading.faded(
+                reader, bank.core.fading, bank.core.now(), bank.core.fades, threshold, statuses, limit
+            )
         change = fading.archived if archive else fading.removed
         done = 0
         for part in () if dry_run else _parts(chosen):
-            made = core._apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
+            made = bank.core.apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
             if made is not None and not archive:
-                core._tell("nodes_deleted", node_ids=list(made.ids))
+                bank.core.tell("nodes_deleted", node_ids=list(made.ids))
             done += len(part)
             if progress is not None:
                 progress(done, len(chosen))
         return Collected(dry_run, archive, tuple(chosen), left)
 
     def _named(self, reader: Reader, ids: str | Iterable[str]) -> list[Promotion]:
-        core = self._core
+        bank = self._bank
         wanted = check.identifiers(ids, "ids")
-        states = [core._standing(reader, id).state for id in wanted]
+        states = [bank.core.standing(reader, id).state for id in wanted]
         for state in states:
             check_decided(state)
         rows = [state.row for state in states]
-        memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
-        now = core._now()
+        memories = reader.memories(rows, bank.core.filter().having(viewer=Viewer(everything=True)))
+        now = bank.core.now()
         worn = fading.worn(reader, [memories[row] for row in rows])
-        return [Promotion(one.memory, "named", one.score(core.fading, now), one.wear.used.accesses) for one in worn]
+        return [
+            Promotion(one.memory, "named", one.score(bank.core.fading, now), one.wear.used.accesses) for one in worn
+        ]
 
     def _proven(self, reader: Reader) -> list[Promotion]:
-        asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=GIVEN_KINDS, status=("active",))
+        asked = Filter(now=self._bank.core.now(), viewer=Viewer(everything=True), kinds=GIVEN_KINDS, status=("active",))
         found: list[Promotion] = []
         for part in selecting.selected(reader, asked):
-            found += promoting.worth_promoting(reader, part, self._core.fading, asked.now)
+            found += promoting.worth_promoting(reader, part, self._bank.core.fading, asked.now)
         return found
 
 
@@ -283,9 +292,9 @@ class _Sleep:
     """The state of one sleep: results so far, and why it stopped."""
 
     def __init__(
-        self, core: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
+        self, bank: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
     ) -> None:
-        self._core, self._dry_run, self._settled = core, dry_run, settled
+        self._bank, self._dry_run, self._settled = bank, dry_run, settled
         self._progress, self._whole, self._done = progress, whole, 0
         self.summaries: list[Summary] = []
         self.shortened: list[Shortened] = []
@@ -309,13 +318,13 @@ class _Sleep:
             self._tell()
 
     def _sum_up(self, group: Sequence[Memory]) -> None:
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             id = sleeping.free_id(reader, group)
         if id is None:
             self._put_off(group)
             return
-        made = sleeping.summary_of(id, group, self._core.mind)
-        draft = self._core._screening.draft(checked(sleeping.new_memory(made)))
+        made = sleeping.summary_of(id, group, self._bank.mind)
+        draft = self._bank.core.screening.draft(checked(sleeping.new_memory(made)))
         summary = replace(made, text=draft.text)
         if self._dry_run or self._kept(summary, draft):
             self.summaries.append(summary)
@@ -334,38 +343,38 @@ class _Sleep:
             self._tell()
 
     def _shorten(self, memory: Memory, level: int) -> None:
-        made = shortening.shortened(memory, level, self._core.mind)
-        made = made._replace(text=self._core._screen(check.text(made.text, "text"), "text").text)
+        made = shortening.shortened(memory, level, self._bank.mind)
+        made = made._replace(text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
         if self._dry_run or self._rewritten(made):
             self.shortened.append(made)
 
     def _kept(self, summary: Summary, draft: Draft) -> bool:
         """Write a summary, and return False if a source has changed meanwhile."""
-        core = self._core
+        bank = self._bank
         kept: list[bool] = []
 
         def plan(writer: Writer) -> Changeset:
-            place = f"{core.name}/{sleeping.SUMMARY}"
-            changeset = sleeping.changes(writer, summary, draft, self._settled, core._now(), place)
+            place = f"{bank.name}/{sleeping.SUMMARY}"
+            changeset = sleeping.changes(writer, summary, draft, self._settled, bank.core.now(), place)
             kept.append(changeset is not None)
             return changeset or Changeset("sleep")
 
-        core._apply(plan)
+        bank.core.apply(plan)
         return kept[0]
 
     def _rewritten(self, made: Shortened) -> bool:
         """Write a shortened summary, and return False if it has changed meanwhile."""
-        core, memory = self._core, made.memory
+        bank, memory = self._bank, made.memory
         contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
 
         def plan(writer: Writer) -> Changeset:
             held = writer.states([memory.id]).get(memory.id)
             if held is None or held.state.ended or held.state.row != memory.row:
                 return Changeset("sleep")
-            write = core._next_version(writer, held, held.state._replace(reason="it has aged"), contents, AGENT)
+            write = next_version(bank.core, writer, held, held.state._replace(reason="it has aged"), contents, AGENT)
             return Changeset("sleep", writes=[] if write is None else [write])
 
-        return core._apply(plan) is not None
+        return bank.core.apply(plan) is not None
 
     def _put_off(self, group: Sequence[Memory]) -> None:
         self.left += len(group)

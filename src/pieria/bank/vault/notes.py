@@ -34,7 +34,7 @@ TARGET = "obsidian"
 class Memories:
     def __init__(self, at: Vaulted, dry_run: bool) -> None:
         self._at = at
-        self._core = at.core
+        self._bank = at.bank
         self._folder = at.folder
         self._dry_run = dry_run
         self.files: dict[str, File] = {}
@@ -69,7 +69,7 @@ class Memories:
     def _follow(self) -> None:
         """Move the marks and claims of revised memories to their newest revision."""
         at = self._at
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             heads = {id: _head(reader, id) for id in {*at.marks, *at.claims}}
         moved: dict[str, Mark | None] = {}
         for id, head in heads.items():
@@ -88,7 +88,7 @@ class Memories:
 
     def _unknown(self, id: str, claimed: list[File]) -> Iterator[File]:
         """Assign notes that name a memory without a mark."""
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             held = reader.states([id]).get(id)
             purged = bool(reader.purged([id]))
         if held is not None and not held.state.ended:
@@ -106,14 +106,14 @@ class Memories:
 
     def compare(self) -> None:
         at = self._at
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             states = reader.states({*at.marks, *self.files})
             hidden = reader.quarantines(states)
             wanted = {
                 id: (file.path, at.marks[id]["target"] if id in at.marks else TARGET) for id, file in self.files.items()
             }
             held = held_in(
-                reader, self._core, wanted, paths_in(reader) | {id: path for id, (path, _) in wanted.items()}
+                reader, self._bank, wanted, paths_in(reader) | {id: path for id, (path, _) in wanted.items()}
             )
         for id in {**at.marks, **self.files}:
             file, mark = self.files.get(id), at.marks.get(id)
@@ -130,18 +130,18 @@ class Memories:
     def write_new(self) -> None:
         """Write notes for promoted memories that have none."""
         at = self._at
-        with self._core._reading() as reader:
-            promoted = promoted_in(reader, self._core)
+        with self._bank.core.reading() as reader:
+            promoted = promoted_in(reader, self._bank)
         without = [
             memory
             for memory in promoted
             if memory.id not in at.marks and memory.id not in self.files and not has_other_note(memory, at.scan.notes)
         ]
-        new = self._core.vault._named(without, self._folder)
+        new = self._bank.vault._named(without, self._folder)
         for id, path in new.items():
             self._count("written", path, id)
         if not self._dry_run:
-            self._core.vault._write(new, self._folder, TARGET)
+            self._bank.vault._write(new, self._folder, TARGET)
 
     def _gone(self, id: str, mark: Mark, file: File | None) -> None:
         """Delete the note of a removed or purged memory, unless the note was edited."""
@@ -174,7 +174,7 @@ class Memories:
         if id in self._found:
             self._count("found", file.path, id)
             if not self._dry_run:
-                self._core.vault._stand([id])
+                self._bank.vault._stand([id])
         if mark is not None and file.text is None and file.problem is None:
             if held.page.digest == mark["page"]:
                 self._at.report.memories[AS_IT_WAS] += 1
@@ -276,7 +276,7 @@ class Memories:
         """Return the updated memory, or None in a dry run. The bank may refuse, or hide the memory from the caller."""
         if self._dry_run:
             return None
-        return self._core.update(id, **given, reason=reason, unless_changed_since=since)
+        return self._bank.update(id, **given, reason=reason, unless_changed_since=since)
 
     def _stays(self, path: str, id: str, problem: PieriaError) -> None:
         self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
@@ -319,8 +319,8 @@ class Memories:
 
     def _held(self, id: str, file: File, mark: Mark | None) -> Held | None:
         """Return the current memory, or None if it was removed."""
-        with self._core._reading() as reader:
-            return held_in(reader, self._core, {id: (file.path, _target(mark))}, paths_in(reader)).get(id)
+        with self._bank.core.reading() as reader:
+            return held_in(reader, self._bank, {id: (file.path, _target(mark))}, paths_in(reader)).get(id)
 
     def _done(self, path: str, act: Callable[[], None]) -> bool:
         """Return whether `act` succeeded. Another program may be writing the file."""
@@ -349,7 +349,7 @@ class Memories:
     def _keep(self, marks: Mapping[str, Mark | None]) -> None:
         if marks and not self._dry_run:
             records = [Record(NOTES, id, mark) for id, mark in marks.items()]
-            self._core._apply(lambda _: Changeset("vault", records=records, ids=tuple(marks)))
+            self._bank.core.apply(lambda _: Changeset("vault", records=records, ids=tuple(marks)))
 
 
 def _head(reader: Reader, id: str) -> str:

@@ -71,7 +71,7 @@ class _Waiting(NamedTuple):
 class Vaulted:
     """What the bank and the folder hold during a sync."""
 
-    core: Bank
+    bank: Bank
     folder: Folder
     scan: Scan
     report: Synced
@@ -105,12 +105,12 @@ class Vaulted:
 
 
 class Sync:
-    def __init__(self, core: Bank, folder: Folder, dry_run: bool, force: bool) -> None:
-        self._core = core
+    def __init__(self, bank: Bank, folder: Folder, dry_run: bool, force: bool) -> None:
+        self._bank = bank
         self._folder = folder
         self._dry_run = dry_run
         self._force = force
-        self._intake = core.sources.intake(dry_run=dry_run, via=HEARSAY, follows=FOLLOWS)
+        self._intake = bank.sources.intake(dry_run=dry_run, via=HEARSAY, follows=FOLLOWS)
         self._waiting: list[_Waiting] = []
         self._characters = 0
         self._lost: dict[str, str] = {}
@@ -124,13 +124,13 @@ class Sync:
         from pieria.bank.vault.notes import Memories
 
         begun = time.monotonic()
-        core = self._core
-        core._uses.flush()
+        bank = self._bank
+        bank.core.uses.flush()
         scan = self._folder.scan()
-        with core._reading() as reader:
+        with bank.core.reading() as reader:
             marks, others = marks_in(reader), others_in(reader)
         report = Synced(self._folder.root, self._folder.own, self._dry_run, left=scan.left)
-        self._at = at = Vaulted(core, self._folder, scan, report, marks, others)
+        self._at = at = Vaulted(bank, self._folder, scan, report, marks, others)
         for path, reason in scan.unseen.items():
             at.bad(path, reason)
         self._check_there()
@@ -147,7 +147,9 @@ class Sync:
         of_memories.write_new()
         self._tie()
         if not self._dry_run:
-            core._apply(lambda _: Changeset("vault", records=[Record(STATE, "sync", iso(core.clock()))], ids=(STATE,)))
+            bank.core.apply(
+                lambda _: Changeset("vault", records=[Record(STATE, "sync", iso(bank.clock()))], ids=(STATE,))
+            )
         report.seconds = time.monotonic() - begun
         return report
 
@@ -181,13 +183,13 @@ class Sync:
             self._at.claims.setdefault(said.id, []).append(file)
         elif marked_for is not None and (said is None or not said.id):
             self._at.claims.setdefault(marked_for, []).append(file)
-        elif said is not None and said.id and said.bank and said.marked and said.bank != self._core.name:
+        elif said is not None and said.id and said.bank and said.marked and said.bank != self._bank.name:
             self._at.report.left[OTHER_BANKS] += 1
         else:
             self._take(file)
 
     def _is_ours(self, file: File, said: Said) -> bool:
-        return said.bank == self._core.name and (said.marked or file.path.startswith(f"{self._folder.own}/"))
+        return said.bank == self._bank.name and (said.marked or file.path.startswith(f"{self._folder.own}/"))
 
     def _said(self, file: File) -> Said | None:
         """Return the content of a note that belongs to a memory, else None."""
@@ -282,7 +284,7 @@ class Sync:
         each.mark.update(problem=reason, ids=before.get("ids", []), links=before.get("links", []), refused=True)
         if not self._dry_run:
             mark = Record("mined", f"{BY_HAND}{each.path}", each.mark)
-            self._core._apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))
+            self._bank.core.apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))
 
     def _miss(self, of_memories: set[str]) -> None:
         """End the memories of handwritten notes that disappeared."""
@@ -316,9 +318,9 @@ class Sync:
             return Changeset("vault", links=rows)
 
         if not self._dry_run:
-            self._core._apply(plan)
+            self._bank.core.apply(plan)
             return
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             plan(reader)
 
 

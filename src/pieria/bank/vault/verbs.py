@@ -52,8 +52,8 @@ class Held:
 
 
 class Vault:
-    def __init__(self, core: Bank, at: VaultAt) -> None:
-        self._core = core
+    def __init__(self, bank: Bank, at: VaultAt) -> None:
+        self._bank = bank
         self._at = at
 
     @property
@@ -72,7 +72,7 @@ class Vault:
         check.flag(dry_run, "dry_run")
         folder = self._folder()
         folder.check()
-        chosen = self._core.upkeep.promote(ids, dry_run=True).promoted
+        chosen = self._bank.upkeep.promote(ids, dry_run=True).promoted
         with self._alone(dry_run):
             known = self.paths()
             new = self._named([one.memory for one in chosen if one.memory.id not in known], folder)
@@ -96,15 +96,15 @@ class Vault:
         check.flag(force, "force")
         folder = self._folder()
         with self._alone(dry_run):
-            return Sync(self._core, folder, dry_run, force).run(progress)
+            return Sync(self._bank, folder, dry_run, force).run(progress)
 
     def status(self) -> VaultStatus:
         """Return what is in the vault, and what has changed there since the last sync."""
         folder = self._folder()
         scan = folder.scan()
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             marks, others = marks_in(reader), others_in(reader)
-            promoted = promoted_in(reader, self._core)
+            promoted = promoted_in(reader, self._bank)
             state = reader.records(STATE, "sync").get("sync")
         without = sum(memory.id not in marks and not has_other_note(memory, scan.notes) for memory in promoted)
         known = {mark["path"]: mark for mark in (*marks.values(), *others.values())}
@@ -122,13 +122,13 @@ class Vault:
 
     def paths(self, ids: Sequence[str] | None = None) -> dict[str, str]:
         """Return the paths by id, of all memories with a note or of these."""
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             found = paths_in(reader)
         return found if ids is None else {id: found[id] for id in ids if id in found}
 
     def by_hand(self) -> frozenset[str]:
         """Return the ids of memories from handwritten notes."""
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             return by_hand_in(reader)
 
     def unread(self) -> str | None:
@@ -137,7 +137,7 @@ class Vault:
             return None
         if not self._at.root.is_dir():
             return f"The vault {self._at.root} is not there: nothing of it was looked for."
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             synced = reader.records(STATE, "sync")
         return None if synced else f"Notes of {self._at.root} are found after the first `pieria vault sync`."
 
@@ -149,8 +149,8 @@ class Vault:
         """
         with ExitStack() as held:
             if not dry_run:
-                held.enter_context(turns.of("vault", id(self._core)))
-                lock = self._core.data / f".{self._core.name}.vault"
+                held.enter_context(turns.of("vault", id(self._bank)))
+                lock = self._bank.data / f".{self._bank.name}.vault"
                 held.enter_context(alone(lock, "vault", "another process is at the vault"))
             yield
 
@@ -174,9 +174,9 @@ class Vault:
         """Write new notes. Files come first: after a crash, the next sync finds a note without a mark."""
         if not new:
             return
-        with self._core._reading() as reader:
+        with self._bank.core.reading() as reader:
             wanted = {id: (path, target) for id, path in new.items()}
-            held = held_in(reader, self._core, wanted, {**paths_in(reader), **new})
+            held = held_in(reader, self._bank, wanted, {**paths_in(reader), **new})
         ids = list(held)
         for start in range(0, len(ids), AT_ONCE):
             part = [(id, held[id]) for id in ids[start : start + AT_ONCE]]
@@ -197,7 +197,7 @@ class Vault:
             writes = [Write(after) for before, after in changed if after != before]
             return Changeset("vault", writes=writes, records=list(records), ids=tuple(ids))
 
-        self._core._apply(plan)
+        self._bank.core.apply(plan)
 
 
 def _noted(promotion: Promotion, known: Mapping[str, str], new: Mapping[str, str]) -> Noted:
@@ -225,16 +225,16 @@ def mark_of(held: Held, path: str, seen: Seen, written: bytes, target: str) -> d
 
 
 def held_in(
-    reader: Reader, core: Bank, wanted: Mapping[str, tuple[str, str]], paths: Mapping[str, str]
+    reader: Reader, bank: Bank, wanted: Mapping[str, tuple[str, str]], paths: Mapping[str, str]
 ) -> dict[str, Held]:
     """Return existing memories with the pages of their notes: `wanted` gives each one's path and target."""
     hidden = reader.quarantines(wanted)
     found = reader.states(id for id in wanted if id not in hidden)
     states = {id: held.state for id, held in found.items() if not held.state.ended}
-    filter = core._filter().having(viewer=EVERYTHING)
+    filter = bank.core.filter().having(viewer=EVERYTHING)
     memories = reader.memories([state.row for state in states.values()], filter)
     usage = reader.usage(list(states))
-    ties = _ties(reader, core, list(states), paths)
+    ties = _ties(reader, bank, list(states), paths)
     return {
         id: Held(
             memories[state.row],
@@ -242,7 +242,7 @@ def held_in(
                 memories[state.row],
                 usage.get(id, UNUSED),
                 ties.get(id, ()),
-                bank=core.name,
+                bank=bank.name,
                 path=wanted[id][0],
                 target=wanted[id][1],
             ),
@@ -251,13 +251,13 @@ def held_in(
     }
 
 
-def _ties(reader: Reader, core: Bank, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, list[Tie]]:
+def _ties(reader: Reader, bank: Bank, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, list[Tie]]:
     """Return the notes that each memory links to. Links that come from its own text are left out."""
     links = [link for link in reader.links([End("memory", id) for id in ids]) if _is_shown(link)] if ids else []
     others = {end.name for link in links for end in (link.source, link.target) if end.name in paths}
     others -= reader.quarantines(others).keys()
     rows = {id: held.state.row for id, held in reader.states(others).items() if not held.state.ended}
-    titles = reader.memories(list(rows.values()), core._filter().having(viewer=EVERYTHING))
+    titles = reader.memories(list(rows.values()), bank.core.filter().having(viewer=EVERYTHING))
     wanted = set(ids)
     found: dict[str, dict[Tie, None]] = {}
     for link in links:
@@ -273,9 +273,9 @@ def _is_shown(link: Link) -> bool:
     return link.relation != RELATION and link.source.what == link.target.what == "memory"
 
 
-def promoted_in(reader: Reader, core: Bank) -> list[Memory]:
+def promoted_in(reader: Reader, bank: Bank) -> list[Memory]:
     """Return the memories that are promoted now."""
-    asked = Filter(now=core._now(), viewer=EVERYTHING, kinds=KINDS, status=("promoted",))
+    asked = Filter(now=bank.core.now(), viewer=EVERYTHING, kinds=KINDS, status=("promoted",))
     return [memory for part in selected(reader, asked) for memory in part]
 
 

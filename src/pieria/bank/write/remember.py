@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import cache
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
-from pieria.bank.core import missing
+from pieria.bank.core import Core, missing
 from pieria.bank.delete.quarantine_records import hold_to_quarantines
-from pieria.bank.facts.extraction import Extracting, Read, Wanted
+from pieria.bank.facts.extraction import Read, Wanted, draw
 from pieria.bank.write.given_vectors import supplied, wrong_length
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
-from pieria.record.draft import Draft, Instant, NewMemory, as_new, checked
-from pieria.record.end import End
+from pieria.record.draft import Draft, NewMemory, as_new, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
-from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory, nothing
+from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory
 from pieria.record.pasted import REPEATS
 from pieria.record.rows import first_write, memory_of
 from pieria.record.time import micros
@@ -39,283 +38,248 @@ BATCH = 1_000
 """Memories per transaction: large enough for speed, small enough not to keep other writers waiting."""
 
 
-class Remembering(Extracting):
-    def remember(
-        self,
-        text: str,
-        *,
-        id: str | None = None,
-        title: str | None = None,
-        kind: str = "note",
-        body: Mapping[str, Any] | None = None,
-        tags: Collection[str] = (),
-        entities: Collection[str] = (),
-        files: Collection[str] = (),
-        importance: float = 0.5,
-        confidence: float | None = None,
-        strength: float = 1.0,
-        scope: str = "bank",
-        source: str | None = None,
-        context: str | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        channel: str | None = None,
-        session: str | None = None,
-        sequence: int | None = None,
-        place: str | End | None = None,
-        at: Instant | None = None,
-        valid_from: Instant | None = None,
-        valid_until: Instant | None = None,
-        pinned: bool = False,
-        meta: Mapping[str, Any] | None = None,
-        vectors: object = None,
-        unless_exists: str | None = None,
-        extract: bool = False,
-        via: str | None = None,
-    ) -> Memory:
-        """Remember one text. When this returns it is on the disk and can be recalled.
+def remember(core: Core, new: NewMemory) -> Memory:
+    return _remember(core, [drafted(core, new, core.embedding.dimension)])[0]
 
-        The same text twice makes two memories, unless `unless_exists` is `id` or `text`: then return the existing one.
-        `vectors` are supplied in the bank's space: one list of numbers, or several for passages. `extract` runs the
-        verb of that name on the written memory. `via` says how the text came in (`person`, `agent`, `hearsay` or
-        `outside`); the default is the bank's `via`.
-        """
-        new = NewMemory(
-            text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
-            strength, scope, source, context, author, author_type, channel, session, sequence, place, at, valid_from,
-            valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract, via,
-        )  # fmt: skip
-        return self._remember([self._drafted(new, self._embedding.dimension)])[0]
 
-    def remember_many(
-        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
-    ) -> list[Memory]:
-        """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
+def remember_many(
+    core: Core, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None
+) -> list[Memory]:
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("items", "a list of mappings or NewMemory records", items)
+    drafts = _numbered_drafts(core, list(items))
+    _check_ids(core, drafts)
+    told = progress or _untold
+    with ExitStack() as stack:
+        before = {bank: _begun(bank, stack) for bank in _keepers(core, drafts)}
+        whole = len(drafts) * (2 if any(bank.embedding.embedder for bank in before) else 1)
+        kept: list[Memory] = []
+        for start in range(0, len(drafts), BATCH):
+            with _nothing_to_collect():
+                kept += _remember(core, drafts[start : start + BATCH])
+            told(len(kept), whole)
+        wanted = {bank: _unembedded(bank, drafts, kept, known) for bank, known in before.items()}
+        texts = _Share(told, len(drafts), sum(map(len, wanted.values())))
+        for bank, pending in wanted.items():
+            bank.embedding.embed(pending, texts.add)
+        if whole > len(drafts):
+            told(whole, whole)
+    for bank in before:
+        bank.embedding.wake()
+    return kept
 
-        One error reports all problems, as in `items[3].importance`. When this returns, the vectors are stored too. If
-        the model fails, the error is logged and the texts are embedded later. `progress` counts writes and embeddings.
-        """
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise InputError("items", "a list of mappings or NewMemory records", items)
-        drafts = self._numbered_drafts(list(items))
-        self._check_ids(drafts)
-        told = progress or _untold
-        with ExitStack() as stack:
-            before = {bank: bank._begun(stack) for bank in self._keepers(drafts)}
-            whole = len(drafts) * (2 if any(bank._embedding.embedder for bank in before) else 1)
-            kept: list[Memory] = []
-            for start in range(0, len(drafts), BATCH):
-                with _nothing_to_collect():
-                    kept += self._remember(drafts[start : start + BATCH])
-                told(len(kept), whole)
-            wanted = {bank: bank._unembedded(drafts, kept, known) for bank, known in before.items()}
-            texts = _Share(told, len(drafts), sum(map(len, wanted.values())))
-            for bank, pending in wanted.items():
-                bank._embedding.embed(pending, texts.add)
-            if whole > len(drafts):
-                told(whole, whole)
-        for bank in before:
-            bank._embedding.wake()
+
+def _keepers(core: Core, drafts: list[Draft]) -> list[Core]:
+    """Return the banks to write to: this one, and `@me` for the user's memories."""
+    apart = not core.is_user_bank and any(draft.new.scope == "user" for draft in drafts)
+    user = core.user_core(True) if apart else None
+    return [core] if user is None else [core, user]
+
+
+def _begun(core: Core, stack: ExitStack) -> int:
+    """Pause background embedding for this call, and return the known time before its writes."""
+    stack.enter_context(core.embedding.aside())
+    with core.reading() as reader:
+        return reader.head().known
+
+
+def _unembedded(core: Core, drafts: list[Draft], kept: list[Memory], known: int) -> list[Pending]:
+    """Return what is still to be embedded of the new memories in this bank."""
+    wanted: dict[Pending, None] = {}
+    for draft, memory in zip(drafts, kept, strict=True):
+        here = core.is_user_bank == (memory.scope == "user")
+        if here and micros(memory.known_from) > known:
+            if not draft.vectors:
+                wanted[Pending(memory.row, "passage")] = None
+            if memory.session is not None:
+                wanted[Pending(memory.row, "window")] = None
+    return list(wanted)
+
+
+def _numbered_drafts(core: Core, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
+    """Return a draft of every item, or raise all problems as one error."""
+    drafts: list[Draft] = []
+    dimension = cache(core.embedding.dimension)
+    wrong: list[Faulty] = []
+    with _nothing_to_collect():
+        for number, item in enumerate(items):
+            try:
+                drafts.append(drafted(core, as_new(item), dimension))
+            except FAULTY as problem:
+                if len(wrong) < MOST_TOLD:
+                    wrong += _numbered(problem, number)
+    if wrong:
+        _tell(wrong[:MOST_TOLD], len(items) - len(drafts))
+    return drafts
+
+
+def _check_ids(core: Core, drafts: list[Draft]) -> None:
+    """Check every given id against both banks before the first batch is written."""
+    if all(draft.new.id is None for draft in drafts):
+        return
+    theirs = [draft for draft in drafts if draft.new.scope == "user" and not core.is_user_bank]
+    ours = [draft for draft in drafts if draft.new.scope != "user" or core.is_user_bank]
+    user = core.user_core(False) if theirs else None
+    for bank, part in ((core, ours), (user, theirs)):
+        if bank is not None and part:
+            with bank.reading() as reader:
+                _check_given(bank, reader, part, {})
+
+
+def drafted(core: Core, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
+    """Return a checked and screened draft, with the defaults of this bank."""
+    check.flag(new.extract, "extract")
+    if new.kind == STATEMENT:
+        expected = f"one of {', '.join(GIVEN_KINDS)}"
+        raise InputError("kind", expected, new.kind, hint="State a fact with facts.add, which writes its memory.")
+    if new.unless_exists == "id" and new.id is None:
+        raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
+    draft = core.screening.draft(checked(_signed(core, _without_repeats(new))))
+    if new.vectors is not None:
+        # The user's bank has its own dimension.
+        theirs = new.scope == "user" and not core.is_user_bank
+        draft.vectors = supplied(new.vectors, draft.text, None if theirs else dimension())
+    return draft
+
+
+def _signed(core: Core, new: NewMemory) -> NewMemory:
+    """Return the memory with the bank's session, channel and author where the caller gave none."""
+    missing: dict[str, Any] = {
+        name: value
+        for name, value in (
+            ("session", core.viewer.session),
+            ("channel", core.viewer.channel),
+            ("author", core.author),
+            ("author_type", core.author_type),
+            ("via", core.via),
+        )
+        if value is not None and getattr(new, name) is None
+    }
+    if core.is_user_bank and new.scope == "bank":
+        missing["scope"] = "user"
+    return replace(new, **missing) if missing else new
+
+
+def _remember(core: Core, drafts: list[Draft]) -> list[Memory]:
+    """Write in one transaction per bank: the user's memories go to `@me`."""
+    theirs = [] if core.is_user_bank else [n for n, draft in enumerate(drafts) if draft.new.scope == "user"]
+    if not theirs:
+        return _keep(core, drafts)
+    user = core.user_core(True)
+    if user is None:
+        raise UnavailableError("scope", "this workspace keeps no user bank; use scope bank")
+    kept: list[Memory | None] = [None] * len(drafts)
+    for n, memory in zip(theirs, _keep(user, [drafts[n] for n in theirs]), strict=True):
+        kept[n] = memory
+    ours = [n for n in range(len(drafts)) if kept[n] is None]
+    for n, memory in zip(ours, _keep(core, [drafts[n] for n in ours]) if ours else (), strict=True):
+        kept[n] = memory
+    return [memory for memory in kept if memory is not None]
+
+
+def _keep(core: Core, drafts: list[Draft]) -> list[Memory]:
+    read = Read(core)
+    for draft in drafts:
+        if draft.new.extract:
+            read.ahead(draft.text, ALL)
+    with core.writing() as writer:
+        kept = written(core, writer, drafts)
+        drawn = {memory.id: memory for draft, memory in zip(drafts, kept, strict=True) if draft.new.extract}
+        for memory in drawn.values():
+            draw(core, writer, memory, ALL, read)
         return kept
 
-    def _keepers(self, drafts: list[Draft]) -> list[Self]:
-        """Return the banks to write to: this one, and `@me` for the user's memories."""
-        apart = not self.is_user_bank and any(draft.new.scope == "user" for draft in drafts)
-        user = self._me(True) if apart else None
-        return [self] if user is None else [self, user]
 
-    def _begun(self, stack: ExitStack) -> int:
-        """Pause background embedding for this call, and return the known time before its writes."""
-        stack.enter_context(self._embedding.aside())
-        with self._reading() as reader:
-            return reader.head().known
-
-    def _unembedded(self, drafts: list[Draft], kept: list[Memory], known: int) -> list[Pending]:
-        """Return what is still to be embedded of the new memories in this bank."""
-        wanted: dict[Pending, None] = {}
-        for draft, memory in zip(drafts, kept, strict=True):
-            here = self.is_user_bank == (memory.scope == "user")
-            if here and micros(memory.known_from) > known:
-                if not draft.vectors:
-                    wanted[Pending(memory.row, "passage")] = None
-                if memory.session is not None:
-                    wanted[Pending(memory.row, "window")] = None
-        return list(wanted)
-
-    def _numbered_drafts(self, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
-        """Return a draft of every item, or raise all problems as one error."""
-        drafts: list[Draft] = []
-        dimension = cache(self._embedding.dimension)
-        wrong: list[Faulty] = []
-        with _nothing_to_collect():
-            for number, item in enumerate(items):
-                try:
-                    drafts.append(self._drafted(as_new(item), dimension))
-                except FAULTY as problem:
-                    if len(wrong) < MOST_TOLD:
-                        wrong += _numbered(problem, number)
-        if wrong:
-            _tell(wrong[:MOST_TOLD], len(items) - len(drafts))
-        return drafts
-
-    def _check_ids(self, drafts: list[Draft]) -> None:
-        """Check every given id against both banks before the first batch is written."""
-        if all(draft.new.id is None for draft in drafts):
-            return
-        theirs = [draft for draft in drafts if draft.new.scope == "user" and not self.is_user_bank]
-        ours = [draft for draft in drafts if draft.new.scope != "user" or self.is_user_bank]
-        user = self._me(False) if theirs else None
-        for bank, part in ((self, ours), (user, theirs)):
-            if bank is not None and part:
-                with bank._reading() as reader:
-                    bank._check_given(reader, part, {})
-
-    def _drafted(self, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
-        """Return a checked and screened draft, with the defaults of this bank."""
-        check.flag(new.extract, "extract")
-        if new.kind == STATEMENT:
-            expected = f"one of {', '.join(GIVEN_KINDS)}"
-            raise InputError("kind", expected, new.kind, hint="State a fact with facts.add, which writes its memory.")
-        if new.unless_exists == "id" and new.id is None:
-            raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
-        draft = self._screening.draft(checked(self._signed(_without_repeats(new))))
-        if new.vectors is not None:
-            # The user's bank has its own dimension.
-            theirs = new.scope == "user" and not self.is_user_bank
-            draft.vectors = supplied(new.vectors, draft.text, None if theirs else dimension())
-        return draft
-
-    def _signed(self, new: NewMemory) -> NewMemory:
-        """Return the memory with the bank's session, channel and author where the caller gave none."""
-        missing: dict[str, Any] = {
-            name: value
-            for name, value in (
-                ("session", self.viewer.session),
-                ("channel", self.viewer.channel),
-                ("author", self.author),
-                ("author_type", self.author_type),
-                ("via", self.via),
-            )
-            if value is not None and getattr(new, name) is None
-        }
-        if self.is_user_bank and new.scope == "bank":
-            missing["scope"] = "user"
-        return replace(new, **missing) if missing else new
-
-    def _remember(self, drafts: list[Draft]) -> list[Memory]:
-        """Write in one transaction per bank: the user's memories go to `@me`."""
-        theirs = [] if self.is_user_bank else [n for n, draft in enumerate(drafts) if draft.new.scope == "user"]
-        if not theirs:
-            return self._keep(drafts)
-        user = self._me(True)
-        if user is None:
-            raise UnavailableError("scope", "this workspace keeps no user bank; use scope bank")
-        kept: list[Memory | None] = [None] * len(drafts)
-        for n, memory in zip(theirs, user._keep([drafts[n] for n in theirs]), strict=True):
-            kept[n] = memory
-        ours = [n for n in range(len(drafts)) if kept[n] is None]
-        for n, memory in zip(ours, self._keep([drafts[n] for n in ours]) if ours else (), strict=True):
-            kept[n] = memory
-        return [memory for memory in kept if memory is not None]
-
-    def _keep(self, drafts: list[Draft]) -> list[Memory]:
-        read = Read(self)
-        for draft in drafts:
-            if draft.new.extract:
-                read.ahead(draft.text, ALL)
-        with self._writing() as writer:
-            kept = self._written(writer, drafts)
-            drawn = {memory.id: memory for draft, memory in zip(drafts, kept, strict=True) if draft.new.extract}
-            for memory in drawn.values():
-                self._draw(writer, memory, ALL, read)
-            return kept
-
-    def _written(self, writer: Writer, drafts: list[Draft]) -> list[Memory]:
-        ids = new_ids(len(drafts))
-        kept: dict[int, Memory] = self._already_there(writer, drafts)
-        now = self._now()
-        writes: list[Write] = []
-        numbers: list[int] = []
-        same_text: dict[tuple[Any, ...], int] = {}
-        for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
-            if number in kept:
+def written(core: Core, writer: Writer, drafts: list[Draft]) -> list[Memory]:
+    ids = new_ids(len(drafts))
+    kept: dict[int, Memory] = _already_there(core, writer, drafts)
+    now = core.now()
+    writes: list[Write] = []
+    numbers: list[int] = []
+    same_text: dict[tuple[Any, ...], int] = {}
+    for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
+        if number in kept:
+            continue
+        if draft.new.unless_exists == "text":
+            first = same_text.setdefault(_identity(draft), len(writes))
+            if first < len(writes):
+                numbers.append(-first - 1)
                 continue
-            if draft.new.unless_exists == "text":
-                first = same_text.setdefault(_identity(draft), len(writes))
-                if first < len(writes):
-                    numbers.append(-first - 1)
-                    continue
-            writes.append(first_write(draft, draft.new.id or id, now, f"{self.name}/{draft.new.kind}"))
-            numbers.append(number)
-        if writes:
-            changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
-            hold_to_reversals(writer, changeset, now)
-            hold_to_quarantines(writer, changeset)
-            applied = writer.apply(changeset)
-            known = micros(applied.change.at)
-            made = [
-                memory_of(write.content or (), (row, *write.state[1:]), known)
-                for write, row in zip(writes, applied.rows, strict=True)
-            ]
-        return _in_order(len(drafts), kept, numbers, made if writes else [])
+        writes.append(first_write(draft, draft.new.id or id, now, f"{core.name}/{draft.new.kind}"))
+        numbers.append(number)
+    if writes:
+        changeset = Changeset("remember", core.who, writes=writes, space=space_of(core, writer, writes))
+        hold_to_reversals(writer, changeset, now)
+        hold_to_quarantines(writer, changeset)
+        applied = writer.apply(changeset)
+        known = micros(applied.change.at)
+        made = [
+            memory_of(write.content or (), (row, *write.state[1:]), known)
+            for write, row in zip(writes, applied.rows, strict=True)
+        ]
+    return _in_order(len(drafts), kept, numbers, made if writes else [])
 
-    def _space_of(self, writer: Writer, writes: list[Write]) -> int | None:
-        """Return the number of the space of the supplied vectors, or None if there are none."""
-        lengths = {len(each.vector) for write in writes for each in write.vectors}
-        if not lengths:
-            return None
-        space = self._embedding.enter(writer)
-        if space is None:
-            raise UnavailableError("vectors", "this bank has no space yet, and no embedder is set to begin one")
-        for length in lengths - {space.dimension}:
-            raise wrong_length(space.dimension, length)
-        return space.number
 
-    def _already_there(self, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
-        """Return existing memories for drafts with `unless_exists`. Raise if any other draft's id is taken."""
-        found: dict[int, Memory] = {}
-        if any(draft.new.id is not None for draft in drafts):
-            self._check_given(reader, drafts, found)
-        for number, draft in enumerate(drafts):
-            if draft.new.unless_exists == "text" and number not in found:
-                twins = reader.twins(draft.text, terms(draft.text), self._alike(draft))
-                if twins:
-                    found[number] = twins[0]
-        return found
+def space_of(core: Core, writer: Writer, writes: list[Write]) -> int | None:
+    """Return the number of the space of the supplied vectors, or None if there are none."""
+    lengths = {len(each.vector) for write in writes for each in write.vectors}
+    if not lengths:
+        return None
+    space = core.embedding.enter(writer)
+    if space is None:
+        raise UnavailableError("vectors", "this bank has no space yet, and no embedder is set to begin one")
+    for length in lengths - {space.dimension}:
+        raise wrong_length(space.dimension, length)
+    return space.number
 
-    def _alike(self, draft: Draft) -> Filter:
-        """Return a filter for memories of the same kind with the same readers."""
-        new = draft.new
-        asked = self._filter(kinds=new.kind, scope=new.scope, **_readers(new))
-        return asked.having(viewer=Viewer(new.session, new.channel))
 
-    def _check_given(self, reader: Reader, drafts: list[Draft], found: dict[int, Memory]) -> None:
-        given = [draft.new.id for draft in drafts if draft.new.id is not None]
-        standing = reader.states(given)
-        purged = reader.purged(given)
-        seen: set[str] = set()
-        for number, draft in enumerate(drafts):
-            id = draft.new.id
-            if id is None:
-                continue
-            if id in purged:
-                raise ConflictError("this id was purged", ids=(id,), hint="Use another id.")
-            if id in seen:
-                raise ConflictError("the id is given twice", ids=(id,), hint="Give each memory an id of its own.")
-            seen.add(id)
-            held = standing.get(id)
-            if held is None:
-                continue
-            if reader.quarantines([id]):
-                raise missing(reader, id)
-            if held.state.ended:
-                raise ConflictError(f"the id was {held.state.ended}", ids=(id,), hint="Restore it or use another id.")
-            if draft.new.unless_exists != "id":
-                raise ConflictError("the id is taken", ids=(id,), hint='Use update, or unless_exists="id".')
-            visible = reader.memories([held.state.row], self._filter())
-            if held.state.row not in visible:
-                raise ConflictError("the id is taken", ids=(id,), hint="Another session holds it; use another id.")
-            found[number] = visible[held.state.row]
+def _already_there(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
+    """Return existing memories for drafts with `unless_exists`. Raise if any other draft's id is taken."""
+    found: dict[int, Memory] = {}
+    if any(draft.new.id is not None for draft in drafts):
+        _check_given(core, reader, drafts, found)
+    for number, draft in enumerate(drafts):
+        if draft.new.unless_exists == "text" and number not in found:
+            twins = reader.twins(draft.text, terms(draft.text), _alike(core, draft))
+            if twins:
+                found[number] = twins[0]
+    return found
+
+
+def _alike(core: Core, draft: Draft) -> Filter:
+    """Return a filter for memories of the same kind with the same readers."""
+    new = draft.new
+    asked = core.filter(kinds=new.kind, scope=new.scope, **_readers(new))
+    return asked.having(viewer=Viewer(new.session, new.channel))
+
+
+def _check_given(core: Core, reader: Reader, drafts: list[Draft], found: dict[int, Memory]) -> None:
+    given = [draft.new.id for draft in drafts if draft.new.id is not None]
+    standing = reader.states(given)
+    purged = reader.purged(given)
+    seen: set[str] = set()
+    for number, draft in enumerate(drafts):
+        id = draft.new.id
+        if id is None:
+            continue
+        if id in purged:
+            raise ConflictError("this id was purged", ids=(id,), hint="Use another id.")
+        if id in seen:
+            raise ConflictError("the id is given twice", ids=(id,), hint="Give each memory an id of its own.")
+        seen.add(id)
+        held = standing.get(id)
+        if held is None:
+            continue
+        if reader.quarantines([id]):
+            raise missing(reader, id)
+        if held.state.ended:
+            raise ConflictError(f"the id was {held.state.ended}", ids=(id,), hint="Restore it or use another id.")
+        if draft.new.unless_exists != "id":
+            raise ConflictError("the id is taken", ids=(id,), hint='Use update, or unless_exists="id".')
+        visible = reader.memories([held.state.row], core.filter())
+        if held.state.row not in visible:
+            raise ConflictError("the id is taken", ids=(id,), hint="Another session holds it; use another id.")
+        found[number] = visible[held.state.row]
 
 
 def _readers(new: NewMemory) -> dict[str, str | None]:
@@ -334,12 +298,12 @@ def _untold(done: int, whole: int) -> None:
 class _Share:
     """Reports the second half of a progress: the embeddings that follow the writes."""
 
-    def __init__(self, told: Progress, memories: int, texts: int) -> None:
-        self._told, self._memories, self._texts, self._done = told, memories, texts, 0
+    def __init__(core, told: Progress, memories: int, texts: int) -> None:
+        core._told, core._memories, core._texts, core._done = told, memories, texts, 0
 
-    def add(self, texts: int) -> None:
-        self._done += texts
-        self._told(self._memories + self._memories * self._done // self._texts, 2 * self._memories)
+    def add(core, texts: int) -> None:
+        core._done += texts
+        core._told(core._memories + core._memories * core._done // core._texts, 2 * core._memories)
 
 
 @contextmanager

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from enum import Enum
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from pieria.bank.core import EVERYTHING, check_decided, last_read
-from pieria.bank.facts.extraction import Extracting, Read
+from pieria.bank.core import EVERYTHING, Core, check_decided, last_read
+from pieria.bank.facts.extraction import Read, draw_anew, was_drawn
 from pieria.bank.read.revisions import REVISES
 from pieria.bank.write.person_only import told_again
 from pieria.errors import ConflictError, InputError
@@ -29,300 +28,273 @@ from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
 from pieria.store.protocol import Reader, Writer
 
 
-class Keep(Enum):
-    """Marks an argument that was not given, because None is a value."""
+class Revised(TypedDict, total=False):
+    """What a revision may give anew. A name that is left out keeps its value."""
 
-    KEEP = "keep"
+    text: str
+    title: str | None
+    body: Mapping[str, Any]
+    tags: Collection[str]
+    entities: Collection[str]
+    files: Collection[str]
+    context: str | None
+    meta: Mapping[str, Any]
+    importance: float
+    confidence: float | None
+    place: str | End
+    valid_from: Instant | None
+    valid_until: Instant | None
 
 
-KEEP = Keep.KEEP
+class Changes(Revised, total=False):
+    """What an update may change. A name that is left out keeps its value."""
+
+    strength: float
+    scope: str
+    status: str
+    tier: str
+    at: Instant
+
+
 WORDING = frozenset(("text", "title", "body", "context"))
 """The fields of a memory that can instruct an agent."""
 CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
 
 
-class Correcting(Extracting):
-    def update(
-        self,
-        id: str,
-        *,
-        text: str | Keep = KEEP,
-        title: str | Keep | None = KEEP,
-        body: Mapping[str, Any] | Keep = KEEP,
-        tags: Collection[str] | Keep = KEEP,
-        entities: Collection[str] | Keep = KEEP,
-        files: Collection[str] | Keep = KEEP,
-        context: str | Keep | None = KEEP,
-        meta: Mapping[str, Any] | Keep = KEEP,
-        importance: float | Keep = KEEP,
-        confidence: float | Keep | None = KEEP,
-        strength: float | Keep = KEEP,
-        place: str | End | Keep = KEEP,
-        scope: str | Keep = KEEP,
-        status: str | Keep = KEEP,
-        tier: str | Keep = KEEP,
-        at: Instant | Keep = KEEP,
-        valid_from: Instant | Keep | None = KEEP,
-        valid_until: Instant | Keep | None = KEEP,
-        reason: str | None = None,
-        unless_changed_since: Instant | None = None,
-        via: str | None = None,
-    ) -> Memory:
-        """Change the given fields and keep the others. Changed content becomes the next version under the same id.
+def update(
+    core: Core,
+    id: str,
+    *,
+    reason: str | None,
+    unless_changed_since: Instant | None,
+    via: str | None,
+    **named: Unpack[Changes],
+) -> Memory:
+    given = _given("update", named, Changes)
+    problems = Problems()
+    changes, kept_reason = _checked(core, problems, id, given, reason)
+    since = last_read(problems, unless_changed_since)
+    way = core.via if via is None else problems.of(check.one_of, via, "via", GIVEN)
+    problems.settle()
+    holder = core.holder(id)
+    if holder.is_user_bank and "scope" in given:
+        raise InputError("scope", "no change: what is the user's stays in the user's bank", given["scope"])
 
-        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
-        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
-        if the memory has changed since.
-        """
-        given = _given(
-            "update",
-            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
-            importance=importance, confidence=confidence, strength=strength, place=place, scope=scope, status=status,
-            tier=tier, at=at, valid_from=valid_from, valid_until=valid_until,
-        )  # fmt: skip
-        problems = Problems()
-        changes, kept_reason = self._checked(problems, id, given, reason)
-        since = last_read(problems, unless_changed_since)
-        way = self.via if via is None else problems.of(check.one_of, via, "via", GIVEN)
-        problems.settle()
-        holder = self._holder(id)
-        if holder.is_user_bank and "scope" in given:
-            raise InputError("scope", "no change: what is the user's stays in the user's bank", scope)
-
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, id)
-            holder._check_unchanged(writer, id, since)
-            if _RESTS_ON.intersection(given):
-                check_decided(held.state)
-            changed = told_again(self, writer, held.state, _changed_state(held.state, changes, kept_reason))
-            contents = {name: given[name] for name in CONTENT if name in given}
-            write = Write(changed)
-            if contents:
-                write = holder._next_version(writer, held, changed, contents, way) or write
-            unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
-            if write.content is None and write.state == unchanged:
-                return Changeset("update")
-            return Changeset("update", writes=[write])
-
-        read = holder._read_ahead(id, text)
-        with holder._writing() as writer:
-            holder._applied(writer, plan)
-            changed = holder._at_hand(writer, id)
-            if "text" in given:
-                holder._draw_anew(writer, id, changed, read)
-            return changed
-
-    def widen(
-        self,
-        id: str,
-        *,
-        importance: float | None = None,
-        scope: str | None = None,
-        valid_until: Instant | None = None,
-        reason: str | None = None,
-    ) -> Memory:
-        """Raise importance, widen the scope or extend the validity of a memory. Lower values are ignored.
-
-        With concurrent calls, the highest requested value wins.
-        """
-        asked = {"importance": importance, "scope": scope, "valid_until": valid_until}
-        given = _given("widen", **{name: KEEP if value is None else value for name, value in asked.items()})
-        problems = Problems()
-        changes, kept_reason = self._checked(problems, id, given, reason)
-        problems.settle()
-        holder = self._holder(id)
-
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, id).state
-            more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
-            changed = told_again(self, writer, held, _changed_state(held, more, kept_reason))
-            return Changeset("update", writes=[Write(changed)] if more else [])
-
-        return holder._changed(id, plan)
-
-    def revise(
-        self,
-        id: str,
-        *,
-        text: str | Keep = KEEP,
-        title: str | Keep | None = KEEP,
-        body: Mapping[str, Any] | Keep = KEEP,
-        tags: Collection[str] | Keep = KEEP,
-        entities: Collection[str] | Keep = KEEP,
-        files: Collection[str] | Keep = KEEP,
-        context: str | Keep | None = KEEP,
-        meta: Mapping[str, Any] | Keep = KEEP,
-        importance: float | Keep = KEEP,
-        confidence: float | Keep | None = KEEP,
-        place: str | End | Keep = KEEP,
-        valid_from: Instant | Keep | None = KEEP,
-        valid_until: Instant | Keep | None = KEEP,
-        author: str | None = None,
-        author_type: str | None = None,
-        at: Instant | None = None,
-        reason: str | None = None,
-        unless_changed_since: Instant | None = None,
-    ) -> Memory:
-        """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
-
-        Its time is now, or `at`. Its author is the given one, or else the author of the bank.
-        """
-        given = _given(
-            "revise",
-            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
-            importance=importance, confidence=confidence, place=place, valid_from=valid_from, valid_until=valid_until,
-        )  # fmt: skip
-        problems = Problems()
-        changes, kept_reason = self._checked(problems, id, given, reason)
-        said_at = None if at is None else problems.of(moment, at, "at")
-        since = last_read(problems, unless_changed_since)
-        speaker = _speaker(problems, author or self.author, author_type or self.author_type)
-        problems.settle()
-        holder = self._holder(id)
-        revised = new_id()
-        before_it: list[str] = []
-
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, holder._newest_revision(writer, id))
-            holder._check_unchanged(writer, id, since)
-            if is_over(held.state.valid_until, self._now()):
-                hint = "Remember what holds now, or give it another valid_until with update."
-                raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
-            if _RESTS_ON.intersection(given):
-                check_decided(held.state)
-            before = holder._content_draft(writer, held)
-            draft = holder._redrafted(before, {name: given[name] for name in CONTENT if name in given})
-            state = _changed_state(held.state, changes, kept_reason)
-            now = self._now() if said_at is None else said_at
-            said_by = _said_by(held.state, *speaker)
-            state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
-            state = told_again(self, writer, held.state, _said_through(state, self.via, given, before.new))
-            content = content_of(draft, revised, 1)
-            ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
-            link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
-            writes = [Write(ended), with_index(state._replace(type=type_of(draft.body)), content, draft, fresh=True)]
-            before_it.append(held.state.id)
-            return Changeset("revise", writes=writes, links=[link, *_same_sources(writer, held.state.id, revised)])
-
-        read = holder._read_ahead(id, text)
-        with holder._writing() as writer:
-            holder._applied(writer, plan)
-            memory = holder._at_hand(writer, revised)
-            holder._draw_anew(writer, before_it[-1], memory, read)
-            return memory
-
-    def invalidate(
-        self,
-        id: str,
-        *,
-        at: Instant | None = None,
-        replacement: str | None = None,
-        reason: str | None = None,
-        unless_changed_since: Instant | None = None,
-    ) -> Memory:
-        """End a memory's validity, from `at` on (default: now).
-
-        It stays on record; recall finds it for earlier times.
-        """
-        problems = Problems()
-        problems.of(check.identifier, id, "id")
-        ends = None if at is None else problems.of(moment, at, "at")
-        kept_reason = problems.of(self._reason, reason)
-        since = last_read(problems, unless_changed_since)
-        if replacement == id:
-            problems.found.append(InputError("replacement", "another memory's id", replacement))
-        problems.settle()
-        holder = self._holder(id)
-        if replacement is not None:
-            other = self._holder(check.identifier(replacement, "replacement"))
-            with other._reading() as reader:
-                other._standing(reader, replacement)
-
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, id).state
-            holder._check_unchanged(writer, id, since)
-            until = holder._now() if ends is None else ends
-            if held.valid_until is not None and held.valid_until <= until:
-                until = held.valid_until
-                if replacement in (None, held.superseded_by):
-                    raise ConflictError("it no longer held then already", ids=(id,))
-            if held.valid_from is not None and until <= held.valid_from:
-                raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
-            leads_to = replacement or held.superseded_by
-            changed = held._replace(valid_until=until, superseded_by=leads_to, reason=kept_reason)
-            return Changeset("invalidate", writes=[Write(changed)])
-
-        return holder._changed(id, plan)
-
-    def pin(self, id: str, pinned: bool = True) -> Memory:
-        """Pin a memory so that upkeep never forgets it; `pinned=False` unpins it."""
-        check.identifier(id, "id")
-        check.flag(pinned, "pinned")
-        holder = self._holder(id)
-
-        def plan(writer: Writer) -> Changeset:
-            held = holder._standing(writer, id).state
-            changeset = Changeset("pin" if pinned else "unpin")
-            if held.pinned != int(pinned):
-                changeset.writes.append(Write(held._replace(pinned=int(pinned), reason=None)))
-            return changeset
-
-        return holder._changed(id, plan)
-
-    def _checked(
-        self, problems: Problems, id: str, given: Mapping[str, Any], reason: str | None
-    ) -> tuple[dict[str, Any], str | None]:
-        """Return the changed state fields and the reason. Content is checked too, to report all problems at once."""
-        problems.of(check.identifier, id, "id")
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, id)
+        holder.check_unchanged(writer, id, since)
+        if _RESTS_ON.intersection(given):
+            check_decided(held.state)
+        changed = told_again(core, writer, held.state, _changed_state(held.state, changes, kept_reason))
         contents = {name: given[name] for name in CONTENT if name in given}
+        write = Write(changed)
         if contents:
-            problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
-        return _state_changes(problems, given), problems.of(self._reason, reason)
+            write = next_version(holder, writer, held, changed, contents, way) or write
+        unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
+        if write.content is None and write.state == unchanged:
+            return Changeset("update")
+        return Changeset("update", writes=[write])
 
-    def _read_ahead(self, id: str, text: str | Keep) -> Read:
-        """Read the new text before the transaction, if facts were extracted from the memory.
+    read = _read_ahead(holder, id, given.get("text"))
+    with holder.writing() as writer:
+        holder.applied(writer, plan)
+        changed = holder.at_hand(writer, id)
+        if "text" in given:
+            draw_anew(holder, writer, id, changed, read)
+        return changed
 
-        Long texts must not block other writers.
-        """
-        read = Read(self)
-        if not isinstance(text, Keep):
-            with self._reading() as reader:
-                wanted = self._was_drawn(reader, self._newest_revision(reader, id))
-            if wanted is not None:
-                read.ahead(self._screening.draft(checked(NewMemory(text))).text, wanted)
-        return read
 
-    def _content_draft(self, reader: Reader, held: Stored) -> Draft:
-        """Return the present content as a draft."""
-        # The caller has already checked visibility.
-        memory = reader.memories([held.state.row], self._filter().having(viewer=EVERYTHING))[held.state.row]
-        kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
-        draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
-        draft.flags = memory.flags
-        return draft
+def widen(
+    core: Core, id: str, *, importance: float | None, scope: str | None, valid_until: Instant | None, reason: str | None
+) -> Memory:
+    asked = {"importance": importance, "scope": scope, "valid_until": valid_until}
+    given = _given("widen", {name: value for name, value in asked.items() if value is not None}, Changes)
+    problems = Problems()
+    changes, kept_reason = _checked(core, problems, id, given, reason)
+    problems.settle()
+    holder = core.holder(id)
 
-    def _redrafted(self, before: Draft, contents: Mapping[str, Any]) -> Draft:
-        draft = self._screening.draft(checked(replace(before.new, **_with_repeats(before.new, _filled(contents)))))
-        if "text" not in contents:
-            # Keep earlier flags: the removed text cannot be found again.
-            draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
-        return draft
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, id).state
+        more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
+        changed = told_again(core, writer, held, _changed_state(held, more, kept_reason))
+        return Changeset("update", writes=[Write(changed)] if more else [])
 
-    def _next_version(
-        self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], via: str, *, anew: bool = False
-    ) -> Write | None:
-        """Return the write of the next version, or None if the content is unchanged and no write is forced."""
-        before = self._content_draft(writer, held)
-        draft = self._redrafted(before, contents)
-        number = writer.newest_version(held.state.id) + 1
-        content = content_of(draft, held.state.id, number)
-        same = content_of(before, held.state.id, number)
-        if not anew and content._replace(flags=None) == same._replace(flags=None):
-            return None
-        state = changed._replace(version=number, type=type_of(draft.body))
-        if WORDING.intersection(contents):
-            state = lowered(state, via)
-        return with_index(state, content, draft, fresh=False)
+    return holder.changed(id, plan)
+
+
+def revise(
+    core: Core,
+    id: str,
+    *,
+    author: str | None,
+    author_type: str | None,
+    at: Instant | None,
+    reason: str | None,
+    unless_changed_since: Instant | None,
+    **named: Unpack[Revised],
+) -> Memory:
+    given = _given("revise", named, Revised)
+    problems = Problems()
+    changes, kept_reason = _checked(core, problems, id, given, reason)
+    said_at = None if at is None else problems.of(moment, at, "at")
+    since = last_read(problems, unless_changed_since)
+    speaker = _speaker(problems, author or core.author, author_type or core.author_type)
+    problems.settle()
+    holder = core.holder(id)
+    revised = new_id()
+    before_it: list[str] = []
+
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, holder.newest_revision(writer, id))
+        holder.check_unchanged(writer, id, since)
+        if is_over(held.state.valid_until, core.now()):
+            hint = "Remember what holds now, or give it another valid_until with update."
+            raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
+        if _RESTS_ON.intersection(given):
+            check_decided(held.state)
+        before = content_draft(holder, writer, held)
+        draft = redrafted(holder, before, {name: given[name] for name in CONTENT if name in given})
+        state = _changed_state(held.state, changes, kept_reason)
+        now = core.now() if said_at is None else said_at
+        said_by = _said_by(held.state, *speaker)
+        state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
+        state = told_again(core, writer, held.state, _said_through(state, core.via, given, before.new))
+        content = content_of(draft, revised, 1)
+        ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
+        link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
+        writes = [Write(ended), with_index(state._replace(type=type_of(draft.body)), content, draft, fresh=True)]
+        before_it.append(held.state.id)
+        return Changeset("revise", writes=writes, links=[link, *_same_sources(writer, held.state.id, revised)])
+
+    read = _read_ahead(holder, id, given.get("text"))
+    with holder.writing() as writer:
+        holder.applied(writer, plan)
+        memory = holder.at_hand(writer, revised)
+        draw_anew(holder, writer, before_it[-1], memory, read)
+        return memory
+
+
+def invalidate(
+    core: Core,
+    id: str,
+    *,
+    at: Instant | None,
+    replacement: str | None,
+    reason: str | None,
+    unless_changed_since: Instant | None,
+) -> Memory:
+    problems = Problems()
+    problems.of(check.identifier, id, "id")
+    ends = None if at is None else problems.of(moment, at, "at")
+    kept_reason = problems.of(core.reason, reason)
+    since = last_read(problems, unless_changed_since)
+    if replacement == id:
+        problems.found.append(InputError("replacement", "another memory's id", replacement))
+    problems.settle()
+    holder = core.holder(id)
+    if replacement is not None:
+        other = core.holder(check.identifier(replacement, "replacement"))
+        with other.reading() as reader:
+            other.standing(reader, replacement)
+
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, id).state
+        holder.check_unchanged(writer, id, since)
+        until = holder.now() if ends is None else ends
+        if held.valid_until is not None and held.valid_until <= until:
+            until = held.valid_until
+            if replacement in (None, held.superseded_by):
+                raise ConflictError("it no longer held then already", ids=(id,))
+        if held.valid_from is not None and until <= held.valid_from:
+            raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
+        leads_to = replacement or held.superseded_by
+        changed = held._replace(valid_until=until, superseded_by=leads_to, reason=kept_reason)
+        return Changeset("invalidate", writes=[Write(changed)])
+
+    return holder.changed(id, plan)
+
+
+def pin(core: Core, id: str, pinned: bool) -> Memory:
+    check.identifier(id, "id")
+    check.flag(pinned, "pinned")
+    holder = core.holder(id)
+
+    def plan(writer: Writer) -> Changeset:
+        held = holder.standing(writer, id).state
+        changeset = Changeset("pin" if pinned else "unpin")
+        if held.pinned != int(pinned):
+            changeset.writes.append(Write(held._replace(pinned=int(pinned), reason=None)))
+        return changeset
+
+    return holder.changed(id, plan)
+
+
+def _checked(
+    core: Core, problems: Problems, id: str, given: Mapping[str, Any], reason: str | None
+) -> tuple[dict[str, Any], str | None]:
+    """Return the changed state fields and the reason. Content is checked too, to report all problems at once."""
+    problems.of(check.identifier, id, "id")
+    contents = {name: given[name] for name in CONTENT if name in given}
+    if contents:
+        problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
+    return _state_changes(problems, given), problems.of(core.reason, reason)
+
+
+def _read_ahead(core: Core, id: str, text: Any) -> Read:
+    """Read the new text before the transaction, if facts were extracted from the memory.
+
+    Long texts must not block other writers.
+    """
+    read = Read(core)
+    if text is not None:
+        with core.reading() as reader:
+            wanted = was_drawn(core, reader, core.newest_revision(reader, id))
+        if wanted is not None:
+            read.ahead(core.screening.draft(checked(NewMemory(text))).text, wanted)
+    return read
+
+
+def content_draft(core: Core, reader: Reader, held: Stored) -> Draft:
+    """Return the present content as a draft."""
+    # The caller has already checked visibility.
+    memory = reader.memories([held.state.row], core.filter().having(viewer=EVERYTHING))[held.state.row]
+    kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
+    draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
+    draft.flags = memory.flags
+    return draft
+
+
+def redrafted(core: Core, before: Draft, contents: Mapping[str, Any]) -> Draft:
+    draft = core.screening.draft(checked(replace(before.new, **_with_repeats(before.new, _filled(contents)))))
+    if "text" not in contents:
+        # Keep earlier flags: the removed text cannot be found again.
+        draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
+    return draft
+
+
+def next_version(
+    core: Core,
+    writer: Writer,
+    held: Stored,
+    changed: State,
+    contents: Mapping[str, Any],
+    via: str,
+    *,
+    anew: bool = False,
+) -> Write | None:
+    """Return the write of the next version, or None if the content is unchanged and no write is forced."""
+    before = content_draft(core, writer, held)
+    draft = redrafted(core, before, contents)
+    number = writer.newest_version(held.state.id) + 1
+    content = content_of(draft, held.state.id, number)
+    same = content_of(before, held.state.id, number)
+    if not anew and content._replace(flags=None) == same._replace(flags=None):
+        return None
+    state = changed._replace(version=number, type=type_of(draft.body))
+    if WORDING.intersection(contents):
+        state = lowered(state, via)
+    return with_index(state, content, draft, fresh=False)
 
 
 def _filled(contents: Mapping[str, Any]) -> dict[str, Any]:
@@ -352,12 +324,12 @@ def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
     ]
 
 
-def _given(verb: str, **values: Any) -> dict[str, Any]:
-    """Return the given values. Raise `InputError` if there are none."""
-    given = {name: value for name, value in values.items() if value is not KEEP}
-    if not given:
+def _given(verb: str, named: Mapping[str, Any], known: type) -> dict[str, Any]:
+    """Return the named values. Raise `InputError` if there are none."""
+    check.keywords(named, known, verb)
+    if not named:
         raise InputError(verb, "at least one value to change", None)
-    return given
+    return dict(named)
 
 
 def _state_changes(problems: Problems, given: Mapping[str, Any]) -> dict[str, Any]:

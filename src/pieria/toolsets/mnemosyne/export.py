@@ -139,7 +139,7 @@ def _taken_in(call: Call, bank: Bank, read: Original) -> tuple[ImportReport, dic
     """Import the records. Return the report, and the section and record of each line."""
     entries = [_entry(own or call.host.session, entry) for own, entry in read.scratchpad]
     report, lines = taken_in(
-        bank, IMPORTED, read.memories, [*read.links, *read.facts], entries, progress=call.host.progress
+        bank.core, IMPORTED, read.memories, [*read.links, *read.facts], entries, progress=call.host.progress
     )
     return report, {number: (line.section, line.id) for number, line in lines.items()}
 

@@ -1,0 +1,578 @@
+"""The bank: one isolated memory with all its verbs. Each calls a function of the room that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from io import BufferedIOBase
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from pieria.bank.capture.distill import DistilledSessions, Observed
+from pieria.bank.core import Core
+from pieria.bank.facts.extraction import Extracted
+from pieria.bank.jobs.handlers import HANDLERS, Handlers
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.lazy import loaded_property
+from pieria.bank.results.general import Forgotten, Receipt
+from pieria.bank.results.quarantine import Lifted, Quarantine
+from pieria.bank.results.transfer import ExportReport, ImportReport
+from pieria.bank.vault.location import NOWHERE, VaultAt
+from pieria.record import check
+from pieria.record.change import Change
+from pieria.record.draft import Instant, NewMemory
+from pieria.record.event import Event
+from pieria.record.link import End, Link
+from pieria.record.memory import Memory, nothing
+from pieria.record.usage import Usage
+
+if TYPE_CHECKING:
+    from pieria.bank.capture.hooks import Hooks
+    from pieria.bank.capture.sources import Sources
+    from pieria.bank.facts.verbs import Facts
+    from pieria.bank.graph.verbs import BankGraph
+    from pieria.bank.places import Places
+    from pieria.bank.results.general import IngestReceipt
+    from pieria.bank.rules import BankRules
+    from pieria.bank.scratchpad import Scratchpad
+    from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+    from pieria.bank.sessions.log import BankLog
+    from pieria.bank.upkeep.verbs import Upkeep
+    from pieria.bank.vault.verbs import Vault
+    from pieria.learning.experience import Experience
+    from pieria.learning.steps import Step
+    from pieria.sessions.log import Kept
+    from pieria.sessions.opened import OpenSessions
+    from pieria.sessions.session import Session
+    from pieria.store.protocol import Progress
+
+from pieria.bank.capture.observe import distil, observe
+from pieria.bank.delete.forget import forget
+from pieria.bank.delete.quarantine import lift, quarantine
+from pieria.bank.delete.remove import purge, remove, restore
+from pieria.bank.delete.undo import undo
+from pieria.bank.facts.extraction import extract
+from pieria.bank.health import sync, use_embedder
+from pieria.bank.read.links import link, touch, unlink
+from pieria.bank.reads import BankReads
+from pieria.bank.write.remember import remember, remember_many
+from pieria.bank.write.update import Changes, Revised, invalidate, pin, revise, update, widen
+
+
+class Bank(BankReads):
+    """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
+
+    def __init__(self, core: Core, *, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE) -> None:
+        super().__init__(core)
+        self.jobs = Jobs(self, handlers)
+        self._vault_at = vault
+
+    # Groups of verbs are imported at first use, because most processes need few of them.
+
+    @loaded_property
+    def facts(self) -> Facts:
+        from pieria.bank.facts.verbs import Facts
+
+        return Facts(self.core)
+
+    @loaded_property
+    def hooks(self) -> Hooks:
+        from pieria.bank.capture.hooks import Hooks
+
+        return Hooks(self.core)
+
+    @loaded_property
+    def places(self) -> Places:
+        from pieria.bank.places import Places
+
+        return Places(self.core)
+
+    @loaded_property
+    def rules(self) -> BankRules:
+        """The standing rules for agents, and those that wait for a person."""
+        from pieria.bank.rules import BankRules
+
+        return BankRules(self)
+
+    @loaded_property
+    def scratchpad(self) -> Scratchpad:
+        from pieria.bank.scratchpad import Scratchpad
+
+        return Scratchpad(self.core)
+
+    @loaded_property
+    def sources(self) -> Sources:
+        from pieria.bank.capture.sources import Sources
+
+        return Sources(self)
+
+    @loaded_property
+    def upkeep(self) -> Upkeep:
+        from pieria.bank.upkeep.verbs import Upkeep
+
+        return Upkeep(self)
+
+    @loaded_property
+    def vault(self) -> Vault:
+        from pieria.bank.vault.verbs import Vault
+
+        return Vault(self, self._vault_at)
+
+    @loaded_property
+    def graph(self) -> BankGraph:
+        """Experience and knowledge as nodes and edges."""
+        from pieria.bank.graph.verbs import BankGraph
+
+        return BankGraph(self)
+
+    @loaded_property
+    def _session_log(self) -> BankLog:
+        """The log of unfinished sessions."""
+        from pieria.bank.sessions.log import BankLog
+
+        return BankLog(self)
+
+    @loaded_property
+    def _opened_sessions(self) -> OpenSessions:
+        from pieria.bank.sessions.embedder import judging_of
+        from pieria.sessions.opened import OpenSessions
+
+        return OpenSessions(self.name, self.graph, self._session_log, judging_of(self), self.clock)
+
+    def session(
+        self,
+        goal: str,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+        *,
+        profile: object = None,
+        auto_commit: bool | None = None,
+    ) -> Session:
+        """Begin a session, which collects steps towards the goal.
+
+        Arguments replace the bank's settings for this session; `profile` and `auto_commit` replace only that part of
+        the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
+        the steps, uncommitted.
+        """
+        self.core.check_open()
+        own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
+        own |= {"profile": profile, "auto_commit": auto_commit}
+        return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
+
+    def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+
+        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
+        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
+        """
+        from pieria.bank.sessions.ingest import ingest
+
+        return ingest(self, trajectory)
+
+    def ingest_many(
+        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> list[IngestReceipt]:
+        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
+        from pieria.bank.sessions.ingest import ingest_many
+
+        return ingest_many(self, trajectories, progress)
+
+    def receipt(self, source_id: str) -> IngestReceipt | None:
+        """Return the receipt of an ingested experience, or None."""
+        from pieria.bank.sessions.ingest import receipt
+
+        return receipt(self, source_id)
+
+    def session_kept(self, id: str) -> tuple[Kept, list[Step]] | None:
+        """Return an unfinished session with its steps, even if another process holds it, or None."""
+        return self._session_log.load(check.identifier(id, "id"))
+
+    def sessions_kept(self) -> list[Kept]:
+        """Return all unfinished sessions, without their steps."""
+        return self._session_log.kept()
+
+    def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
+        """Return the status of sessions, last changed first, of all or of those in a state. Skip the first `offset`."""
+        from pieria.bank.sessions.drafts import standings
+
+        return standings(self, limit, offset, state)
+
+    def session_standing(self, id: str) -> SessionStanding | None:
+        """Return the status of one session, or None if it is over."""
+        from pieria.bank.sessions.drafts import standing
+
+        return standing(self, id)
+
+    def session_draft(self, id: str) -> SessionDraft | None:
+        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
+        from pieria.bank.sessions.drafts import draft
+
+        return draft(self, id)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        kind: str = "note",
+        body: Mapping[str, Any] | None = None,
+        tags: Collection[str] = (),
+        entities: Collection[str] = (),
+        files: Collection[str] = (),
+        importance: float = 0.5,
+        confidence: float | None = None,
+        strength: float = 1.0,
+        scope: str = "bank",
+        source: str | None = None,
+        context: str | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        sequence: int | None = None,
+        place: str | End | None = None,
+        at: Instant | None = None,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        pinned: bool = False,
+        meta: Mapping[str, Any] | None = None,
+        vectors: object = None,
+        unless_exists: str | None = None,
+        extract: bool = False,
+        via: str | None = None,
+    ) -> Memory:
+        """Remember one text. When this returns it is on the disk and can be recalled.
+
+        The same text twice makes two memories, unless `unless_exists` is `id` or `text`: then return the existing one.
+        `vectors` are supplied in the bank's space: one list of numbers, or several for passages. `extract` runs the
+        verb of that name on the written memory. `via` says how the text came in (`person`, `agent`, `hearsay` or
+        `outside`); the default is the bank's `via`.
+        """
+        new = NewMemory(
+            text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
+            strength, scope, source, context, author, author_type, channel, session, sequence, place, at, valid_from,
+            valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract, via,
+        )  # fmt: skip
+        return remember(self.core, new)
+
+    def remember_many(
+        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
+    ) -> list[Memory]:
+        """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
+
+        One error reports all problems, as in `items[3].importance`. When this returns, the vectors are stored too. If
+        the model fails, the error is logged and the texts are embedded later. `progress` counts writes and embeddings.
+        """
+        return remember_many(self.core, items, progress)
+
+    def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+        """Take in events. When this returns they are on the disk; repeated events change nothing.
+
+        Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
+        its end or when its context is compacted. It also runs after many events, or after ten idle minutes.
+        """
+        return observe(self.core, events)
+
+    def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
+        """Distill the raw events of all sessions or of one, unfinished tasks included."""
+        return distil(self.core, session, progress=progress)
+
+    def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
+        """Record as facts what a memory names (`id mentions name`) and what it states.
+
+        Rules do it at once; with a language model it is a job. The same text again adds nothing. After a change of the
+        text, facts that it no longer states are removed.
+        """
+        return extract(self.core, id, entities=entities, statements=statements)
+
+    def update(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+        via: str | None = None,
+        **changes: Unpack[Changes],
+    ) -> Memory:
+        """Change the given fields and keep the others. Changed content becomes the next version under the same id.
+
+        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
+        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
+        if the memory has changed since.
+        """
+        return update(self.core, id, reason=reason, unless_changed_since=unless_changed_since, via=via, **changes)
+
+    def widen(
+        self,
+        id: str,
+        *,
+        importance: float | None = None,
+        scope: str | None = None,
+        valid_until: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """Raise importance, widen the scope or extend the validity of a memory. Lower values are ignored.
+
+        With concurrent calls, the highest requested value wins.
+        """
+        return widen(self.core, id, importance=importance, scope=scope, valid_until=valid_until, reason=reason)
+
+    def revise(
+        self,
+        id: str,
+        *,
+        author: str | None = None,
+        author_type: str | None = None,
+        at: Instant | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+        **changes: Unpack[Revised],
+    ) -> Memory:
+        """Replace a memory by a new one with a new id, linked to it. An older revision leads to the newest.
+
+        Its time is now, or `at`. Its author is the given one, or else the author of the bank.
+        """
+        return revise(
+            self.core, id, author=author, author_type=author_type, at=at, reason=reason,
+            unless_changed_since=unless_changed_since, **changes,
+        )  # fmt: skip
+
+    def invalidate(
+        self,
+        id: str,
+        *,
+        at: Instant | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
+    ) -> Memory:
+        """End a memory's validity, from `at` on (default: now).
+
+        It stays on record; recall finds it for earlier times.
+        """
+        return invalidate(
+            self.core, id, at=at, replacement=replacement, reason=reason, unless_changed_since=unless_changed_since
+        )
+
+    def pin(self, id: str, pinned: bool = True) -> Memory:
+        """Pin a memory so that upkeep never forgets it; `pinned=False` unpins it."""
+        return pin(self.core, id, pinned)
+
+    def link(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str = "related",
+        *,
+        weight: float = 1.0,
+        label: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Link:
+        """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
+        return link(self.core, source, target, relation, weight=weight, label=label, meta=meta)
+
+    def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
+        """Remove one link by its id, or all links between two ends, optionally of one relation."""
+        return unlink(self.core, source, target, relation)
+
+    def touch(
+        self,
+        ids: str | Iterable[str],
+        *,
+        accesses: int = 1,
+        reviews: int = 0,
+        crossings: int = 0,
+        reward: float | None = None,
+        boost: bool = False,
+    ) -> dict[str, Usage]:
+        """Count a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if given.
+
+        A boost makes the memories stronger by the setting `crossing_boost`.
+        """
+        return touch(
+            self.core, ids, accesses=accesses, reviews=reviews, crossings=crossings, reward=reward, boost=boost
+        )
+
+    def remove(self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None) -> Memory:
+        """Remove a memory from every answer. Its versions and history stay; `restore` brings it back."""
+        return remove(self.core, id, reason=reason, unless_changed_since=unless_changed_since)
+
+    def restore(self, id: str) -> Memory:
+        """Restore a removed memory. A derived memory needs its sources to exist."""
+        return restore(self.core, id)
+
+    def purge(
+        self,
+        ids: str | Iterable[str],
+        *,
+        dry_run: bool = False,
+        unless_changed_since: Instant | None = None,
+        as_told: str | None = None,
+    ) -> Receipt:
+        """Erase memories everywhere: every version and revision, index, links, usage, and memories derived from them.
+
+        Sources and subgoals of steps go too, and tags and intents that no other node has. Only the ids are remembered,
+        so that nothing imports the memories again unasked. There is no undo. Memories that another session derived are
+        erased as well, and are counted but not named. With `dry_run` nothing is erased. `as_told` takes the `digest` of
+        a dry run's receipt: raise `ConflictError` if the memories to erase have changed since.
+        """
+        return purge(self.core, ids, dry_run=dry_run, unless_changed_since=unless_changed_since, as_told=as_told)
+
+    def forget(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        purge: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        as_told: str | None = None,
+    ) -> Forgotten:
+        """Remove all memories from a source or session, and those derived from nothing else, in one change.
+
+        Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
+        everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
+        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
+        source or session has none.
+        """
+        return forget(
+            self.core, source=source, session=session, purge=purge, reason=reason, dry_run=dry_run, as_told=as_told
+        )
+
+    def quarantine(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        author: str | None = None,
+        channel: str | None = None,
+        via: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        ids: str | Iterable[str] = (),
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Quarantine:
+        """Hide the memories that match every selector, and everything derived from them, in one change.
+
+        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
+        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
+        `AccessError` if an agent would hide a person's rule.
+        """
+        return quarantine(
+            self.core,
+            source=source,
+            session=session,
+            author=author,
+            channel=channel,
+            via=via,
+            since=since,
+            until=until,
+            ids=ids,
+            reason=reason,
+            dry_run=dry_run,
+        )
+
+    def lift(self, number: int) -> Lifted:
+        """End a quarantine: all that it holds is readable again. `number` is that of its change.
+
+        Raise `NotFoundError` if there is no such quarantine.
+        """
+        return lift(self.core, number)
+
+    def undo(self, seq: int) -> Change:
+        """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
+        return undo(self.core, seq)
+
+    def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
+        """Write the whole bank with its history to a file of JSON lines: `docs/export-format.md`.
+
+        An older export of that name is replaced when the new one is complete; other files are never replaced. A folder
+        gets a file named after the bank and the time. `progress` counts versions and changes.
+        """
+        from pieria.bank.transfer.files import exported
+
+        return exported(self.core, path, progress)
+
+    def import_(
+        self,
+        path: str | Path | BufferedIOBase,
+        *,
+        mode: str = "skip",
+        dry_run: bool = False,
+        force: bool = False,
+        on_error: str = "stop",
+        system: str | None = None,
+        trusted: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Import an export, all of it or nothing. A bank without history becomes the exported bank.
+
+        `mode` decides about existing ids: `skip` keeps them, `merge` takes the later version, `replace` the file's.
+        Removed memories stay removed and purged ones stay away, unless `force`. With `on_error="skip"` broken lines are
+        left out and reported; otherwise raise `TransferError` and write nothing. `dry_run` reports without writing.
+        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. `system` names
+        another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
+        for an export of your own that no other person could change.
+        """
+        from pieria.bank.transfer.files import imported
+
+        return imported(
+            self.core,
+            path,
+            mode=mode,
+            dry_run=dry_run,
+            force=force,
+            on_error=on_error,
+            system=system,
+            trusted=trusted,
+            progress=progress,
+        )
+
+    def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
+        """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
+
+        An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
+        and the time. `progress` counts pages.
+        """
+        from pieria.bank.transfer.files import backed_up
+
+        return backed_up(self.core, path, progress)
+
+    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
+        """Wait until every projection has caught up with the record, and return True if they have.
+
+        The text index is written with the record, so this waits for vectors; without an embedder there are none.
+        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
+        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
+        `progress` gets the number of embedded texts and their total.
+        """
+        return sync(self.core, timeout, progress)
+
+    def use_embedder(self) -> str:
+        """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.
+
+        Until then recall uses the existing vectors, and the words of all memories. Return the name of the new space.
+        """
+        return use_embedder(self.core)
+
+    def close(self) -> None:
+        if "_opened_sessions" in self.__dict__:
+            self._opened_sessions.close()
+        # While the bank is open, so that a job that is nearly done can finish.
+        self.jobs._close()
+        self.core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Bank {self.name}{' (closed)' if self.core.closed else ''}>"

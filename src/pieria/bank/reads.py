@@ -1,0 +1,345 @@
+"""The verbs of a bank that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any, Unpack
+
+from pieria.bank.core import Core
+from pieria.bank.delete.quarantine import quarantines
+from pieria.bank.facts.text_analysis import Analysis, Enriched, analyze, enriched, named
+from pieria.bank.filters import Filters, ListFilters, Names
+from pieria.bank.health import doctor, stats
+from pieria.bank.read.context import TOKENS, context
+from pieria.bank.read.get import changes, count, follow, get, history, list_each, list_memories, twins, wait
+from pieria.bank.read.links import links, neighbors, neighbors_each, usage
+from pieria.bank.read.recall import recall
+from pieria.bank.read.similar import Likeness, alike, embedded
+from pieria.bank.read.timeline import around, sessions
+from pieria.bank.read.trace import trace
+from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Sessions, Stats
+from pieria.bank.results.quarantine import Quarantine, Trace
+from pieria.models.mind import Mind, Named
+from pieria.recall.answer import Recall
+from pieria.recall.context.answer import Context
+from pieria.record.change import Change
+from pieria.record.decay import Fading
+from pieria.record.draft import Instant
+from pieria.record.filter import Viewer
+from pieria.record.habits import Habits
+from pieria.record.link import End, Link
+from pieria.record.memory import Memory
+from pieria.record.time import Clock
+from pieria.record.usage import Usage
+from pieria.store.protocol import Progress
+
+Listed = list
+"""Within the class, `list` is the verb."""
+
+
+class BankReads:
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.name: str = core.name
+        self.data: Path = core.data
+        self.clock: Clock = core.clock
+        self.who: str = core.who
+        self.viewer: Viewer = core.viewer
+        self.author: str | None = core.author
+        self.author_type: str | None = core.author_type
+        self.via: str = core.via
+        """How texts come in through this bank: its writes get at most the trust of this way."""
+        self.secrets: str = core.secrets
+        self.fading: Fading = core.fading
+        self.habits: Habits = core.habits
+        self.is_user_bank: bool = core.is_user_bank
+        self.is_foreign: bool = core.is_foreign
+        """Whether another user may have made the bank: it is read as hearsay and never written."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of "yesterday" and "last week"; by default that of the clock."""
+        return self.core.zone
+
+    @property
+    def mind(self) -> Mind:
+        """The mind that judges and writes: the configured language model, metered, or rules if there is none."""
+        return self.core.mind
+
+    def expect_questions(self) -> None:
+        """Load in the background what the first query needs."""
+        self.core.expect_questions()
+
+    def recall(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        min_score: float | None = None,
+        min_confidence: float | None = None,
+        least_retention: float | None = None,
+        review: bool | float = False,
+        cursor: str | None = None,
+        policy: str | Callable[..., float] = "hybrid",
+        weights: Mapping[str, float] | None = None,
+        deadline_ms: int | None = None,
+        budget_tokens: int | None = None,
+        time_zone: str | None = None,
+        by_meaning: bool = True,
+        matching: bool = False,
+        counted: bool = True,
+        **filters: Unpack[Filters],
+    ) -> Recall:
+        """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
+
+        Lists match any of their values. `valid_at` selects memories valid at a time, `known_at` those known then. Any
+        text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories about to be
+        forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
+        the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
+        `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
+        """
+        return recall(
+            self.core,
+            query,
+            k=k,
+            min_score=min_score,
+            min_confidence=min_confidence,
+            least_retention=least_retention,
+            review=review,
+            cursor=cursor,
+            policy=policy,
+            weights=weights,
+            deadline_ms=deadline_ms,
+            budget_tokens=budget_tokens,
+            time_zone=time_zone,
+            by_meaning=by_meaning,
+            matching=matching,
+            counted=counted,
+            **filters,
+        )
+
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        files: Names = (),
+        place: str | End | None = None,
+        session: str | None = None,
+        budget_tokens: int = TOKENS,
+        known_at: Instant | None = None,
+        keep: bool = False,
+        anew: bool = False,
+        deadline_ms: int | None = None,
+    ) -> Context:
+        """Return what an agent should know before it asks: standing rules, pinned memories and open ends.
+
+        An index of the most important memories follows, with as many full texts as fit the budget. All text is fenced
+        as data. With a query or files the context is about these, as of now. Without them it is as of `known_at`, or
+        the session's kept moment, or now. `keep` keeps the moment for the session unless one is kept already. `anew`
+        ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
+        the hits found by then.
+        """
+        return context(
+            self.core,
+            query,
+            files=files,
+            place=place,
+            session=session,
+            budget_tokens=budget_tokens,
+            known_at=known_at,
+            keep=keep,
+            anew=anew,
+            deadline_ms=deadline_ms,
+        )
+
+    def get(
+        self,
+        reference: str,
+        *,
+        version: int | None = None,
+        known_at: Instant | None = None,
+        include_removed: bool = False,
+    ) -> Memory | None:
+        """Return the memory under an id, of any status, or None. `id@version` gives that version.
+
+        An existing id that ends like a version takes precedence. With `version`, the whole reference is the id.
+        """
+        return get(self.core, reference, version=version, known_at=known_at, include_removed=include_removed)
+
+    def list(
+        self,
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        offset: int = 0,
+        cursor: str | None = None,
+        **filters: Unpack[ListFilters],
+    ) -> Page:
+        """Return memories of this bank in order; with scope `user` alone, the user's own.
+
+        `cursor` continues a page of the same order and filters, unaffected by later writes. `offset` skips a number of
+        current memories.
+        """
+        return list_memories(self.core, order=order, limit=limit, offset=offset, cursor=cursor, **filters)
+
+    def list_each(
+        self,
+        by: str,
+        values: str | End | Iterable[str | End],
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        **filters: Unpack[ListFilters],
+    ) -> dict[str | End, Page]:
+        """Return the `list` for each of these values, by the given values, from one read. `limit` applies to each.
+
+        `list` continues from each cursor. `by` is `tags`, `entities`, `files`, or `place` with places written
+        wing/room.
+        """
+        return list_each(self.core, by, values, order=order, limit=limit, **filters)
+
+    def count(self, *, by: str | None = None, **filters: Unpack[ListFilters]) -> Any:
+        """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
+        return count(self.core, by=by, **filters)
+
+    def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
+        """Return the memories with exactly this text after screening, oldest first.
+
+        With scope `user` alone, the user's own.
+        """
+        return twins(self.core, text, kinds=kinds, scope=scope)
+
+    def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
+        """Return every interval of known time of a memory, oldest first: its versions, and each change of its status.
+
+        With `revisions`, also those of earlier and later revisions.
+        """
+        return history(self.core, id, revisions=revisions)
+
+    def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
+        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries."""
+        return changes(self.core, since, limit, last=last)
+
+    def wait(self, since: int, seconds: float) -> bool:
+        """Wait for a change after a sequence number, by any process. Return False on timeout."""
+        return wait(self.core, since, seconds)
+
+    def follow(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[Change]:
+        """Yield the changes after a sequence number (default: now), oldest first, then each new one.
+
+        It ends when the bank closes or after `seconds`. After a retryable error no change is lost: follow from the last
+        one received.
+        """
+        return follow(self.core, since, seconds=seconds)
+
+    def trace(
+        self, id: str | None = None, *, source: str | None = None, session: str | None = None, limit: int = 200
+    ) -> Trace:
+        """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
+
+        Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
+        """
+        return trace(self.core, id, source=source, session=session, limit=limit)
+
+    def links(self, end: str | End | None = None, *, relation: str | None = None) -> Listed[Link]:
+        """Return all links, or those of one end, oldest first."""
+        return links(self.core, end, relation=relation)
+
+    def neighbors(
+        self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
+    ) -> Neighborhood:
+        """Return what the links of a memory or place lead to, nearest first, each once.
+
+        `truncated` says that `limit` cut it.
+        """
+        return neighbors(self.core, id, relation=relation, direction=direction, hops=hops, limit=limit)
+
+    def neighbors_each(
+        self,
+        ids: str | End | Iterable[str | End],
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> dict[str | End, Neighborhood]:
+        """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
+        return neighbors_each(self.core, ids, relation=relation, direction=direction, hops=hops, limit=limit)
+
+    def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
+        """Return the usage of memories, with zeros for an unused one."""
+        return usage(self.core, ids)
+
+    def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
+        """Return the memories of this bank most similar to the whole of a text, nearest first.
+
+        An equal text has 1. Comparing counts no use.
+        """
+        return alike(self.core, text, k=k, least=least)
+
+    def embedded(self, ids: str | Iterable[str]) -> set[str]:
+        """Return the ids that have a vector."""
+        return embedded(self.core, ids)
+
+    def around(
+        self,
+        id: str,
+        *,
+        before: int = 5,
+        after: int = 5,
+        kinds: Names | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+    ) -> Around:
+        """Return what was said just before and after a memory, up to the given numbers.
+
+        A revised id leads to its newest.
+        """
+        return around(self.core, id, before=before, after=after, kinds=kinds, session=session, scope=scope)
+
+    def sessions(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        session: str | None = None,
+        kinds: Names | None = None,
+        scope: Names | None = None,
+    ) -> Sessions:
+        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
+
+        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
+        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
+        the same filters from a snapshot at the first page: new memories may have any time.
+        """
+        return sessions(self.core, limit=limit, cursor=cursor, session=session, kinds=kinds, scope=scope)
+
+    def named(self, text: str) -> Listed[Named]:
+        """Return what a text names, each once and in order, by the configured namer or by rules."""
+        return named(self.core, text)
+
+    def analyze(self, message: str) -> Analysis:
+        """Judge whether a message should be kept, looked up, or neither, with reasons."""
+        return analyze(self.core, message)
+
+    def enriched(self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None) -> Enriched:
+        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
+        return enriched(self.core, text, entities=entities, strength=strength)
+
+    def quarantines(self) -> tuple[Quarantine, ...]:
+        """Return every quarantine in force, oldest first, with what it holds now."""
+        return quarantines(self.core)
+
+    def stats(self) -> Stats:
+        """Return counts by kind and status, and the sizes of the store."""
+        return stats(self.core)
+
+    def doctor(self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None) -> Diagnosis:
+        """Check the file, record rules, projections, disk and settings. `repair` rebuilds damaged projections.
+
+        A full check reads the whole bank. If the bank has more than `up_to` versions, only quick checks run and the
+        diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
+        """
+        return doctor(self.core, repair=repair, up_to=up_to, progress=progress)
