@@ -13,12 +13,12 @@ import pieria
 def seen_of_nlp(folder: Path, value: str) -> list[str]:
     named = value if value == "none" else small_pipeline(folder / value)
     with pieria.open("b", data=folder, settings={"nlp": named}) as bank:
-        return [found.name for found in bank.named("so maya okafor moved")]
+        return [found.name for found in bank.text.names("so maya okafor moved")]
 
 
 def seen_of_enrich(folder: Path, value: bool) -> tuple[str, ...]:
     with pieria.open("b", data=folder, settings={"enrich": value}) as bank:
-        return bank.enriched("Use JWT tokens for authentication").entities
+        return bank.text.enrich("Use JWT tokens for authentication").entities
 
 
 def seen_of_time_zone(folder: Path, value: Any) -> object:

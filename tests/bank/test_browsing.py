@@ -90,7 +90,7 @@ def test_sessions_are_told_with_when_they_began_and_ended(bank: Bank, clock: Han
     bank.remember("Second.", session="old")
     clock.move(hours=1)
     bank.remember("Third.")
-    [young, old] = bank.sessions()
+    [young, old] = bank.sessions.list()
     assert (young.id, young.memories, young.active) == ("s", 1, True)
     assert (old.id, old.memories, old.active, old.last - old.first) == ("old", 2, False, timedelta(minutes=5))
 
@@ -101,14 +101,14 @@ def test_pages_hold_every_session_once_whatever_comes_meanwhile(bank: Bank, cloc
         for name in (f"a{number}", f"b{number}"):
             bank.remember("Said.", session=name)
         clock.move(hours=1)
-    whole = [session.id for session in bank.sessions(limit=100)]
+    whole = [session.id for session in bank.sessions.list(limit=100)]
     assert whole == [f"{letter}{number}" for number in reversed(range(5)) for letter in "ba"]
-    page = bank.sessions(limit=limit)
+    page = bank.sessions.list(limit=limit)
     seen = [session.id for session in page]
     while page.cursor:
         bank.remember("More.", session="a0")
         bank.remember("Begun meanwhile.", session=f"new {len(seen)}")
-        page = bank.sessions(limit=limit, cursor=page.cursor)
+        page = bank.sessions.list(limit=limit, cursor=page.cursor)
         seen += [session.id for session in page]
     assert seen == whole
 
@@ -118,34 +118,34 @@ def test_a_session_began_when_it_began_whatever_became_of_what_was_said_first(ba
     first, second = (bank.remember(text, session="old").id for text in ("First.", "Second."))
     clock.move(hours=1)
     bank.remember("Later.", session="new")
-    page = bank.sessions(limit=1)
+    page = bank.sessions.list(limit=1)
     clock.move(hours=1)
     revised = bank.revise(first, text="First, put right.")
     bank.remove(second)
-    [old] = bank.sessions(limit=1, cursor=page.cursor)
+    [old] = bank.sessions.list(limit=1, cursor=page.cursor)
     # The cursor keeps the time of the first page. A new list shows what is left now.
     assert (old.id, old.first, old.memories) == ("old", begun, 2)
-    assert [(session.id, session.first, session.memories) for session in bank.sessions()][1] == ("old", begun, 1)
+    assert [(session.id, session.first, session.memories) for session in bank.sessions.list()][1] == ("old", begun, 1)
     bank.remove(revised.id)
-    assert [session.id for session in bank.sessions()] == ["new"]
+    assert [session.id for session in bank.sessions.list()] == ["new"]
 
 
 def test_what_was_said_outside_of_any_session_is_one(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={"durability": "off"}) as bank:
         bank.remember("Nobody's.")
         bank.remember("Somebody's.", session="s")
-        assert {session.id: session.memories for session in bank.sessions()} == {None: 1, "s": 1}
+        assert {session.id: session.memories for session in bank.sessions.list()} == {None: 1, "s": 1}
 
 
 def test_sessions_are_narrowed_and_a_cursor_belongs_to_its_filters(bank: Bank) -> None:
     bank.remember("One.", session="a")
     bank.remember("Two.", session="b", kind="diary")
-    assert [session.id for session in bank.sessions(session="a")] == ["a"]
-    assert [session.id for session in bank.sessions(kinds="diary")] == ["b"]
-    cursor = bank.sessions(limit=1).cursor
+    assert [session.id for session in bank.sessions.list(session="a")] == ["a"]
+    assert [session.id for session in bank.sessions.list(kinds="diary")] == ["b"]
+    cursor = bank.sessions.list(limit=1).cursor
     for wrong in (cursor, "x", ""):
         with pytest.raises(InputError, match="cursor"):
-            bank.sessions(kinds="diary", cursor=wrong)
+            bank.sessions.list(kinds="diary", cursor=wrong)
 
 
 # --- types that are left out
@@ -165,14 +165,14 @@ def test_a_type_with_a_minus_before_it_is_left_out(bank: Bank) -> None:
 def test_the_user_s_own_memories_have_sessions_of_their_own(bank: Bank) -> None:
     bank.remember("Mine.", scope="user", session="u")
     bank.remember("Ours.")
-    assert [session.id for session in bank.sessions(scope="user")] == ["u"]
-    assert [session.id for session in bank.sessions()] == ["s"]
+    assert [session.id for session in bank.sessions.list(scope="user")] == ["u"]
+    assert [session.id for session in bank.sessions.list()] == ["s"]
 
 
 def test_who_names_a_session_need_not_speak_for_it(bank: Bank) -> None:
     bank.remember("To itself.", session="t", scope="session")
     seen = bank.remember("To all.", session="t")
-    assert [session.memories for session in bank.sessions(session="t", scope="bank")] == [1]
+    assert [session.memories for session in bank.sessions.list(session="t", scope="bank")] == [1]
     assert bank.around(seen.id, session="t", scope="bank").before == ()
     assert len(bank.around(seen.id, session="t").before) == 1
 

@@ -23,12 +23,12 @@ def test_what_says_the_same_is_found_and_nothing_is_counted(bank: pieria.Bank) -
         bank.remember("Maya prefers tea.")
         bank.sync()
         before = bank.changes()
-        [first, *_] = bank.alike("The ferry leaves at nine from the old pier.")
+        [first, *_] = bank.similar("The ferry leaves at nine from the old pier.")
         assert (first.memory.id, first.similarity) == (same.id, 1.0)
-        [near] = bank.alike("The ferry leaves at ten from the old pier.", least=0.6)
+        [near] = bank.similar("The ferry leaves at ten from the old pier.", least=0.6)
         assert near.memory.id == same.id
         assert near.similarity < 1
-        assert bank.alike("Quarterly numbers are due.", least=0.6) == []
+        assert bank.similar("Quarterly numbers are due.", least=0.6) == []
         bank.sync()
         assert bank.changes() == before
         assert bank.usage(same.id)[same.id].accesses == 0
@@ -39,7 +39,7 @@ def test_all_of_a_long_text_is_compared(bank: pieria.Bank) -> None:
         whole = bank.remember(f"{LONG} The end is as it was.")
         part = bank.remember(LONG[:800])
         bank.sync()
-        found = {one.memory.id: one.similarity for one in bank.alike(LONG)}
+        found = {one.memory.id: one.similarity for one in bank.similar(LONG)}
         assert found[whole.id] > 0.9
         assert found.get(part.id, 0.0) < found[whole.id]
 
@@ -49,7 +49,7 @@ def test_by_what_it_was_compared_is_told(tmp_path: Path) -> None:
         with pieria.open(embedder, data=tmp_path, settings={"embedder": embedder}) as bank:
             bank.remember("The ferry leaves at nine.")
             bank.sync()
-            assert [one.by for one in bank.alike("The ferry leaves at ten.")] == [by]
+            assert [one.by for one in bank.similar("The ferry leaves at ten.")] == [by]
 
 
 def test_what_is_still_to_be_embedded_is_compared_by_its_words(tmp_path: Path) -> None:
@@ -61,15 +61,15 @@ def test_what_is_still_to_be_embedded_is_compared_by_its_words(tmp_path: Path) -
             bank.remember("The ferry leaves at nine from the old pier.")
             for text in texts:
                 bank.remember(text)
-            [near] = bank.alike("The ferry leaves at ten from the old pier.", least=0.6)
+            [near] = bank.similar("The ferry leaves at ten from the old pier.", least=0.6)
             assert (near.memory.text[:9], near.by) == ("The ferry", "words")
         bank.sync()
-        [near] = bank.alike("The ferry leaves at ten from the old pier.", least=0.6)
+        [near] = bank.similar("The ferry leaves at ten from the old pier.", least=0.6)
         assert near.by == "vectors"
 
 
 def test_what_cannot_be_asked_is_refused(bank: pieria.Bank) -> None:
     with bank, pytest.raises(InputError):
-        bank.alike(" ")
+        bank.similar(" ")
     with pytest.raises(InputError):
-        bank.alike("x", k=0)
+        bank.similar("x", k=0)

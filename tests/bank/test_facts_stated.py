@@ -256,9 +256,9 @@ def test_the_same_said_as_a_note_swallows_no_fact(bank: Bank) -> None:
     id = madrid(bank)
     note = bank.remember("Caroline lives in Madrid.", unless_exists="text").id
     assert note != id and {hit.memory.id for hit in bank.recall(ASKED)} == {id, note}
-    assert [one.memory.id for one in bank.alike("Caroline lives in Madrid.")] == [note]
+    assert [one.memory.id for one in bank.similar("Caroline lives in Madrid.")] == [note]
     assert not list(bank.upkeep.duplicates())
-    assert [memory.id for memory in bank.twins("Caroline lives in Madrid.")] == [note]
+    assert [memory.id for memory in bank.identical("Caroline lives in Madrid.")] == [note]
 
 
 def test_only_the_facts_write_statements(bank: Bank) -> None:

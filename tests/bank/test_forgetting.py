@@ -64,12 +64,12 @@ def test_what_is_left_without_its_last_source_goes_with_that_one(bank: Bank) -> 
 
 def test_a_run_that_was_taken_in_goes_whole_and_is_not_learnt_again(bank: Bank) -> None:
     kept = bank.remember("Something else.")
-    receipt = bank.ingest(RUN)
+    receipt = bank.sessions.ingest(RUN)
     assert ids(bank) > {kept.id}
     done = bank.forget(source="run-7")
     assert ids(bank) == {kept.id}
     assert {*done.ids, *done.also} == set(receipt.node_ids)
-    assert bank.ingest(RUN).is_new is False
+    assert bank.sessions.ingest(RUN).is_new is False
     assert ids(bank) == {kept.id}
 
 

@@ -65,50 +65,50 @@ def test_the_same_payload_gets_the_same_receipt_and_nothing_is_written(
 ) -> None:
     with Workspace(kept.data, {**kept.settings, "durability": "off"}, clock=clock) as workspace:
         bank = workspace.open("ingest")
-        receipt = bank.ingest(TRIP)
+        receipt = bank.sessions.ingest(TRIP)
         assert (receipt.source_id, receipt.stored_at, receipt.is_new) == ("run-7", clock.now, True)
         assert set(receipt.node_ids) <= set(nodes(bank)) != set()
         head = bank.changes()[-1].seq
         clock.move(days=1)
         shuffled = {**dict(reversed(TRIP.items())), "steps": [dict(reversed(step.items())) for step in TRIP["steps"]]}
-        again = bank.ingest(shuffled)
+        again = bank.sessions.ingest(shuffled)
         assert (again, again.is_new, bank.changes()[-1].seq) == (receipt, False, head)
         bank.close()
-        assert workspace.open("ingest").receipt("run-7") == receipt
+        assert workspace.open("ingest").sessions.receipt("run-7") == receipt
 
 
 def test_another_payload_under_the_same_name_is_refused(opened: Opened) -> None:
     bank = opened()
-    bank.ingest(TRIP)
+    bank.sessions.ingest(TRIP)
     changes: list[dict[str, Any]] = [{"goal": "Another"}, {"metadata": {}}, {"steps": TRIP["steps"][:1]}]
     for changed in changes:
         with pytest.raises(ConflictError, match="another payload") as caught:
-            bank.ingest({**TRIP, **changed})
+            bank.sessions.ingest({**TRIP, **changed})
         assert caught.value.ids == ("run-7",)
-    assert bank.receipt("run-9") is None
+    assert bank.sessions.receipt("run-9") is None
 
 
 def test_the_receipt_of_what_was_erased_says_so_and_it_is_not_taken_in_again(opened: Opened) -> None:
     bank = opened()
-    receipt = bank.ingest(TRIP)
+    receipt = bank.sessions.ingest(TRIP)
     erased = {*bank.purge(bank.list(source="run-7", kinds="source")[0].id).also} & set(receipt.node_ids)
-    told = bank.receipt("run-7")
+    told = bank.sessions.receipt("run-7")
     assert told is not None
     assert erased < set(told.purged) < set(receipt.node_ids) == {*told.node_ids, *told.purged}
-    assert bank.ingest(TRIP).node_ids == told.node_ids
+    assert bank.sessions.ingest(TRIP).node_ids == told.node_ids
     bank.forget(source="run-7", purge=True)
     for payload in (TRIP, {**TRIP, "goal": "Another"}):
-        [again] = bank.ingest_many([payload])
+        [again] = bank.sessions.ingest_many([payload])
         assert (again.is_new, again.node_ids, set(again.purged)) == (False, (), set(receipt.node_ids))
     assert nodes(bank) == []
     with bank.core.reading() as reader:
         assert reader.records("receipts")["run-7"]["digest"] is None
-    assert bank.ingest({**TRIP, "source_id": "run-9"}).is_new
+    assert bank.sessions.ingest({**TRIP, "source_id": "run-9"}).is_new
 
 
 def test_what_it_comes_to_is_knowledge_that_says_where_it_comes_from(opened: Opened) -> None:
     bank = opened()
-    receipt = bank.ingest(TRIP)
+    receipt = bank.sessions.ingest(TRIP)
     kinds = {memory.kind: memory for memory in bank.list(source="run-7", limit=100)}
     assert {"episodic", "source", "subgoal"} <= kinds.keys()
     assert all(memory.meta == {"ticket": 7} for memory in kinds.values())
@@ -123,7 +123,7 @@ def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> N
     bank = opened()
     wrong = {"source_id": "", "goal": 7, "steps": [{"observation": "x", "reaction": "y"}], "meta": {}}
     with pytest.raises(InputError) as caught:
-        bank.ingest_many([TRIP, wrong])
+        bank.sessions.ingest_many([TRIP, wrong])
     told = {error.parameter for error in (caught.value, *caught.value.errors) if isinstance(error, InputError)}
     assert told == {
         f"trajectories[1].{name}" for name in ("meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
@@ -135,26 +135,26 @@ def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> N
     assert caught.value.hint == "Did you mean metadata?"
     assert nodes(bank) == []
     with pytest.raises(InputError, match="1 to 10,000 steps"):
-        bank.ingest({**TRIP, "steps": []})
+        bank.sessions.ingest({**TRIP, "steps": []})
 
 
 def test_what_cannot_be_taken_in_of_several_is_told_before_any_is_paid_for(opened: Opened) -> None:
     bank = opened()
-    bank.ingest(TRIP)
+    bank.sessions.ingest(TRIP)
     before = nodes(bank)
     with pytest.raises(ConflictError) as other:
-        bank.ingest_many([OTHER, {**TRIP, "goal": "Another"}, {**OTHER, "goal": "Another"}])
+        bank.sessions.ingest_many([OTHER, {**TRIP, "goal": "Another"}, {**OTHER, "goal": "Another"}])
     assert other.value.ids == ("run-7", "run-8")
     hidden = {"observation": "<private>all of it</private>", "action": "Nothing."}
     with pytest.raises(InputError, match=r"trajectories\[2\]\.steps\[0\]\.observation: expected some text outside"):
-        bank.ingest_many([TRIP, OTHER, {**OTHER, "source_id": "run-9", "steps": [hidden]}])
-    assert (nodes(bank), bank.receipt("run-8")) == (before, None)
+        bank.sessions.ingest_many([TRIP, OTHER, {**OTHER, "source_id": "run-9", "steps": [hidden]}])
+    assert (nodes(bank), bank.sessions.receipt("run-8")) == (before, None)
 
 
 @pytest.mark.parametrize("metadata", [[], "", 0, False])
 def test_metadata_that_is_no_mapping_is_refused_though_it_is_empty(opened: Opened, metadata: object) -> None:
     with pytest.raises(InputError, match="metadata: expected a mapping"):
-        opened().ingest({**TRIP, "metadata": metadata})
+        opened().sessions.ingest({**TRIP, "metadata": metadata})
 
 
 def test_who_comes_while_the_same_is_under_way_gets_its_receipt_and_asks_no_model(tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ def test_who_comes_while_the_same_is_under_way_gets_its_receipt_and_asks_no_mode
     with Workspace(tmp_path, {"durability": "off"}, llm=llm) as workspace, ThreadPoolExecutor(2) as threads:
         banks = [workspace.open("notes") for _ in range(2)]
         llm.waits = True
-        first = threads.submit(banks[0].ingest, TRIP)
+        first = threads.submit(banks[0].sessions.ingest, TRIP)
         assert llm.begun.wait(10)
-        second = threads.submit(banks[1].ingest, TRIP)
+        second = threads.submit(banks[1].sessions.ingest, TRIP)
         llm.may_go_on.set()
         one, other = first.result(), second.result()
         assert (one, one.is_new, other.is_new) == (other, True, False)
         asked = len(llm.asked)
-        assert banks[0].ingest(TRIP) == one
+        assert banks[0].sessions.ingest(TRIP) == one
         assert len(llm.asked) == asked
         assert [change.what for change in banks[0].changes()] == ["graph"]
 
@@ -180,16 +180,16 @@ def test_where_a_model_fails_nothing_is_kept_and_it_can_be_handed_in_again(tmp_p
         bank = workspace.open("notes")
         llm.fails_at = 7
         with pytest.raises(AdapterError):
-            bank.ingest(TRIP)
-        assert (nodes(bank), bank.receipt("run-7")) == ([], None)
+            bank.sessions.ingest(TRIP)
+        assert (nodes(bank), bank.sessions.receipt("run-7")) == ([], None)
         llm.fails_at = None
-        assert bank.ingest(TRIP).is_new
+        assert bank.sessions.ingest(TRIP).is_new
 
 
 def test_what_is_private_is_neither_kept_nor_shown_to_a_model(opened: Opened) -> None:
     bank = opened()
     steps = [{"observation": "The code is <private>4711</private>.", "action": "Opened <private>it</private> all."}]
-    bank.ingest({**TRIP, "goal": "Open <private>the safe</private> it", "steps": steps})
+    bank.sessions.ingest({**TRIP, "goal": "Open <private>the safe</private> it", "steps": steps})
     said = " ".join(memory.text for memory in bank.list(limit=100))
     assert "4711" not in said
     assert "safe" not in said
@@ -197,8 +197,8 @@ def test_what_is_private_is_neither_kept_nor_shown_to_a_model(opened: Opened) ->
 
 def test_several_are_taken_in_one_after_the_other(opened: Opened) -> None:
     bank = opened()
-    bank.ingest(OTHER)
+    bank.sessions.ingest(OTHER)
     told: list[tuple[int, int]] = []
-    receipts = bank.ingest_many([TRIP, OTHER], progress=lambda done, whole: told.append((done, whole)))
+    receipts = bank.sessions.ingest_many([TRIP, OTHER], progress=lambda done, whole: told.append((done, whole)))
     assert [(one.source_id, one.is_new) for one in receipts] == [("run-7", True), ("run-8", False)]
     assert told == [(1, 2), (2, 2)]

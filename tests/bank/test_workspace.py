@@ -271,10 +271,10 @@ def seen_of_session_lease(folder: Path, value: Any) -> bool:
     """Return whether another process may take over a session after ten seconds without a sign of life."""
     clock = HandClock()
     with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
-        workspace.open("b")._session_log.begin(Kept("session_1", "b", "Plan the trip"))
+        workspace.open("b").sessions.log.begin(Kept("session_1", "b", "Plan the trip"))
         clock.move(seconds=10)
         try:
-            workspace.open("b")._session_log.hold("session_1")
+            workspace.open("b").sessions.log.hold("session_1")
         except SessionError:
             return False
     return True

@@ -35,11 +35,11 @@ def test_a_pipeline_spots_names_and_the_rules_what_has_a_shape(small: str) -> No
 
 def test_what_it_spots_is_drawn_from_memories_and_kept_with_them(small: str, tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={"nlp": small}) as bank:
-        assert bank.enriched("maya okafor moved").entities == ("maya okafor",)
-        assert bank.analyze("what did maya okafor say?").saving.entities == ("maya okafor",)
+        assert bank.text.enrich("maya okafor moved").entities == ("maya okafor",)
+        assert bank.text.analyze("what did maya okafor say?").saving.entities == ("maya okafor",)
         assert bank.extract(bank.remember("maya okafor moved").id).entities == ("maya okafor",)
     with pieria.open("b", data=tmp_path) as bank:
-        assert bank.enriched("maya okafor moved").entities == ()
+        assert bank.text.enrich("maya okafor moved").entities == ()
 
 
 def test_a_process_that_is_forked_off_while_a_pipeline_is_loaded_loads_it_itself(
@@ -82,7 +82,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path / "data", settings={"nlp": str(damaged)}) as bank:
         bank.remember("a word")
         with pytest.raises(AdapterError, match="cannot be loaded"):
-            bank.named("a word")
+            bank.text.names("a word")
 
 
 @pytest.mark.parametrize("name", ["en_core_web_none", "/no/such/folder", "not a name"])

@@ -328,7 +328,7 @@ def test_a_purge_takes_the_words_of_a_step_out_of_what_was_judged_of_those_after
     bank = opened()
     log = BankLog(bank)
     log.begin(FRESH)
-    bank.ingest(
+    bank.sessions.ingest(
         {
             "source_id": "run-7",
             "goal": "Pick fruit",

@@ -32,7 +32,7 @@ from pieria.bank.graph.verbs import NodePage
 from pieria.bank.jobs.handlers import Handlers
 from pieria.bank.jobs.queue import JobList
 from pieria.bank.jobs.run import Rules
-from pieria.bank.places import Kept as Kept_of_places
+from pieria.bank.places import Kept
 from pieria.bank.read.similar import Likeness
 from pieria.bank.reads import Listed
 from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
@@ -62,7 +62,7 @@ from pieria.bank.results.transfer import (
 )
 from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
-from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+from pieria.bank.sessions.drafts import SessionDraft, SessionStatus, SessionStatuses
 from pieria.bank.upkeep.review import Reinforced
 from pieria.bank.write.update import Changes, Revised
 from pieria.config import Config
@@ -93,7 +93,7 @@ from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
-from pieria.sessions.log import Kept
+from pieria.sessions.log import Kept as Kept_of_log
 from pieria.sessions.opened import Standing
 from pieria.sessions.queue import Callback as Callback_of_queue
 from pieria.sessions.session import Progress as Progress_of_session
@@ -108,6 +108,8 @@ __all__ = [
     "Bank",
     "BankGraph",
     "BankRules",
+    "BankSessions",
+    "BankText",
     "Facts",
     "Hooks",
     "Intake",
@@ -418,7 +420,11 @@ class Bank:
     @property
     def scratchpad(self) -> Scratchpad: ...
     @property
+    def sessions(self) -> BankSessions: ...
+    @property
     def sources(self) -> Sources: ...
+    @property
+    def text(self) -> BankText: ...
     @property
     def upkeep(self) -> Upkeep: ...
     @property
@@ -427,13 +433,6 @@ class Bank:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
-    async def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
-        """Return the memories of this bank most similar to the whole of a text, nearest first.
-
-        An equal text has 1. Comparing counts no use.
-        """
-    async def analyze(self, message: str) -> Analysis:
-        """Judge whether a message should be kept, looked up, or neither, with reasons."""
     async def around(
         self,
         id: str,
@@ -492,10 +491,6 @@ class Bank:
         """
     async def embedded(self, ids: str | Iterable[str]) -> builtins.set[str]:
         """Return the ids that have a vector."""
-    async def enriched(
-        self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None
-    ) -> Enriched:
-        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
     def expect_questions(self) -> None:
         """Load in the background what the first query needs."""
     async def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
@@ -550,6 +545,13 @@ class Bank:
 
         With `revisions`, also those of earlier and later revisions.
         """
+    async def identical(
+        self, text: str, *, kinds: Names | None = None, scope: Names | None = None
+    ) -> tuple[Memory, ...]:
+        """Return the memories with exactly this text after screening, oldest first.
+
+        With scope `user` alone, the user's own.
+        """
     async def import_(
         self,
         path: str | Path | BufferedIOBase,
@@ -571,16 +573,6 @@ class Bank:
         another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
         for an export of your own that no other person could change.
         """
-    async def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
-        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
-
-        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
-        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
-        """
-    async def ingest_many(
-        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
-    ) -> builtins.list[IngestReceipt]:
-        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
     async def invalidate(
         self,
         id: str,
@@ -640,8 +632,6 @@ class Bank:
         `list` continues from each cursor. `by` is `tags`, `entities`, `files`, or `place` with places written
         wing/room.
         """
-    async def named(self, text: str) -> Listed[Named]:
-        """Return what a text names, each once and in order, by the configured namer or by rules."""
     async def neighbors(
         self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
     ) -> Neighborhood:
@@ -732,8 +722,6 @@ class Bank:
         the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
         `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
         """
-    async def receipt(self, source_id: str) -> IngestReceipt | None:
-        """Return the receipt of an ingested experience, or None."""
     async def remember(
         self,
         text: str,
@@ -820,31 +808,11 @@ class Bank:
         the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
         the steps, uncommitted.
         """
-    async def session_draft(self, id: str) -> SessionDraft | None:
-        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
-    async def session_kept(self, id: str) -> tuple[Kept, builtins.list[Step]] | None:
-        """Return an unfinished session with its steps, even if another process holds it, or None."""
-    async def session_standing(self, id: str) -> SessionStanding | None:
-        """Return the status of one session, or None if it is over."""
-    async def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
-        """Return the status of sessions, last changed first, of all or of those in a state. Skip the first `offset`."""
-    async def sessions(
-        self,
-        *,
-        limit: int = 20,
-        cursor: str | None = None,
-        session: str | None = None,
-        kinds: Names | None = None,
-        scope: Names | None = None,
-    ) -> Sessions:
-        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
+    async def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
+        """Return the memories of this bank most similar to the whole of a text, nearest first.
 
-        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
-        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
-        the same filters from a snapshot at the first page: new memories may have any time.
+        An equal text has 1. Comparing counts no use.
         """
-    async def sessions_kept(self) -> builtins.list[Kept]:
-        """Return all unfinished sessions, without their steps."""
     async def stats(self) -> Stats:
         """Return counts by kind and status, and the sizes of the store."""
     async def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
@@ -875,11 +843,6 @@ class Bank:
         """Return what was derived from a memory, a source or a session, and which sessions were shown any of it.
 
         Ended and quarantined memories are included. Raise `NotFoundError` if there is nothing.
-        """
-    async def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
-        """Return the memories with exactly this text after screening, oldest first.
-
-        With scope `user` alone, the user's own.
         """
     async def undo(self, seq: int) -> Change:
         """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
@@ -1236,7 +1199,7 @@ class Worker:
 
 class Places:
     """The places of one bank as its viewer sees them. Thread-safe."""
-    async def all(self) -> dict[str, Kept_of_places]:
+    async def all(self) -> dict[str, Kept]:
         """Return every place with memories that recall may return, by its name `wing/room`."""
     async def counts(self) -> dict[str, int]:
         """Return the number of memories in each place."""
@@ -1288,6 +1251,49 @@ class Scratchpad:
     async def update(self, id: str, content: str) -> ScratchpadEntry: ...
     async def write(self, content: str) -> ScratchpadEntry: ...
 
+class BankSessions:
+    def begin(self, goal: str, own: Mapping[str, Any]) -> Opening[Session]:
+        """Begin a session with these settings of its own. `Bank.session` is the verb for users."""
+    async def close(self) -> None:
+        """Close the sessions that this bank opened."""
+    async def draft(self, id: str) -> SessionDraft | None:
+        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
+    async def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+
+        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
+        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
+        """
+    async def ingest_many(
+        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> tuple[IngestReceipt, ...]:
+        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
+    async def list(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        session: str | None = None,
+        kinds: Names | None = None,
+        scope: Names | None = None,
+    ) -> Sessions:
+        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
+
+        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
+        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
+        the same filters from a snapshot at the first page: new memories may have any time.
+        """
+    async def load(self, id: str) -> tuple[Kept_of_log, tuple[Step, ...]] | None:
+        """Return an unfinished session with its steps, even if another process holds it, or None."""
+    async def receipt(self, source_id: str) -> IngestReceipt | None:
+        """Return the receipt of an ingested experience, or None."""
+    async def status(self, id: str) -> SessionStatus | None:
+        """Return the status of one session, or None if it is over."""
+    async def statuses(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStatuses:
+        """Return the status of unfinished sessions, last changed first, of all or of those in a state."""
+    async def unfinished(self) -> tuple[Kept_of_log, ...]:
+        """Return all unfinished sessions, without their steps."""
+
 class Sources:
     async def ids(self, source: str) -> builtins.list[str]:
         """Return the ids of all memories from a source that were not removed, expired ones included."""
@@ -1302,6 +1308,17 @@ class Sources:
         """
     async def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Return the marks of all sources whose names begin with `prefix`."""
+
+class BankText:
+    """What the bank's rules and models read in a text, without keeping it."""
+    async def analyze(self, message: str) -> Analysis:
+        """Judge whether a message should be kept, looked up, or neither, with reasons."""
+    async def enrich(
+        self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None
+    ) -> Enriched:
+        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
+    async def names(self, text: str) -> builtins.list[Named]:
+        """Return what a text names, each once and in order, by the configured namer or by rules."""
 
 class Intake:
     """One run over sources. It remembers across calls what it has seen. Use it from one thread."""

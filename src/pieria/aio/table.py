@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pieria.bank import Bank
 from pieria.bank.capture.hooks import Hooks
 from pieria.bank.capture.sources import Intake, Sources
+from pieria.bank.facts.text_analysis import BankText
 from pieria.bank.facts.verbs import Facts
 from pieria.bank.graph.verbs import BankGraph
 from pieria.bank.jobs.queue import Jobs
@@ -20,6 +21,7 @@ from pieria.bank.jobs.worker import Worker
 from pieria.bank.places import Places
 from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.sessions.verbs import BankSessions
 from pieria.bank.upkeep.verbs import Upkeep
 from pieria.bank.vault.verbs import Vault
 from pieria.sessions import Session
@@ -78,7 +80,9 @@ MIRRORS = (
             "places": Places,
             "rules": BankRules,
             "scratchpad": Scratchpad,
+            "sessions": BankSessions,
             "sources": Sources,
+            "text": BankText,
             "upkeep": Upkeep,
             "vault": Vault,
         },
@@ -99,7 +103,9 @@ MIRRORS = (
     Mirror(Places),
     Mirror(BankRules),
     Mirror(Scratchpad),
+    Mirror(BankSessions, apart=("log", "opened", "begin", "close")),
     Mirror(Sources),
+    Mirror(BankText),
     Mirror(Intake),
     Mirror(Upkeep),
     Mirror(Vault, values=("is_set",)),

@@ -18,7 +18,6 @@ from pieria.bank.results.general import Forgotten, Receipt
 from pieria.bank.results.quarantine import Lifted, Quarantine
 from pieria.bank.results.transfer import ExportReport, ImportReport
 from pieria.bank.vault.location import NOWHERE, VaultAt
-from pieria.record import check
 from pieria.record.change import Change
 from pieria.record.draft import Instant, NewMemory
 from pieria.record.event import Event
@@ -29,20 +28,15 @@ from pieria.record.usage import Usage
 if TYPE_CHECKING:
     from pieria.bank.capture.hooks import Hooks
     from pieria.bank.capture.sources import Sources
+    from pieria.bank.facts.text_analysis import BankText
     from pieria.bank.facts.verbs import Facts
     from pieria.bank.graph.verbs import BankGraph
     from pieria.bank.places import Places
-    from pieria.bank.results.general import IngestReceipt
     from pieria.bank.rules import BankRules
     from pieria.bank.scratchpad import Scratchpad
-    from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
-    from pieria.bank.sessions.log import BankLog
+    from pieria.bank.sessions.verbs import BankSessions
     from pieria.bank.upkeep.verbs import Upkeep
     from pieria.bank.vault.verbs import Vault
-    from pieria.learning.experience import Experience
-    from pieria.learning.steps import Step
-    from pieria.sessions.log import Kept
-    from pieria.sessions.opened import OpenSessions
     from pieria.sessions.session import Session
     from pieria.store.protocol import Progress
 
@@ -126,18 +120,17 @@ class Bank(BankReads):
         return BankGraph(self)
 
     @loaded_property
-    def _session_log(self) -> BankLog:
-        """The log of unfinished sessions."""
-        from pieria.bank.sessions.log import BankLog
+    def sessions(self) -> BankSessions:
+        from pieria.bank.sessions.verbs import BankSessions
 
-        return BankLog(self)
+        return BankSessions(self)
 
     @loaded_property
-    def _opened_sessions(self) -> OpenSessions:
-        from pieria.bank.sessions.embedder import judging_of
-        from pieria.sessions.opened import OpenSessions
+    def text(self) -> BankText:
+        """What the bank's rules and models read in a text, without keeping it."""
+        from pieria.bank.facts.text_analysis import BankText
 
-        return OpenSessions(self.name, self.graph, self._session_log, judging_of(self), self.clock)
+        return BankText(self.core)
 
     def session(
         self,
@@ -156,60 +149,9 @@ class Bank(BankReads):
         the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
         the steps, uncommitted.
         """
-        self.core.check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
         own |= {"profile": profile, "auto_commit": auto_commit}
-        return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
-
-    def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
-        """Learn from an experience: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
-
-        Return when all of it is on disk. The same payload again returns the same receipt without model calls or writes,
-        and waits if it is in progress. Raise `ConflictError` for another payload under the same `source_id`.
-        """
-        from pieria.bank.sessions.ingest import ingest
-
-        return ingest(self, trajectory)
-
-    def ingest_many(
-        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
-    ) -> list[IngestReceipt]:
-        """Ingest several experiences, one after the other. All problems are raised before the first begins."""
-        from pieria.bank.sessions.ingest import ingest_many
-
-        return ingest_many(self, trajectories, progress)
-
-    def receipt(self, source_id: str) -> IngestReceipt | None:
-        """Return the receipt of an ingested experience, or None."""
-        from pieria.bank.sessions.ingest import receipt
-
-        return receipt(self, source_id)
-
-    def session_kept(self, id: str) -> tuple[Kept, list[Step]] | None:
-        """Return an unfinished session with its steps, even if another process holds it, or None."""
-        return self._session_log.load(check.identifier(id, "id"))
-
-    def sessions_kept(self) -> list[Kept]:
-        """Return all unfinished sessions, without their steps."""
-        return self._session_log.kept()
-
-    def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
-        """Return the status of sessions, last changed first, of all or of those in a state. Skip the first `offset`."""
-        from pieria.bank.sessions.drafts import standings
-
-        return standings(self, limit, offset, state)
-
-    def session_standing(self, id: str) -> SessionStanding | None:
-        """Return the status of one session, or None if it is over."""
-        from pieria.bank.sessions.drafts import standing
-
-        return standing(self, id)
-
-    def session_draft(self, id: str) -> SessionDraft | None:
-        """Return what the session would write if it were committed now, or None if it is over. No model is asked."""
-        from pieria.bank.sessions.drafts import draft
-
-        return draft(self, id)
+        return self.sessions.begin(goal, own)
 
     def remember(
         self,
@@ -463,18 +405,9 @@ class Bank(BankReads):
         `AccessError` if an agent would hide a person's rule.
         """
         return quarantine(
-            self.core,
-            source=source,
-            session=session,
-            author=author,
-            channel=channel,
-            via=via,
-            since=since,
-            until=until,
-            ids=ids,
-            reason=reason,
-            dry_run=dry_run,
-        )
+            self.core, source=source, session=session, author=author, channel=channel, via=via, since=since,
+            until=until, ids=ids, reason=reason, dry_run=dry_run,
+        )  # fmt: skip
 
     def lift(self, number: int) -> Lifted:
         """End a quarantine: all that it holds is readable again. `number` is that of its change.
@@ -521,16 +454,9 @@ class Bank(BankReads):
         from pieria.bank.transfer.files import imported
 
         return imported(
-            self.core,
-            path,
-            mode=mode,
-            dry_run=dry_run,
-            force=force,
-            on_error=on_error,
-            system=system,
-            trusted=trusted,
-            progress=progress,
-        )
+            self.core, path, mode=mode, dry_run=dry_run, force=force, on_error=on_error, system=system,
+            trusted=trusted, progress=progress,
+        )  # fmt: skip
 
     def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
         """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
@@ -560,8 +486,8 @@ class Bank(BankReads):
         return use_embedder(self.core)
 
     def close(self) -> None:
-        if "_opened_sessions" in self.__dict__:
-            self._opened_sessions.close()
+        if "sessions" in self.__dict__:
+            self.sessions.close()
         # While the bank is open, so that a job that is nearly done can finish.
         self.jobs._close()
         self.core.close()

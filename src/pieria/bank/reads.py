@@ -9,19 +9,18 @@ from typing import Any, Unpack
 
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import quarantines
-from pieria.bank.facts.text_analysis import Analysis, Enriched, analyze, enriched, named
 from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.health import doctor, stats
 from pieria.bank.read.context import TOKENS, context
-from pieria.bank.read.get import changes, count, follow, get, history, list_each, list_memories, twins, wait
+from pieria.bank.read.get import changes, count, follow, get, history, identical, list_each, list_memories, wait
 from pieria.bank.read.links import links, neighbors, neighbors_each, usage
 from pieria.bank.read.recall import recall
-from pieria.bank.read.similar import Likeness, alike, embedded
-from pieria.bank.read.timeline import around, sessions
+from pieria.bank.read.similar import Likeness, embedded, similar
+from pieria.bank.read.timeline import around
 from pieria.bank.read.trace import trace
-from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Sessions, Stats
+from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Stats
 from pieria.bank.results.quarantine import Quarantine, Trace
-from pieria.models.mind import Mind, Named
+from pieria.models.mind import Mind
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change
@@ -101,24 +100,11 @@ class BankReads:
         `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
         """
         return recall(
-            self.core,
-            query,
-            k=k,
-            min_score=min_score,
-            min_confidence=min_confidence,
-            least_retention=least_retention,
-            review=review,
-            cursor=cursor,
-            policy=policy,
-            weights=weights,
-            deadline_ms=deadline_ms,
-            budget_tokens=budget_tokens,
-            time_zone=time_zone,
-            by_meaning=by_meaning,
-            matching=matching,
-            counted=counted,
-            **filters,
-        )
+            self.core, query, k=k, min_score=min_score, min_confidence=min_confidence,
+            least_retention=least_retention, review=review, cursor=cursor, policy=policy, weights=weights,
+            deadline_ms=deadline_ms, budget_tokens=budget_tokens, time_zone=time_zone, by_meaning=by_meaning,
+            matching=matching, counted=counted, **filters,
+        )  # fmt: skip
 
     def context(
         self,
@@ -142,17 +128,9 @@ class BankReads:
         the hits found by then.
         """
         return context(
-            self.core,
-            query,
-            files=files,
-            place=place,
-            session=session,
-            budget_tokens=budget_tokens,
-            known_at=known_at,
-            keep=keep,
-            anew=anew,
-            deadline_ms=deadline_ms,
-        )
+            self.core, query, files=files, place=place, session=session, budget_tokens=budget_tokens,
+            known_at=known_at, keep=keep, anew=anew, deadline_ms=deadline_ms,
+        )  # fmt: skip
 
     def get(
         self,
@@ -204,12 +182,12 @@ class BankReads:
         """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
         return count(self.core, by=by, **filters)
 
-    def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
+    def identical(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
         """Return the memories with exactly this text after screening, oldest first.
 
         With scope `user` alone, the user's own.
         """
-        return twins(self.core, text, kinds=kinds, scope=scope)
+        return identical(self.core, text, kinds=kinds, scope=scope)
 
     def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
         """Return every interval of known time of a memory, oldest first: its versions, and each change of its status.
@@ -272,12 +250,12 @@ class BankReads:
         """Return the usage of memories, with zeros for an unused one."""
         return usage(self.core, ids)
 
-    def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
+    def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
         """Return the memories of this bank most similar to the whole of a text, nearest first.
 
         An equal text has 1. Comparing counts no use.
         """
-        return alike(self.core, text, k=k, least=least)
+        return similar(self.core, text, k=k, least=least)
 
     def embedded(self, ids: str | Iterable[str]) -> set[str]:
         """Return the ids that have a vector."""
@@ -298,35 +276,6 @@ class BankReads:
         A revised id leads to its newest.
         """
         return around(self.core, id, before=before, after=after, kinds=kinds, session=session, scope=scope)
-
-    def sessions(
-        self,
-        *,
-        limit: int = 20,
-        cursor: str | None = None,
-        session: str | None = None,
-        kinds: Names | None = None,
-        scope: Names | None = None,
-    ) -> Sessions:
-        """Return the sessions of visible memories, latest beginning first. Memories outside any session count as one.
-
-        With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
-        out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
-        the same filters from a snapshot at the first page: new memories may have any time.
-        """
-        return sessions(self.core, limit=limit, cursor=cursor, session=session, kinds=kinds, scope=scope)
-
-    def named(self, text: str) -> Listed[Named]:
-        """Return what a text names, each once and in order, by the configured namer or by rules."""
-        return named(self.core, text)
-
-    def analyze(self, message: str) -> Analysis:
-        """Judge whether a message should be kept, looked up, or neither, with reasons."""
-        return analyze(self.core, message)
-
-    def enriched(self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None) -> Enriched:
-        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
-        return enriched(self.core, text, entities=entities, strength=strength)
 
     def quarantines(self) -> tuple[Quarantine, ...]:
         """Return every quarantine in force, oldest first, with what it holds now."""

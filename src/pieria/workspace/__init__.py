@@ -424,7 +424,7 @@ class Workspace(Recalling):
 
         graph = bank.graph
         return Repository(
-            graph, graph.apply_changeset, bank, bank.close, nothing_told, lambda: bank._opened_sessions, serving
+            graph, graph.apply_changeset, bank, bank.close, nothing_told, lambda: bank.sessions.opened, serving
         )
 
     def _config_of(self, own: object) -> Config | None:

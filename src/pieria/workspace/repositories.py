@@ -155,7 +155,7 @@ class Repositories(GraphCare):
         bank = self._repository(repo_id).bank
         if bank is None:
             raise UnavailableError("repo_id", "receipts are kept by banks alone", hint="Open it without a backend.")
-        return bank.ingest(trajectory)
+        return bank.sessions.ingest(trajectory)
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """Delete nodes with their metadata and ties."""

@@ -90,8 +90,8 @@ def answer(served: Served, **question: str) -> str:
 def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     """Write a session as a process may have left it."""
     kept = Kept(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
-    bank._session_log.begin(kept)
-    bank._session_log.release(id)
+    bank.sessions.log.begin(kept)
+    bank.sessions.log.release(id)
 
 
 def test_a_question_is_asked_of_a_bank_that_is_there_and_one_that_is_empty_says_so(served: Served) -> None:
@@ -116,7 +116,7 @@ def test_a_session_shows_its_steps_and_what_would_be_written(served: Served, wai
     for observation, action in STEPS:
         assert observation in page and f"→ {action}" in page
     with pieria.open("notes") as bank:
-        found = bank.session_kept(waiting)
+        found = bank.sessions.load(waiting)
         assert found is not None
         nodes = [node for changeset in found[0].waiting for node in changeset.additions]
         said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
@@ -171,7 +171,7 @@ def test_what_goes_is_told_before_it_is_given_up(left: str) -> None:
         assert decide(served, "discard", left).headers["location"] == SESSIONS
     with pieria.open("notes") as bank:
         assert bank.count(kinds=["episodic", "procedural"]) == 0
-        assert bank.session_kept(left) == (bank.sessions_kept()[0], [])
+        assert bank.sessions.load(left) == (bank.sessions.unfinished()[0], ())
 
 
 def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
@@ -222,9 +222,9 @@ def test_what_was_learnt_from_stays_when_the_rest_is_given_up(home: object) -> N
         session = bank.session("Mend the build")
         for observation, action in STEPS:
             session.append(observation, action)
-        kept, _ = bank.session_kept(session.id) or (None, [])
+        kept, _ = bank.sessions.load(session.id) or (None, [])
         assert kept is not None
-        bank._session_log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
+        bank.sessions.log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
     with facing() as served:
         asked = html.unescape(served.client.get(f"{SESSIONS}/discard?id={session.id}").text)
         assert "<dt>steps</dt><dd>1</dd>" in asked and STEPS[2][0] in asked and STEPS[0][0] not in asked
@@ -411,7 +411,7 @@ def test_of_a_session_that_is_over_what_it_taught_is_told(home: object) -> None:
     with pieria.open("notes") as bank:
         with bank.session("Mend the build") as session:
             session.append(*STEPS[0])
-        bank._session_log.end(session.id)
+        bank.sessions.log.end(session.id)
     with facing() as served:
         page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
         assert "This session is over" in page and STEPS[0][0] in page and "memory?id=" in page

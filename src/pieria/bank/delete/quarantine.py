@@ -44,8 +44,8 @@ class Members(NamedTuple):
     facts: tuple[str, ...]
 
     @property
-    def digest(core) -> str:
-        return digest(memories=core.memories, facts=core.facts)
+    def digest(self) -> str:
+        return digest(memories=self.memories, facts=self.facts)
 
 
 def quarantine(

@@ -134,9 +134,9 @@ class Erasure(NamedTuple):
     receipt: Receipt
     """The receipt before the purge: `unreached` names only notes."""
 
-    def plan(core, writer: Writer) -> Changeset:
+    def plan(self, writer: Writer) -> Changeset:
         """Return the changeset; only for the transaction that planned it."""
-        return core.changeset
+        return self.changeset
 
 
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:

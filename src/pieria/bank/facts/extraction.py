@@ -46,13 +46,13 @@ class Extracted:
     queued: str | None = None
     left: int = 0
 
-    def as_dict(core) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         return {
-            "engine": core.engine,
-            "entities": list(core.entities),
-            "facts": [fact.as_dict() for fact in core.facts],
-            "queued": core.queued,
-            "left": core.left,
+            "engine": self.engine,
+            "entities": list(self.entities),
+            "facts": [fact.as_dict() for fact in self.facts],
+            "queued": self.queued,
+            "left": self.left,
         }
 
 
@@ -66,27 +66,27 @@ class Wanted(NamedTuple):
 class Read:
     """What the mind finds in texts. Each text is read once, if possible before the write that needs it."""
 
-    def __init__(core, bank: Core) -> None:
-        core._bank = bank
-        core._named: dict[str, tuple[Named, ...]] = {}
-        core._stated: dict[str, tuple[Triple, ...]] = {}
+    def __init__(self, bank: Core) -> None:
+        self._bank = bank
+        self._named: dict[str, tuple[Named, ...]] = {}
+        self._stated: dict[str, tuple[Triple, ...]] = {}
 
-    def ahead(core, text: str, wanted: Wanted) -> None:
-        if core._bank.llm is None:
+    def ahead(self, text: str, wanted: Wanted) -> None:
+        if self._bank.llm is None:
             if wanted.entities:
-                core.entities(text)
+                self.entities(text)
             if wanted.statements:
-                core.triples(text)
+                self.triples(text)
 
-    def entities(core, text: str) -> tuple[Named, ...]:
-        if text not in core._named:
-            core._named[text] = tuple(core._bank.mind.entities(text))
-        return core._named[text]
+    def entities(self, text: str) -> tuple[Named, ...]:
+        if text not in self._named:
+            self._named[text] = tuple(self._bank.mind.entities(text))
+        return self._named[text]
 
-    def triples(core, text: str) -> tuple[Triple, ...]:
-        if text not in core._stated:
-            core._stated[text] = tuple(core._bank.mind.triples(text))
-        return core._stated[text]
+    def triples(self, text: str) -> tuple[Triple, ...]:
+        if text not in self._stated:
+            self._stated[text] = tuple(self._bank.mind.triples(text))
+        return self._stated[text]
 
 
 def extract(core: Core, id: str, *, entities: bool, statements: bool) -> Extracted:

@@ -26,8 +26,8 @@ class Analysis:
     saving: Saving
     recalling: Recalling
 
-    def as_dict(core) -> dict[str, Any]:
-        return {"saving": core.saving.as_dict(), "recalling": core.recalling.as_dict()}
+    def as_dict(self) -> dict[str, Any]:
+        return {"saving": self.saving.as_dict(), "recalling": self.recalling.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +39,48 @@ class Enriched:
     is_enriched: bool
 
 
-def named(core: Core, text: str) -> list[Named]:
-    check.text(text, "text")
-    if core.namer is not None:
-        return core.namer(text)
-    from pieria.models.minds.rules.names import named
+class BankText:
+    """What the bank's rules and models read in a text, without keeping it."""
 
-    return named(text)
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
+    def names(self, text: str) -> list[Named]:
+        """Return what a text names, each once and in order, by the configured namer or by rules."""
+        check.text(text, "text")
+        if self._core.namer is not None:
+            return self._core.namer(text)
+        from pieria.models.minds.rules.names import named
 
-def analyze(core: Core, message: str) -> Analysis:
-    from pieria.record.intent import judge_recalling, judge_saving
+        return named(text)
 
-    check.text(message, "message")
-    kept = _may_be_kept(message)
-    kinds = _kinds(core, kept)
-    return Analysis(judge_saving(kept, kinds), judge_recalling(kept, kinds))
+    def analyze(self, message: str) -> Analysis:
+        """Judge whether a message should be kept, looked up, or neither, with reasons."""
+        from pieria.record.intent import judge_recalling, judge_saving
 
+        check.text(message, "message")
+        kept = _may_be_kept(message)
+        kinds = self._kinds(kept)
+        return Analysis(judge_saving(kept, kinds), judge_recalling(kept, kinds))
 
-def enriched(core: Core, text: str, *, entities: Iterable[str] | None, strength: float | None) -> Enriched:
-    check.text(text, "text")
-    names = None if entities is None else check.names(entities, "entities")
-    told = None if strength is None else check.number(strength, "strength", 0.0, 2.0)
-    reads = core.habits.enrich and (names is None or told is None)
-    if not reads:
-        return Enriched(names or (), 1.0 if told is None else told, False)
-    from pieria.record.intent import judge_strength, keyterms
+    def enrich(self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None) -> Enriched:
+        """Return entities and strength for a text: the given ones, or read from it if the setting `enrich` allows."""
+        check.text(text, "text")
+        names = None if entities is None else check.names(entities, "entities")
+        told = None if strength is None else check.number(strength, "strength", 0.0, 2.0)
+        reads = self._core.habits.enrich and (names is None or told is None)
+        if not reads:
+            return Enriched(names or (), 1.0 if told is None else told, False)
+        from pieria.record.intent import judge_strength, keyterms
 
-    kept = _may_be_kept(text)
-    found = keyterms(kept, _kinds(core, kept)) if names is None else names
-    return Enriched(found, judge_strength(kept, found) if told is None else told, True)
+        kept = _may_be_kept(text)
+        found = keyterms(kept, self._kinds(kept)) if names is None else names
+        return Enriched(found, judge_strength(kept, found) if told is None else told, True)
 
-
-def _kinds(core: Core, text: str) -> dict[str, str]:
-    """Return the names in a text with their kinds, without times."""
-    found = named(core, text) if text.strip() else []
-    return {named.name: named.kind for named in found if named.kind not in TIMES}
+    def _kinds(self, text: str) -> dict[str, str]:
+        """Return the names in a text with their kinds, without times."""
+        found = self.names(text) if text.strip() else []
+        return {named.name: named.kind for named in found if named.kind not in TIMES}
 
 
 def _may_be_kept(text: str) -> str:

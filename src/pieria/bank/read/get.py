@@ -167,7 +167,7 @@ def count(core: Core, *, by: str | None, **filters: Unpack[ListFilters]) -> Any:
     return counts["total"] if by is None else counts
 
 
-def twins(core: Core, text: str, *, kinds: Names | None, scope: Names | None) -> tuple[Memory, ...]:
+def identical(core: Core, text: str, *, kinds: Names | None, scope: Names | None) -> tuple[Memory, ...]:
     kept = core.screening.draft(checked(NewMemory(text))).text
     filter = for_lists(core.filter(kinds=kinds, scope=scope))
     with keeper(core, filter).reading() as reader:

@@ -38,7 +38,7 @@ class Likeness:
     by: str
 
 
-def alike(core: Core, text: str, *, k: int, least: float) -> list[Likeness]:
+def similar(core: Core, text: str, *, k: int, least: float) -> list[Likeness]:
     kept = core.screening.draft(checked(NewMemory(text))).text
     check.whole(k, "k", 1, 100)
     check.number(least, "least")

@@ -34,7 +34,7 @@ PAGE_LIMIT, FURTHEST = 1_000, 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class SessionStanding:
+class SessionStatus:
     """The status of a session. `waits` counts the trajectories to commit or discard.
 
     `is_open` says whether a process holds the session, judged by its lease.
@@ -51,10 +51,10 @@ class SessionStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionStandings(Sequence[SessionStanding]):
+class SessionStatuses(Sequence[SessionStatus]):
     """Some sessions, the last changed first. `by_state` counts all sessions."""
 
-    sessions: tuple[SessionStanding, ...]
+    sessions: tuple[SessionStatus, ...]
     by_state: Mapping[str, int]
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class SessionDraft:
     merges: tuple[Mapping[str, Any], ...]
 
 
-def standings(bank: Bank, limit: int, offset: int, state: str | None) -> SessionStandings:
+def statuses(bank: Bank, limit: int, offset: int, state: str | None) -> SessionStatuses:
     problems = Problems()
     problems.of(check.whole, limit, "limit", 1, PAGE_LIMIT)
     problems.of(check.whole, offset, "offset", 0, FURTHEST)
@@ -94,23 +94,23 @@ def standings(bank: Bank, limit: int, offset: int, state: str | None) -> Session
         asked.sort(key=lambda pair: (-pair[1][TOUCHED], pair[0]))
         shown = asked[offset : offset + limit]
         held = reader.records(HELD)
-        found = [_standing(bank, reader, id, value, held.get(id)) for id, value in shown]
-    return SessionStandings(tuple(found), {each.value: by_state[each.value] for each in SessionState})
+        found = [_status(bank, reader, id, value, held.get(id)) for id, value in shown]
+    return SessionStatuses(tuple(found), {each.value: by_state[each.value] for each in SessionState})
 
 
-def standing(bank: Bank, id: str) -> SessionStanding | None:
+def status(bank: Bank, id: str) -> SessionStatus | None:
     asked = check.identifier(id, "id")
     with bank.core.reading() as reader:
         value = reader.records(SESSIONS, keys=[asked]).get(asked)
         holder = reader.records(HELD, keys=[asked]).get(asked)
-        return None if value is None else _standing(bank, reader, asked, value, holder)
+        return None if value is None else _status(bank, reader, asked, value, holder)
 
 
-def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], holder: str | None) -> SessionStanding:
+def _status(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], holder: str | None) -> SessionStatus:
     lease = int(bank.core.session_lease * SECOND)
 
-    def read() -> SessionStanding:
-        return SessionStanding(
+    def read() -> SessionStatus:
+        return SessionStatus(
             id=id,
             goal=value["goal"],
             state=SessionState(value["state"]),
@@ -126,7 +126,7 @@ def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], hol
 
 
 def draft(bank: Bank, id: str) -> SessionDraft | None:
-    found = bank.session_kept(id)
+    found = bank.sessions.load(id)
     if found is None:
         return None
     graph, (kept, steps) = bank.graph, found

@@ -298,12 +298,12 @@ def _untold(done: int, whole: int) -> None:
 class _Share:
     """Reports the second half of a progress: the embeddings that follow the writes."""
 
-    def __init__(core, told: Progress, memories: int, texts: int) -> None:
-        core._told, core._memories, core._texts, core._done = told, memories, texts, 0
+    def __init__(self, told: Progress, memories: int, texts: int) -> None:
+        self._told, self._memories, self._texts, self._done = told, memories, texts, 0
 
-    def add(core, texts: int) -> None:
-        core._done += texts
-        core._told(core._memories + core._memories * core._done // core._texts, 2 * core._memories)
+    def add(self, texts: int) -> None:
+        self._done += texts
+        self._told(self._memories + self._memories * self._done // self._texts, 2 * self._memories)
 
 
 @contextmanager

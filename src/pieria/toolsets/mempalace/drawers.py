@@ -234,7 +234,7 @@ def _filed(
         "body": {"type": type_of(hall or hall_by(content))},
     }
     for number in range(1, SPELLINGS):
-        held = [twin for twin in bank.twins(content) if twin.place == where]
+        held = [twin for twin in bank.identical(content) if twin.place == where]
         if held:
             return held[0], False
         try:

@@ -82,7 +82,7 @@ def _alike(bank: Bank, content: str, threshold: float) -> list[dict[str, Any]]:
             "compared_by": one.by,
             "content": preview(one.memory.text),
         }
-        for one in bank.alike(content, k=MATCHES, least=threshold)
+        for one in bank.similar(content, k=MATCHES, least=threshold)
     ]
 
 

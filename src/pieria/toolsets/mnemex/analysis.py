@@ -14,7 +14,7 @@ DIGITS = 2
 def analyze_message(call: Call, message: str) -> dict[str, Any]:
     if not message.strip():
         return _saving(0.0, SKIP, EMPTY)
-    found = call.bank.analyze(message).saving
+    found = call.bank.text.analyze(message).saving
     signals = _signals(found, importance_marker=found.important)
     return _saving(found.confidence, found.band, found.reasoning, found.entities, found.tags, found.strength, signals)
 
@@ -22,7 +22,7 @@ def analyze_message(call: Call, message: str) -> dict[str, Any]:
 def analyze_for_recall(call: Call, message: str) -> dict[str, Any]:
     if not message.strip():
         return _recalling(0.0, SKIP, EMPTY)
-    found = call.bank.analyze(message).recalling
+    found = call.bank.text.analyze(message).recalling
     return _recalling(
         found.confidence, found.band, found.reasoning, found.query, found.entities, found.tags, _signals(found)
     )

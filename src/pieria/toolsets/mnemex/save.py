@@ -25,7 +25,7 @@ def save_memory(
 ) -> dict[str, Any]:
     bank = call.bank
     given = list(tags or [])
-    read = bank.enriched(content, entities=entities, strength=strength)
+    read = bank.text.enrich(content, entities=entities, strength=strength)
     memory = bank.remember(
         content,
         tags=cleaned(given),
@@ -35,7 +35,7 @@ def save_memory(
         meta=meta,
         strength=read.strength,
     )
-    twins = [twin.id for twin in bank.twins(memory.text) if twin.id != memory.id]
+    twins = [twin.id for twin in bank.identical(memory.text) if twin.id != memory.id]
     more = [f"The same content is in {', '.join(twins)} already."] if twins else []
     more += [f"A tag was left out, for it holds no letter or digit: {one}" for one in given if not tag(one)]
     return {

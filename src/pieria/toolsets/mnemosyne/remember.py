@@ -70,7 +70,7 @@ def _known(call: Call, bank: Bank, content: str, scope: str | None) -> Memory | 
     """Return a shared memory of the same text. Unless `scope` is session, the session's own one counts, too: it is
     widened.
     """
-    twins = bank.twins(content, kinds="note")
+    twins = bank.identical(content, kinds="note")
     told = [memory for memory in twins if memory.scope in EVERYBODY]
     if scope != "session":
         told += [memory for memory in twins if memory.scope == "session" and memory.session == call.host.session]

@@ -55,7 +55,7 @@ def history(
 
 def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
     bank = call.bank
-    page = bank.sessions(limit=limit, cursor=cursor, kinds=OBSERVED)
+    page = bank.sessions.list(limit=limit, cursor=cursor, kinds=OBSERVED)
     items = []
     for seen in page:
         newest = _newest(call, bank, seen)
@@ -75,7 +75,7 @@ def _newest(call: Call, bank: Bank, seen: SessionSeen) -> list[Memory]:
 def _session(call: Call, session: str, cursor: str | None) -> Answer:
     bank = call.bank
     scope = _audience(call, bank, session)
-    [*found] = bank.sessions(session=session, kinds=OBSERVED, scope=scope)
+    [*found] = bank.sessions.list(session=session, kinds=OBSERVED, scope=scope)
     if not found:
         raise NotFoundError("session", session, hint="mem-history without sessionId lists the sessions there are.")
     page = bank.list(order="oldest", kinds=OBSERVED, session=session, scope=scope, limit=PAGE, cursor=cursor)
@@ -90,7 +90,7 @@ def _around(call: Call, anchor: str, before: int, after: int, session: str | Non
     memory = found.memory
     if session is not None and memory.session != session:
         raise InputError("anchor", "an observation of that session", anchor, hint="Leave sessionId out.")
-    spans = [] if memory.session is None else bank.sessions(
+    spans = [] if memory.session is None else bank.sessions.list(
         session=memory.session, kinds=OBSERVED, scope=_scope_around(call, bank, memory)
     )  # fmt: skip
     seen = spans[0] if spans else SessionSeen(memory.session, memory.at, memory.at, 1, active=False)

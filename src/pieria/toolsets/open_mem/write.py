@@ -45,7 +45,7 @@ def create(
         source=MADE_BY,
     )
     whose = "user" if memory.scope == "user" else None
-    twins = [twin.id for twin in bank.twins(memory.text, scope=whose) if twin.id != memory.id]
+    twins = [twin.id for twin in bank.identical(memory.text, scope=whose) if twin.id != memory.id]
     sum_up(bank, memory)
     screened = Screened(bank, [title, narrative, *(concepts or []), *(files or [])])
     same = f"The same text is in {', '.join(twins)} already." if twins else None

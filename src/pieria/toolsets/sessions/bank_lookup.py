@@ -28,14 +28,14 @@ def taken_up(host: Host, session_id: str) -> Any:
 
 def logged(host: Host, session_id: str) -> Any:
     """Return the stored session and its steps."""
-    return keeper(host, session_id).session_kept(session_id)
+    return keeper(host, session_id).sessions.load(session_id)
 
 
 def keeper(host: Host, session_id: str) -> Bank:
     """Return the bank of the session. Raise `AccessError` if the caller may not reach the bank."""
     check.identifier(session_id, "session_id")
     for bank in host.banks.still_there(_looked_through(host)):
-        if bank.session_kept(session_id) is not None:
+        if bank.sessions.load(session_id) is not None:
             if not host.covers(bank.name):
                 # Do not name the bank: the caller may not know it.
                 raise AccessError("wrong_bank")

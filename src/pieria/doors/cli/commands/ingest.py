@@ -45,7 +45,7 @@ def ingest(call: Call, /, file: str) -> None:
                 report(now, whole)
 
         try:
-            receipts = bank.ingest_many(given, progress=count)
+            receipts = bank.sessions.ingest_many(given, progress=count)
         except (PieriaError, KeyboardInterrupt) as problem:
             if done:
                 call.note(f"{done:,} of {len(given):,} were taken in before this")

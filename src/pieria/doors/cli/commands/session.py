@@ -107,7 +107,7 @@ def state(call: Call, /, id: str) -> None:
 def list_sessions(call: Call, /) -> None:
     """List the sessions of the bank that are not over."""
     with call.opened(reading=True) as bank:
-        found = [_told(bank, *loaded) for kept in bank.sessions_kept() if (loaded := bank.session_kept(kept.id))]
+        found = [_told(bank, *loaded) for kept in bank.sessions.unfinished() if (loaded := bank.sessions.load(kept.id))]
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.sessions import listed

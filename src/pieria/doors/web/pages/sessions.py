@@ -78,7 +78,7 @@ class Cut:
 
 def _overview(asked: Asked) -> Answer:
     state, start = asked.given.get("state"), asked.given.get("start", 0)
-    found = asked.bank.session_standings(SESSIONS, start, state)
+    found = asked.bank.sessions.statuses(SESSIONS, start, state)
     there = found.by_state[state] if state else sum(found.by_state.values())
     given = {"state": state}
     values = {
@@ -96,7 +96,7 @@ def _overview(asked: Asked) -> Answer:
 
 def _one(asked: Asked) -> Answer:
     id, bank = asked.given["id"], asked.bank
-    standing, draft = bank.session_standing(id), bank.session_draft(id)
+    standing, draft = bank.sessions.status(id), bank.sessions.draft(id)
     learnt = _learnt(bank, id)
     lately = asked.witness.of(asked.bank_name, id, SEEN)
     if standing is None or draft is None:
@@ -236,7 +236,7 @@ def _traced(asked: Asked) -> Answer:
 
 def _standing(asked: Asked, id: str) -> Any:
     """Return the session, if this bank keeps it: a tool would also find it in another bank."""
-    found = asked.bank.session_standing(id)
+    found = asked.bank.sessions.status(id)
     if found is None:
         raise NotFoundError("session", id, hint="It is over, or another bank keeps it.")
     return found
@@ -289,7 +289,7 @@ def _helped(error: PieriaError) -> PieriaError:
 def _asked_whether(asked: Asked) -> Answer:
     """Show what discarding the session would remove."""
     id = asked.given["id"]
-    standing, draft = _standing(asked, id), asked.bank.session_draft(id)
+    standing, draft = _standing(asked, id), asked.bank.sessions.draft(id)
     if standing.state not in DECIDED or draft is None:
         raise ConflictError(f"the session is {standing.state}", hint=OVER if standing.state == "idle" else None)
     # Steps that were learnt from are memories and stay. If the session commits by hand, they are not memories yet.

@@ -129,7 +129,7 @@ def _overview(asked: Asked) -> Answer:
     bank, given = asked.bank, asked.given
     before = _bound(asked)
     entries = _entries(asked, before)
-    seen = bank.sessions(limit=SESSIONS)
+    seen = bank.sessions.list(limit=SESSIONS)
     oldest = entries[-1].change.seq if entries else 1
     sessions, scale = _spans([each for each in seen if each.id is not None])
     values = {
@@ -189,7 +189,7 @@ def _about(asked: Asked, change: Change) -> Iterator[Named]:
 
 def _session(asked: Asked, id: str) -> Iterator[Named]:
     """Yield the session by its goal. If the session is gone, link to its memories, for callers who may list them."""
-    standing = asked.bank.session_standing(id)
+    standing = asked.bank.sessions.status(id)
     if standing is not None:
         yield Named(standing.goal or id, asked.path("sessions/one", id=id))
     elif asked.may_name(id):
