@@ -143,6 +143,16 @@ def test_the_contracts_break_on_a_wrong_import(importer: str, imported: str) -> 
     assert broken_by((importer, imported)) != []
 
 
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """Imports within functions count too; those for type checkers alone do not, because nothing runs them."""
+    graph = grimp.build_graph("pieria", exclude_type_checking_imports=True, cache_dir=None)
+    waiting = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    while free := [module for module, imports in waiting.items() if not imports & waiting.keys()]:
+        for module in free:
+            del waiting[module]
+    assert not waiting
+
+
 def test_every_door_is_held_to_the_doors_contract() -> None:
     options = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
     row = re.findall(r"\w+", options["layers"]["layers"][0])

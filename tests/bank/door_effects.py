@@ -64,7 +64,7 @@ def seen_of_request_memory(data: Path, value: int) -> int:
     """Return the HTTP status for a body of two MiB."""
     from starlette.testclient import TestClient
 
-    from pieria.doors.http.app import application
+    from pieria.doors.app import application
     from pieria.doors.http.callers import Door
     from pieria.doors.http.hosts import Hosts
     from pieria.doors.http.service import service

@@ -50,7 +50,7 @@ from pieria.errors import (
 from pieria.models.mind import Said
 from pieria.sessions.log import Kept
 from pieria.settings import Settings
-from pieria.workspace.places import FileSpot
+from pieria.workspace.folders import FileSpot
 from pieria.workspace.stores import stores
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"

@@ -14,7 +14,7 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.errors import CorruptError, ForeignFileError, NewerVersionError, StorageError
-from pieria.store.sqlite.connection import APPLICATION_ID
+from pieria.store.sqlite.file import APPLICATION_ID
 from pieria.store.sqlite.migrate import LEDGER, migrations
 
 PAGE = 4096

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from pieria.bank.capture.distill import DistilledSessions, Observed
 from pieria.bank.core import Core
-from pieria.bank.facts.extraction import Extracted
+from pieria.bank.facts.extracted import Extracted
 from pieria.bank.jobs.handlers import HANDLERS, Handlers
 from pieria.bank.jobs.queue import Jobs
 from pieria.bank.lazy import loaded_property
@@ -46,7 +46,7 @@ from pieria.bank.delete.quarantine import lift, quarantine
 from pieria.bank.delete.remove import purge, remove, restore
 from pieria.bank.delete.undo import undo
 from pieria.bank.facts.extraction import extract
-from pieria.bank.health import sync, use_embedder
+from pieria.bank.health import use_embedder
 from pieria.bank.read.links import link, touch, unlink
 from pieria.bank.reads import BankReads
 from pieria.bank.write.remember import remember, remember_many
@@ -452,11 +452,13 @@ class Bank(BankReads):
         for an export of your own that no other person could change.
         """
         from pieria.bank.transfer.files import imported
+        from pieria.bank.transfer.incoming import imported_store
+        from pieria.transfer.file import given_path
 
-        return imported(
-            self.core, path, mode=mode, dry_run=dry_run, force=force, on_error=on_error, system=system,
-            trusted=trusted, progress=progress,
-        )  # fmt: skip
+        given: dict[str, Any] = {"mode": mode, "dry_run": dry_run, "force": force, "on_error": on_error}
+        if system is not None:
+            return imported_store(self.core, given_path(path), system, **given, progress=progress)
+        return imported(self.core, path, **given, trusted=trusted, progress=progress)
 
     def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
         """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
@@ -467,16 +469,6 @@ class Bank(BankReads):
         from pieria.bank.transfer.files import backed_up
 
         return backed_up(self.core, path, progress)
-
-    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Wait until every projection has caught up with the record, and return True if they have.
-
-        The text index is written with the record, so this waits for vectors; without an embedder there are none.
-        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
-        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
-        `progress` gets the number of embedded texts and their total.
-        """
-        return sync(self.core, timeout, progress)
 
     def use_embedder(self) -> str:
         """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.

@@ -1,4 +1,4 @@
-"""The verbs of a bank that only read."""
+"""The verbs of a bank that read, and the one that waits until all of it can be found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import quarantines
 from pieria.bank.filters import Filters, ListFilters, Names
-from pieria.bank.health import doctor, stats
+from pieria.bank.health import doctor, stats, sync
 from pieria.bank.read.context import TOKENS, context
 from pieria.bank.read.get import changes, count, follow, get, history, identical, list_each, list_memories, wait
 from pieria.bank.read.links import links, neighbors, neighbors_each, usage
@@ -292,3 +292,13 @@ class BankReads:
         diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
         """
         return doctor(self.core, repair=repair, up_to=up_to, progress=progress)
+
+    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
+        """Wait until every projection has caught up with the record, and return True if they have.
+
+        The text index is written with the record, so this waits for vectors; without an embedder there are none.
+        Pending usage counts are written too, and the user's bank is included. Return False on timeout, if the bank's
+        vectors are of another model, or if another process holds the lock. Raise `AdapterError` if the model fails.
+        `progress` gets the number of embedded texts and their total.
+        """
+        return sync(self.core, timeout, progress)

@@ -38,8 +38,9 @@ from pieria.workspace.found_data import offers
 from pieria.workspace.graph_recall import Recalling
 from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
+from pieria.workspace.place_choice import place_of
 from pieria.workspace.places import Place as Place
-from pieria.workspace.places import Spot, Way, place_of
+from pieria.workspace.places import Spot, Way
 from pieria.workspace.places import not_there as not_there
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.seal_keys import seal_of

@@ -11,7 +11,8 @@ from pieria.errors import ConflictError, InputError, UnavailableError
 from pieria.record.banks import check_bank_name
 from pieria.record.key_places import checked_key_place
 from pieria.workspace import Workspace, refuse_doubted
-from pieria.workspace.places import FileSpot, Folder, not_there
+from pieria.workspace.folders import FileSpot, Folder
+from pieria.workspace.places import not_there
 from pieria.workspace.seal_keys import make_key, seal_at, seal_of
 from pieria.workspace.spool_pair import drop, end, make
 from pieria.workspace.stores import stores

@@ -20,14 +20,14 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 import pieria
-from pieria.doors.http.app import application
+from pieria.doors.app import application
 from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Guard
 from pieria.doors.http.hosts import Hosts
 from pieria.doors.http.resources import RESOURCES
-from pieria.doors.http.server import Server, bind
 from pieria.doors.http.service import Service, service
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.server import Server, bind
 from pieria.toolsets import Tool, registry
 from pieria.workspace import Workspace
 

@@ -10,16 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core, Plan
-from pieria.bank.facts.extraction import (
-    MENTIONS,
-    SOURCE,
-    TIMES,
-    UNSAID,
-    Extracted,
-    Read,
-    Wanted,
-    drawn_from,
-)
+from pieria.bank.facts.extracted import MENTIONS, SOURCE, TIMES, UNSAID, Extracted, Read, Wanted, drawn_from
 from pieria.errors import InputError, PieriaError, PrivacyError
 from pieria.facts import addition as adding
 from pieria.facts.aliases import Aliases

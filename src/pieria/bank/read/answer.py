@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pieria import telemetry
 from pieria.bank.core import Core
-from pieria.bank.read.recall import EMBEDDED, QUESTION_SECONDS, embeddable
+from pieria.bank.read.question import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.bank.read.rerank import reranks_of
 from pieria.errors import InputError, NewerVersionError, PieriaError
 from pieria.recall.answer import Recall

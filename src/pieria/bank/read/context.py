@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
 from pieria.bank.filters import Names
-from pieria.bank.read.recall import MOST_TOKENS, deadline_seconds, question_text
+from pieria.bank.read.question import deadline_seconds, question_text
+from pieria.bank.read.recall import MOST_TOKENS
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record

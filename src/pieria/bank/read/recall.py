@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from pieria.bank.core import Core
 from pieria.bank.filters import Filters
-from pieria.errors import InputError
+from pieria.bank.read.question import deadline_seconds, question_text
 from pieria.record import check, effort
 from pieria.record.draft import Problems
 from pieria.record.memory import KINDS, ROUTING_KINDS
@@ -19,13 +19,8 @@ if TYPE_CHECKING:
     from pieria.recall.answer import Recall
 
 K_LIMIT = 10_000
-QUERY_LIMIT = 1 << 20
 ANSWERING_KINDS = tuple(kind for kind in KINDS if kind not in ROUTING_KINDS)
-LONGEST_DEADLINE, MOST_TOKENS = 600_000, 10_000_000
-EMBEDDED = 8_000
-"""Characters of a query that are embedded: more than any model reads."""
-QUESTION_SECONDS = 5.0
-"""Seconds that a remote model may take to embed a query; then recall goes on without its vector."""
+MOST_TOKENS = 10_000_000
 CAUGHT_UP = 16
 """The most pending texts embedded before memories are compared; the background embeds more."""
 
@@ -117,23 +112,5 @@ def _share(review: object, usual: float) -> float:
     return check.number(review, "review")
 
 
-def deadline_seconds(deadline_ms: object) -> float:
-    return check.whole(deadline_ms, "deadline_ms", 1, LONGEST_DEADLINE) / 1000
-
-
 def _tokens(budget_tokens: object) -> int:
     return check.whole(budget_tokens, "budget_tokens", 1, MOST_TOKENS)
-
-
-def embeddable(question: str) -> str:
-    """Return the text to embed, without unpaired surrogates, which no model reads."""
-    return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
-
-
-def question_text(query: object) -> str:
-    """Return the query. Any text is legal up to `QUERY_LIMIT` characters."""
-    if not isinstance(query, str):
-        raise InputError("query", "a text", query)
-    if len(query) > QUERY_LIMIT:
-        raise InputError("query", f"at most {QUERY_LIMIT:,} characters", query, hint="Ask for the part that matters.")
-    return query

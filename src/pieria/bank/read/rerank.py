@@ -8,7 +8,7 @@ from time import perf_counter
 
 from pieria.bank.core import Core
 from pieria.bank.embedding.threads import asked
-from pieria.bank.read.recall import embeddable
+from pieria.bank.read.question import embeddable
 from pieria.errors import AdapterError
 from pieria.models.reranker import STEP
 from pieria.recall.rerank import Reranks

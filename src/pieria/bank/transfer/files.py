@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -39,7 +39,7 @@ from pieria.transfer import mnemex
 from pieria.transfer.check import LISTED
 from pieria.transfer.check import check as checked_file
 from pieria.transfer.export import Export
-from pieria.transfer.file import ELSEWHERE, Aside, Source, given_path, may_be_replaced
+from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
 from pieria.transfer.import_run import ON_ERROR, is_replayed, planned
 from pieria.transfer.join import MODES
 from pieria.transfer.problem import Problem
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     pass
 
 T = TypeVar("T")
-SYSTEMS = (mnemex.SYSTEM,)
-"""Systems whose stores can be imported."""
 OPEN = "-"
 """The name in reports for a file passed as an open stream."""
 REPORT_EVERY = 500
@@ -103,14 +101,9 @@ def imported(
     dry_run: bool,
     force: bool,
     on_error: str,
-    system: str | None,
     trusted: bool,
     progress: Progress | None,
 ) -> ImportReport:
-    if system is not None:
-        if system not in SYSTEMS:
-            raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
-        return _import_store(bank, given_path(path), mode, dry_run, force, on_error, progress)
     check.one_of(mode, "mode", MODES)
     check.one_of(on_error, "on_error", ON_ERROR)
     check.flag(dry_run, "dry_run")
@@ -122,7 +115,7 @@ def imported(
         report = _progress(progress, source.size)
         checked = checked_file(source, rules, report)
         if checked.problem_count and on_error == "stop":
-            raise _refused(source.path, checked.problems, checked.problem_count)
+            raise refused(source.path, checked.problems, checked.problem_count)
         now = micros(bank.clock())
         plan = partial(
             planned, source=source, checked=checked, rules=rules, mode=mode, force=force, now=now,
@@ -150,25 +143,6 @@ def imported(
         problem_count=checked.problem_count,
         problems=tuple(checked.problems),
     )
-
-
-def _import_store(
-    bank: Core, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
-) -> ImportReport:
-    """Import a store of another system like our export; problems name lines of that store."""
-    from pieria.bank.transfer.incoming import taken_in
-
-    check.one_of(on_error, "on_error", ON_ERROR)
-    bank.check_open()
-    read = mnemex.read(path, bank.name, bank.clock())
-    if read.problems and on_error == "stop":
-        raise _refused(path, read.problems[:LISTED], len(read.problems))
-    report, lines = taken_in(
-        bank, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
-    )
-    told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
-    untold = report.problem_count - len(report.problems)
-    return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
 
 
 def backed_up(bank: Core, path: str | Path, progress: Progress | None) -> Path:
@@ -353,12 +327,7 @@ def _joined_alias(reader: Reader, value: Any) -> list[Record]:
     return aliases.Aliases(reader).added(value["name"], value["of"]).records
 
 
-def _told(problem: Problem, line: mnemex.Line) -> Problem:
-    """Return the problem with the line of the store that it came from."""
-    return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)
-
-
-def _refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
+def refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
     listed = f", of which the first {LISTED} are listed" if number > LISTED else ""
     reason = f"{number:,} problem{'s' if number > 1 else ''} in it{listed}; nothing was imported"
     hint = 'Put them right, or import with on_error="skip" to leave out what is broken.'

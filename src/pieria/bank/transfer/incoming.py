@@ -5,17 +5,36 @@ The caller reads the other system's records; this module builds the lines.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pieria.bank.core import Core
+from pieria.bank.results.transfer import ImportReport
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.time import iso
+from pieria.store.protocol import Progress
+from pieria.transfer import mnemex
+from pieria.transfer.check import LISTED
+from pieria.transfer.file import ELSEWHERE
+from pieria.transfer.import_run import ON_ERROR
+from pieria.transfer.problem import Problem
+
+if TYPE_CHECKING:
+    pass
+
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
 
-from pieria.bank.core import Core
+from pieria.bank.transfer.files import imported, refused
 from pieria.record.analyser import ANALYSER_VERSION
-from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport
@@ -69,10 +88,8 @@ def taken_in(
             yield values
 
     file = export_of(lines())
-    from pieria.bank.transfer.files import imported
-
     report = imported(
-        bank, file, mode=mode, dry_run=dry_run, force=force, on_error="skip", system=None, trusted=False,
+        bank, file, mode=mode, dry_run=dry_run, force=force, on_error="skip", trusted=False,
         progress=progress,
     )  # fmt: skip
     return TakenIn(report, numbered)
@@ -116,3 +133,39 @@ def _lines(
             yield line, {**line.values, **known}
     for line in records:
         yield line, line.values
+
+
+SYSTEMS = (mnemex.SYSTEM,)
+"""Systems whose stores can be imported."""
+
+
+def imported_store(
+    bank: Core,
+    path: Path,
+    system: str,
+    *,
+    mode: str,
+    dry_run: bool,
+    force: bool,
+    on_error: str,
+    progress: Progress | None,
+) -> ImportReport:
+    """Import a store of another system like our export; problems name lines of that store."""
+    if system not in SYSTEMS:
+        raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
+    check.one_of(on_error, "on_error", ON_ERROR)
+    bank.check_open()
+    read = mnemex.read(path, bank.name, bank.clock())
+    if read.problems and on_error == "stop":
+        raise refused(path, read.problems[:LISTED], len(read.problems))
+    report, lines = taken_in(
+        bank, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
+    )
+    told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
+    untold = report.problem_count - len(report.problems)
+    return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
+
+
+def _told(problem: Problem, line: mnemex.Line) -> Problem:
+    """Return the problem with the line of the store that it came from."""
+    return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.vault.held import Held, has_other_note, held_in, mark_of, promoted_in, spelt
 from pieria.bank.vault.marks import NOTES, Mark, is_as, paths_in
-from pieria.bank.vault.verbs import Held, has_other_note, held_in, mark_of, promoted_in, spelt
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
@@ -16,7 +16,7 @@ from pieria.vault.note import Page, Said, changes, said_in
 from pieria.vault.note_import import decoded
 
 if TYPE_CHECKING:
-    from pieria.bank.vault.sync import File, Vaulted
+    from pieria.bank.vault.files import File, Vaulted
     from pieria.record.draft import Instant
     from pieria.record.memory import Memory
     from pieria.store.protocol import Reader
@@ -44,7 +44,7 @@ class Memories:
 
     def match(self) -> Iterator[File]:
         """Assign files to memories, and yield the files that belong to no memory."""
-        from pieria.bank.vault.sync import File
+        from pieria.bank.vault.files import File
 
         at = self._at
         self._follow()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.capture.sources import BACK, DIGEST, GONE, NEW, PURGED, REMOVED, UNCHANGED, UPDATED
-from pieria.bank.results.vault import BadNote, Synced, VaultEvent
+from pieria.bank.results.vault import Synced
+from pieria.bank.vault.files import File, Vaulted
 from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, marks_in, others_in
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Record
@@ -22,10 +22,10 @@ from pieria.record.link import LinkRow, row_of
 from pieria.record.time import iso
 from pieria.record.trust import HEARSAY
 from pieria.vault import note_links as leading
-from pieria.vault.folder import Folder, Scan, Seen, digest_of
+from pieria.vault.folder import Folder
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Said, may_be_of_memory, said_in
-from pieria.vault.note_import import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
+from pieria.vault.note_import import EMPTY, WING, note_id, taken
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -35,28 +35,10 @@ BATCH = 500
 """Memories per transaction."""
 MOST_CHARACTERS = 4 << 20
 """Characters per transaction."""
-SETTLED = 2_000_000_000
-"""Nanoseconds after which another change of a file gets a different time on every file system."""
 FEW = 1
 """The number of notes that may all be deleted without `force`."""
 OTHER_BANKS = "notes of other banks"
 COUNTED = {NEW: "new", UPDATED: "changed", UNCHANGED: "unchanged", BACK: "back", PURGED: "purged", REMOVED: "removed"}
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A note file. `text` is None if the file was not read because it is unchanged."""
-
-    path: str
-    seen: Seen
-    digest: str
-    text: str | None = None
-    problem: str | None = None
-
-    @property
-    def unsettled(self) -> dict[str, bool]:
-        """Mark a file changed so recently that another change could have the same time."""
-        return {"unsettled": True} if time.time_ns() - self.seen.changed < SETTLED else {}
 
 
 class _Waiting(NamedTuple):
@@ -65,43 +47,6 @@ class _Waiting(NamedTuple):
     path: str
     items: tuple[NewMemory, ...]
     mark: dict[str, Any]
-
-
-@dataclass(slots=True)
-class Vaulted:
-    """What the bank and the folder hold during a sync."""
-
-    bank: Bank
-    folder: Folder
-    scan: Scan
-    report: Synced
-    marks: dict[str, dict[str, Any]]
-    """Marks of the notes of memories, by id."""
-    others: dict[str, dict[str, Any]]
-    """Marks of all other notes, by path."""
-    claims: dict[str, list[File]] = field(default_factory=dict)
-    """Notes that name a memory in their front matter, by its id."""
-
-    def read(self, path: str) -> File | None:
-        """Return the file, or None if it has disappeared or cannot be read. A read error is reported."""
-        seen = self.scan.notes[path]
-        try:
-            written = self.folder.read(path)
-        except FileNotFoundError:
-            del self.scan.notes[path]
-            return None
-        except OSError as problem:
-            self.bad(path, f"it cannot be read ({problem.strerror or problem})")
-            self.scan.unseen[path] = "unread"
-            return None
-        text, odd = decoded(written)
-        return File(path, seen, digest_of(written), text, NOT_TEXT if text is None else odd)
-
-    def tell(self, path: str, what: str, id: str | None = None, detail: str | None = None) -> None:
-        self.report.events.append(VaultEvent(path, what, id, detail))
-
-    def bad(self, path: str, reason: str, *, taken: bool = False) -> None:
-        self.report.problems.append(BadNote(path, reason, taken))
 
 
 class Sync:

@@ -40,9 +40,6 @@ from pieria.store.sqlite.gate import Gate
 from pieria.store.sqlite.seal_driver import connect, driver_errors, is_sealed, name_of, programming_errors
 from pieria.store.sqlite.turn import Turn
 
-APPLICATION_ID = 0x50494552
-"""Marks a file as a bank: `PIER` in its header."""
-
 STEPS = 100_000
 """Instructions of SQLite's virtual machine, some milliseconds, between two checks of the deadline."""
 UNLIKE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")

@@ -14,8 +14,7 @@ from pieria.errors import InputError
 from pieria.record.banks import check_bank_name
 from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
-from pieria.store.sqlite.connection import APPLICATION_ID
-from pieria.store.sqlite.file import LOGS
+from pieria.store.sqlite.file import APPLICATION_ID, LOGS
 from pieria.store.sqlite.seal_driver import NEITHER, SEALED, is_sealed, mark_of
 from pieria.store.sqlite.turn import ENDING as TURN
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pieria.errors import CorruptError, ForeignFileError, NewerVersionError
 from pieria.store.sqlite import sums
-from pieria.store.sqlite.connection import APPLICATION_ID
+from pieria.store.sqlite.file import APPLICATION_ID
 from pieria.store.sqlite.statements import statements
 
 LEDGER = """

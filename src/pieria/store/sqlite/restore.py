@@ -24,9 +24,9 @@ from pieria.store.parts import Tallied, counts
 from pieria.store.protocol import Progress
 from pieria.store.seal import Seal
 from pieria.store.sqlite.alone import nobody_using
-from pieria.store.sqlite.connection import APPLICATION_ID, translated
+from pieria.store.sqlite.connection import translated
 from pieria.store.sqlite.conversion import sealed_copy
-from pieria.store.sqlite.file import LOGS, empty, is_database, logs, read_only
+from pieria.store.sqlite.file import APPLICATION_ID, LOGS, empty, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
 from pieria.store.sqlite.seal_driver import connect, database_errors, is_sealed
 from pieria.store.sqlite.statements import statements

@@ -36,7 +36,7 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
     need one. Ctrl-C, or a signal to terminate, ends it when the calls under way are done.
     """
     a_second = check.number(rate, "rate", 0.0, 1_000_000.0)
-    from pieria.doors.http.server import serve as serving
+    from pieria.doors.server import serve as serving
 
     with call.workspace() as workspace:
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import uvicorn
 
-from pieria.doors.http.app import application
+from pieria.doors.app import application
 from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Guard
 from pieria.doors.http.hosts import hosts
