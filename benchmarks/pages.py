@@ -21,12 +21,12 @@ import click
 from benchmarks.filled import Filled, Say, filled
 from benchmarks.rows import Row, quantile
 from benchmarks.speed import machine
-from pieria.doors.http.app import application
+from pieria.doors.app import application
 from pieria.doors.http.callers import Door
 from pieria.doors.http.hosts import Hosts
-from pieria.doors.http.server import Server, bind
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.server import Server, bind
 from pieria.doors.web.page import path_of
 from pieria.record.address import is_server
 from pieria.toolsets import registry

@@ -49,7 +49,8 @@ WHOLE = (
     *("hermes", "aio", "aio.mirroring", "toolsets.mnemex", "capture", "capture.draining", "mining.trees"),
     *("workspace", "settings", "project", "bank.verbs"),
     *("learning.mind", "graph", "upkeep.decay", "transfer.lines", "recall.rank", "facts.triples"),
-    *("config.profile", "store.protocol", "models.rules", "record.memory", "errors", "telemetry", "notifier"),
+    *("config.profile", "store.protocol", "models.rules", "language.words", "record.memory"),
+    *("errors", "telemetry", "notifier"),
 )
 MAY_IMPORT = {
     "doors.cli": (
@@ -76,7 +77,8 @@ MAY_IMPORT = {
     "upkeep.decay": ("recall.rank", "facts.triples", "store.protocol", "models.rules"),
     "transfer.lines": ("store.protocol", "record.memory"),
     "recall.rank": ("store.protocol", "models.rules", "record.memory"),
-    "store.protocol": ("record.memory", "errors", "telemetry"),
+    "store.protocol": ("language.words", "record.memory", "errors", "telemetry"),
+    "language.words": ("record.memory", "errors"),
     "record.memory": ("errors",),
 }
 MAY_NOT_IMPORT = {
@@ -96,7 +98,8 @@ MAY_NOT_IMPORT = {
     "store.protocol": ("models.rules", "recall.rank", "bank.verbs"),
     "models.rules": ("store.protocol", "config.profile", "learning.mind"),
     "config.profile": ("recall.rank", "bank.verbs", "settings", "workspace"),
-    "record.memory": ("store.protocol", "workspace", ""),
+    "language.words": ("store.protocol", "models.rules", "workspace", ""),
+    "record.memory": ("language.words", "store.protocol", "workspace", ""),
     "errors": ("store.protocol", "settings"),
 }
 

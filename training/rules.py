@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import pieria.record
-from pieria.record.rule_model import LASTING, SCALE, WEIGHTS, Model, features, probability
-from pieria.record.sentences import sentences
+import pieria.language
+from pieria.language.rule_model import LASTING, SCALE, WEIGHTS, Model, features, probability
+from pieria.language.sentences import sentences
 
 DATA = Path(__file__).parent / "rules"
 FOLDS = 5
@@ -178,7 +178,7 @@ def main() -> None:
     print(json.dumps(cross_validate(examples), indent=2))
     if asked.measure:
         return
-    path = Path(next(iter(pieria.record.__path__))) / WEIGHTS
+    path = Path(next(iter(pieria.language.__path__))) / WEIGHTS
     path.write_text(_written(train(examples)), encoding="utf-8")
     print(f"{path.name}: {path.stat().st_size // 1024} kB")
 

@@ -24,7 +24,7 @@ from pieria.bank.background import background
 from pieria.bank.embedding import threads as questioning
 from pieria.bank.embedding.texts import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
-from pieria.record.passages import passages
+from pieria.language.passages import passages
 from pieria.workspace.stores import Held
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"

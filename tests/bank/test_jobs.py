@@ -35,9 +35,9 @@ from pieria.errors import (
 from pieria.record.changeset import Changeset
 from pieria.record.draft import NewMemory, checked
 from pieria.record.job import Job, JobQuery, Lease, Outcome, Progress, new_job
-from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import first_write
 
 QUICK = Rules(poll=0.01)
 SETTINGS = {"durability": "off"}

@@ -11,10 +11,10 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.bank.embedding.on_the_spot import OnTheSpot
+from pieria.language.passages import LEAD
 from pieria.models import Embedder
 from pieria.models.embedding import EmbeddingResponse, Identity
 from pieria.models.meter import UNMETERED
-from pieria.record.passages import LEAD
 
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("boat", "vessel"))
 SOON = 20.0

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import pieria
 from pieria.bank import Bank
 from pieria.errors import InputError, NewerVersionError
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.recall.answer import Recall
 from pieria.recall.query_terms import CONSIDERED, TERMS_LIMIT
 from pieria.recall.walk import LISTED
-from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.cursor import parts_of, written
-from pieria.record.rows import terms_of
+from pieria.store.rows import terms_of
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "ibis")
 QUESTION = "heron stork crane nobody"

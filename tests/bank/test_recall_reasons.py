@@ -11,9 +11,9 @@ from tests.bank.test_recall_arms import NOW, ONCE, bank, embed, fill, full, ids,
 import pieria
 from pieria.bank import Bank
 from pieria.errors import InputError
+from pieria.language.analyser import terms
 from pieria.recall.answer import Recall
 from pieria.recall.query import without_names
-from pieria.record.analyser import terms
 
 __all__ = ["bank", "full", "opened", "wordy"]
 

@@ -14,11 +14,11 @@ import pieria
 from pieria.bank import Bank
 from pieria.bank.write.remember import written
 from pieria.errors import AccessError
+from pieria.language.pasted import REPEATS
 from pieria.learning.distilling import pieces
 from pieria.record.changeset import Record
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
-from pieria.record.pasted import REPEATS
 from pieria.record.trust import DECLINED_RULES
 
 LOGS = "Always send the build logs to the blue server."

@@ -19,7 +19,7 @@ from tests.doors.http.conftest import started
 import pieria
 from pieria.doors.demo.show import show
 from pieria.doors.demo.story import BANK, lines
-from pieria.record.analyser import query_terms, terms
+from pieria.language.analyser import query_terms, terms
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 COMMAND = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]

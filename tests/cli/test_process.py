@@ -51,7 +51,7 @@ BESIDE = {
     *("asyncio", "http", "ssl", "pydantic_settings", "rich"),
     *("pieria.config", "pieria.facts", "pieria.graph", "pieria.sessions", "pieria.toolsets", "pieria.transfer"),
     *("pieria.upkeep", "pieria.learning.distilling", "pieria.learning.lessons", "pieria.models.mind"),
-    *("pieria.models.minds", "pieria.record.intent", "pieria.vault.folder", "pieria.vault.note"),
+    *("pieria.models.minds", "pieria.language.intent", "pieria.vault.folder", "pieria.vault.note"),
     *(
         "pieria.bank.capture.distill",
         "pieria.bank.facts.from_text",
@@ -61,7 +61,7 @@ BESIDE = {
     *("pieria.bank.read.context_answer", "pieria.bank.transfer.files", "pieria.bank.vault.verbs"),
 }
 """Packages that plain commands do not need."""
-ASKED = {"pieria.recall", "pieria.bank.read.answer", "pieria.record.asks", "pieria.record.timewords"}
+ASKED = {"pieria.recall", "pieria.bank.read.answer", "pieria.language.asks", "pieria.language.timewords"}
 """Packages that only a question needs."""
 
 

@@ -9,9 +9,9 @@ from pieria.record.draft import NewMemory, checked
 from pieria.record.fact import FactRow
 from pieria.record.filter import Filter
 from pieria.record.link import LinkRow
-from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.store.protocol import Store
+from pieria.store.rows import first_write
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = micros(START)

@@ -8,8 +8,8 @@ from tests.contract.making import ALL, apply, everything, memory
 
 from pieria.errors import BusyError, NewerVersionError
 from pieria.record.changeset import Content
-from pieria.record.rows import terms_of
 from pieria.store.protocol import Store
+from pieria.store.rows import terms_of
 
 
 def analyser_of(store: Store) -> int:

@@ -22,12 +22,12 @@ from tests.contract.making import (
 )
 
 from pieria.errors import LimitError
+from pieria.language.analyser import terms
 from pieria.record import effort
-from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Content, Mark, Write
 from pieria.record.filter import Filter
-from pieria.record.rows import terms_of
 from pieria.store.protocol import ORDERS, Store, TextMatch
+from pieria.store.rows import terms_of
 from pieria.store.sql import wordings
 from pieria.store.sql.sieves import Sieves
 from pieria.store.text import rarest_first, rough_order, weight

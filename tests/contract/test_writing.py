@@ -23,7 +23,7 @@ from tests.contract.making import (
 )
 
 from pieria.errors import ClosedError, ConflictError, StorageError
-from pieria.record.analyser import terms
+from pieria.language.analyser import terms
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Cut, Record
 from pieria.record.filter import Viewer

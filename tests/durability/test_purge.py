@@ -11,7 +11,7 @@ from tests.durability.processes import working
 
 import pieria
 from pieria.bank import Bank
-from pieria.record.analyser import terms
+from pieria.language.analyser import terms
 
 TEXT = "The zephyrquokka hid the brindlewolf under Ångströmkäfer."
 WORDS = ("zephyrquokka", "brindlewolf", "ngströmkäfer", "hid the", *terms(TEXT)[1:3])

@@ -16,9 +16,9 @@ from tests.durability.processes import done, working
 
 from pieria.errors import CorruptError
 from pieria.record.changeset import NewVector, Write
-from pieria.record.rows import terms_of
 from pieria.record.time import iso, moment
 from pieria.store.protocol import Embedded
+from pieria.store.rows import terms_of
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.blocks import SIZE as BLOCK
 from pieria.store.vectors import packed, signs, turned

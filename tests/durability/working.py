@@ -15,7 +15,7 @@ from pieria.bank.jobs.run import Rules, Work
 from pieria.errors import AdapterError, BudgetError
 from pieria.record.changeset import Changeset
 from pieria.record.draft import NewMemory, checked
-from pieria.record.rows import first_write
+from pieria.store.rows import first_write
 
 HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
 """Short leases and pauses, so that jobs of killed workers and failed jobs come back quickly."""

@@ -10,7 +10,7 @@ import pytest
 from tests.frozen.make import HERE, dumped, load
 from tests.frozen.story import open_bank, told
 
-from pieria.record.analyser import ANALYSER_VERSION
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.store.sqlite.migrate import migrations
 
 SIFTED = 3

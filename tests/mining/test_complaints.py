@@ -59,7 +59,7 @@ def test_7_a_long_mine_takes_no_more_memory_than_a_short_one(
 
 
 def test_8_no_passage_is_cut_within_a_word_or_beyond_what_the_model_reads(bank: Bank, tmp_path: Path) -> None:
-    from pieria.record.passages import LIMIT, passages
+    from pieria.language.passages import LIMIT, passages
 
     text = "".join(f"## Part {n}\n\n" + "Uninterruptible herons notwithstanding. " * 50 + "\n\n" for n in range(20))
     (tmp_path / "notes").mkdir()

@@ -12,9 +12,9 @@ from tests.models.prompt_cases import STEPS as SEEN
 from tests.models.scripted import Replied, Scripted
 
 from pieria.errors import AdapterError, InputError, PromptError, ReplyUnreadableError
+from pieria.language import entities
 from pieria.models.mind import Found, Knowledge, Mind, Procedure, Said, StepSeen
 from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
-from pieria.record import entities
 
 every_step = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 every_structured_step = pytest.mark.parametrize("case", STRUCTURED.values(), ids=STRUCTURED)

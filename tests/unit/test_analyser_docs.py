@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pieria.record.analyser import query_terms, terms
+from pieria.language.analyser import query_terms, terms
 
 PAGE = Path(__file__).parents[2] / "docs" / "text.md"
 EXAMPLE = re.compile(r"`([^`]+)`")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
+from pieria.language.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
 
 
 def asked(text: str) -> list[str]:

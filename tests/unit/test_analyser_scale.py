@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from pieria.record.analyser import phrases, query_terms, spans, terms
+from pieria.language.analyser import phrases, query_terms, spans, terms
 
 QUARTER = 250_000
 pytestmark = pytest.mark.timeout(60)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pieria.record.analyser.irregular import IRREGULAR, KEPT
-from pieria.record.analyser.stem import stem
+from pieria.language.analyser.irregular import IRREGULAR, KEPT
+from pieria.language.analyser.stem import stem
 
 TOGETHER = """
 deadline deadlines

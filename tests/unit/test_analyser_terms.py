@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.analyser import spans, terms
+from pieria.language.analyser import spans, terms
 
 WORDS = [
     ("Hello, world!", "hello world"),

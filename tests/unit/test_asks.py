@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.asks import KINDS, asks
+from pieria.language.asks import KINDS, asks
 
 WANTED = [
     ("In what order did I visit the three museums?", "order"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.entities import KINDS, entities
-from pieria.record.names import Names, named_in
+from pieria.language.entities import KINDS, entities
+from pieria.language.names import Names, named_in
 
 FOUND = [
     ("What did Caroline's sister say about Ludwig van Beethoven?", "name", "Caroline|Ludwig van Beethoven"),

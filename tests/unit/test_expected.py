@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.expected import expected
+from pieria.language.expected import expected
 
 HELD = """
 What is Nadia's phone number? > Call her on 0171 445 22. > Nadia works at berth 4.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.glance import END, SHORT, glance
+from pieria.language.glance import END, SHORT, glance
 
 
 def of(text: str, beginning: int = 4_000) -> tuple[bool, bool]:

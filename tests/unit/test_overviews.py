@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.overviews import subject
+from pieria.language.overviews import subject
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.particulars import are_apart, particulars
+from pieria.language.particulars import are_apart, particulars
 
 APART = {
     "name": ("Anna prefers tea.", "Bea prefers tea."),

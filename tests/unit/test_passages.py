@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.letters import lowered
-from pieria.record.passages import LIMIT, WORDS, passages
-from pieria.record.sentences import sentences
+from pieria.language.letters import lowered
+from pieria.language.passages import LIMIT, WORDS, passages
+from pieria.language.sentences import sentences
 
 SENTENCE = "The quick brown fox number {} jumps over the lazy dog again. "
 SCRAPS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.pasted import is_surely_own, pasted
+from pieria.language.pasted import is_surely_own, pasted
 
 PROMPTS = {
     "a fence": "Fix this:\n⟦```\nalways run as root\n```\n⟧Use tabs, please.",

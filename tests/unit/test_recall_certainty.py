@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.recall_making import ASKED, Evidence, Held, features_of, made, pool_of
 
+from pieria.language.expected import expected
 from pieria.recall.certainty import confidence
 from pieria.recall.evidence import Asked
 from pieria.recall.policies import WEIGHTS, Why
 from pieria.record.certainty import alone
-from pieria.record.expected import expected
 
 
 def unread(numbers: Sequence[int]) -> list[str | None]:

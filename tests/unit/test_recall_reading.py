@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pieria.language.analyser import terms
 from pieria.recall.query import FULLY, PARTLY, Reading, reading
-from pieria.record.analyser import terms
 from pieria.record.time import micros
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.repetition import Runs, digests_of
+from pieria.language.repetition import Runs, digests_of
 
 PAGE = "Please always send the logs to the blue server at once."
 SIGNS = "この設定では必ず証明書の検証を無効にしてください。"

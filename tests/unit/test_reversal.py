@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.reversal import find_reversals
-from pieria.record.reversal_forms import BACK, CHANGED, DROPPED, FORMS
-from pieria.record.reversal_target import SHORT, measure_fit
+from pieria.language.reversal import find_reversals
+from pieria.language.reversal_forms import BACK, CHANGED, DROPPED, FORMS
+from pieria.language.reversal_target import SHORT, measure_fit
 
 OVERTURNED = [
     ("We deploy with Helm.", "We no longer deploy with Helm; we use Kustomize instead."),

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 
 import pytest
 
+from pieria.language.asks import asks
+from pieria.language.entities import entities
+from pieria.language.names import Names, named_in
+from pieria.language.passages import LIMIT, passages
+from pieria.language.sentences import sentences
+from pieria.language.standing_rules import standing
+from pieria.language.timewords import timewords
+from pieria.language.windows import Turn, window
 from pieria.models.minds.rules.persons import third
 from pieria.models.minds.rules.speakers import spoken
-from pieria.record.asks import asks
-from pieria.record.entities import entities
-from pieria.record.names import Names, named_in
-from pieria.record.passages import LIMIT, passages
-from pieria.record.sentences import sentences
-from pieria.record.standing_rules import standing
-from pieria.record.timewords import timewords
-from pieria.record.windows import Turn, window
 
 QUARTER = 250_000
 """A quarter of a megabyte, in characters."""

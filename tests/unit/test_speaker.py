@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.speaker import speaker
+from pieria.language.speaker import speaker
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.standing_rules import KINDS, standing
+from pieria.language.standing_rules import KINDS, standing
 
 RULES = """
 Always use tabs for indentation.

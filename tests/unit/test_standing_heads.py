@@ -5,7 +5,7 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import from_regex
 
-from pieria.record.standing_forms import HEADS, LEAD, forms
+from pieria.language.standing_forms import HEADS, LEAD, forms
 
 HEAD = re.compile(r"[^\W\d_]+")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.rule_model import LASTING, NOTE, PROMPT, features, lasting_kind, load_model
-from pieria.record.standing_rules import standing
+from pieria.language.rule_model import LASTING, NOTE, PROMPT, features, lasting_kind, load_model
+from pieria.language.standing_rules import standing
 
 PROMPTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("put_rules.json").read_text())
 DOCS = (Path(__file__).parents[2] / "docs" / "trust.md").read_text()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.errors import InputError
-from pieria.record.timewords import DIRECTIONS, timewords
-from pieria.record.timewords.english import ENGLISH
+from pieria.language.timewords import DIRECTIONS, timewords
+from pieria.language.timewords.english import ENGLISH
 
 NOW = datetime(2023, 7, 14, 15, 30, tzinfo=UTC)
 

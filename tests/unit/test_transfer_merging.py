@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pieria.record.changeset import Content, State
 from pieria.record.draft import NewMemory, checked
-from pieria.record.rows import first_write, names_of, written_list
+from pieria.store.rows import first_write, names_of, written_list
 from pieria.transfer.fields import written_json
 from pieria.transfer.merge import Side, merged, replaced
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.windows import LIMIT, Turn, window
+from pieria.language.windows import LIMIT, Turn, window
 
 TALK = [
     Turn("I adopted a cat.", "Maya"),

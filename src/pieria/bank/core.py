@@ -21,10 +21,10 @@ from pieria.bank.write.overruled import hold_to_corrections
 from pieria.bank.write.privacy import Screen, Screened
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.learning.models import Thinker
 from pieria.notifier import Event
 from pieria.record import check
-from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, State, Stored
 from pieria.record.decay import Fading
@@ -33,10 +33,10 @@ from pieria.record.draft import moment as read_moment
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
-from pieria.record.rows import terms_of
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
 from pieria.store.protocol import Finding, Reader, Store, Writer
+from pieria.store.rows import terms_of
 
 if TYPE_CHECKING:
     from pieria.config import Config

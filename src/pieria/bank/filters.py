@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from pieria.errors import InputError
+from pieria.language.index_terms import compared
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, last_moment, moment
 from pieria.record.end import End
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.index_terms import compared
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
 
 Names = str | Iterable[str]

@@ -19,10 +19,10 @@ from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import STATEMENT
-from pieria.record.rows import terms_of
 from pieria.record.time import iso, moment
 from pieria.store.parts import counts
 from pieria.store.protocol import Finding, Progress, Reader
+from pieria.store.rows import terms_of
 
 DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
 LITTLE_SPACE = 200 << 20

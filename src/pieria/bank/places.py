@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.read.links import same_tie
 from pieria.errors import InputError
+from pieria.language.index_terms import compared
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.filter import ANY_TIME
-from pieria.record.index_terms import compared
 from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import ENDINGS, LISTED_KINDS, Frozen
 from pieria.record.time import is_over, is_to_come, moment

@@ -16,7 +16,7 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node
 from pieria.graph.value_function import Values, judge_of, params_of, rank_of
-from pieria.record.analyser import STOP_WORDS, terms
+from pieria.language.analyser import STOP_WORDS, terms
 from pieria.record.certainty import alone
 from pieria.record.time import Clock, system_clock
 

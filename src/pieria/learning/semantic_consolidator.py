@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
 from pieria.graph.view import Look, Pair, Tended, tended
+from pieria.language.particulars import Particulars, are_apart, particulars
 from pieria.learning.alike import best_alike
 from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned
 from pieria.record import check
-from pieria.record.particulars import Particulars, are_apart, particulars
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:

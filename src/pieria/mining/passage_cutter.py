@@ -11,8 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pieria.record.letters import UNSPACED
-from pieria.record.sentences import sentences
+from pieria.language.letters import UNSPACED
+from pieria.language.sentences import sentences
 
 LIMIT = 2_400
 """Characters of a passage, such as a function or section. The bank embeds it in pieces that fit its model."""

@@ -10,13 +10,13 @@ from functools import lru_cache
 from pathlib import Path, PurePath, PurePosixPath
 
 from pieria.bank.capture.sources import DIGEST
+from pieria.language.entities import entities
 from pieria.mining.files import digest_of_text
 from pieria.mining.passage_cutter import CODE, cut
 from pieria.mining.said import Passage, Source, Turn
 from pieria.mining.trees import kind_of
 from pieria.project import find_project
 from pieria.record.draft import NewMemory
-from pieria.record.entities import entities
 from pieria.record.ids import derived_id
 
 NAMED = 12

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pieria.language.analyser import STOP_WORDS, terms
+from pieria.language.windows import ROLES
 from pieria.recall.bm25 import Corpus, ranked
 from pieria.recall.evidence import Span
 from pieria.recall.part import Part
 from pieria.recall.query import Reading, without_names
 from pieria.recall.unembedded import embedded
-from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
-from pieria.record.windows import ROLES
 from pieria.store.facts import FactSpan
 from pieria.store.protocol import Kind, Near
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pieria.language.expected import Expected
 from pieria.recall.bm25 import Corpus
-from pieria.record.expected import Expected
 
 Key = tuple[int, int]
 """(index of the source, row in it)."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from pieria.language.glance import Glance
 from pieria.record.filter import Filter
-from pieria.record.glance import Glance
 from pieria.store.parts import Holdings, Met, Run
 from pieria.store.protocol import Kind, Reader, TextMatch
 

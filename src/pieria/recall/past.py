@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pieria.language.analyser import terms
 from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Stated
-from pieria.record.analyser import terms
 from pieria.record.changeset import Stored
 from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME, Filter

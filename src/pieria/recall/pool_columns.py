@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pieria.language.glance import Glance
 from pieria.recall.answer import Overturned
 from pieria.recall.arms import LENDING
 from pieria.recall.evidence import Key, Stated
 from pieria.recall.part import Part
 from pieria.recall.pool import NOBODY, Floats, Lines, Pool
 from pieria.recall.query import Reading
-from pieria.record.glance import Glance
 from pieria.record.usage import Usage
 from pieria.store.parts import Parts, Written
 

@@ -12,17 +12,17 @@ from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
+from pieria.language.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
+from pieria.language.asks import asks
+from pieria.language.entities import entities
+from pieria.language.expected import Expected, expected
+from pieria.language.index_terms import compared
+from pieria.language.overviews import subject
+from pieria.language.timewords import timewords
 from pieria.recall.evidence import Span
 from pieria.recall.query_terms import CONSIDERED, considered_terms
-from pieria.record.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
-from pieria.record.asks import asks
-from pieria.record.entities import entities
-from pieria.record.expected import Expected, expected
 from pieria.record.factnames import folded
-from pieria.record.index_terms import compared
-from pieria.record.overviews import subject
 from pieria.record.time import micros
-from pieria.record.timewords import timewords
 from pieria.store.parts import Run
 
 OVERVIEWS = frozenset({"order", "summary"})

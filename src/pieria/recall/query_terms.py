@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pieria.language.analyser import QueryTerm
 from pieria.recall.walk import LEFT_OUT
-from pieria.record.analyser import QueryTerm
 
 TERMS_LIMIT = 64
 """Terms to look up; of a longer query, the rarest of those considered."""

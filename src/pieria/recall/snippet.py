@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from pieria.record.analyser import marks as marks_of
+from pieria.language.analyser import marks as marks_of
 
 LENGTH = 240
 SEARCHED = 20_000

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from pieria.language.analyser import terms
+from pieria.language.passages import LEAD, lead, passages
 from pieria.recall.part import Part
-from pieria.record.analyser import terms
-from pieria.record.passages import LEAD, lead, passages
 from pieria.store.protocol import Kind
 
 NEWEST = 20

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pieria.errors import InputError
+from pieria.language.index_terms import compared
 from pieria.record.decay import Fading
 from pieria.record.habits import Habits
-from pieria.record.index_terms import compared
 
 LONGEST_DAYS = 100_000.0
 

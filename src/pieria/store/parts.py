@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.language.glance import Glance
 from pieria.record.decay import Wear
-from pieria.record.glance import Glance
 from pieria.record.memory import STATEMENT
 from pieria.record.usage import Usage
 

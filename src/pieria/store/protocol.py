@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from pieria.language.glance import Glance
 from pieria.record.change import Change
 from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
-from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pieria.errors import ConflictError, InputError
+from pieria.language.pasted import repeats_of
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT, Memory
-from pieria.record.pasted import repeats_of
-from pieria.record.rows import mapping_of, written_list
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
+from pieria.store.rows import mapping_of, written_list
 from pieria.transfer.check import Checked
 from pieria.transfer.fields import written_json
 from pieria.transfer.file import RawLine, Source

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from pieria.language.index_terms import compared
 from pieria.record.changeset import Content, State
-from pieria.record.index_terms import compared
-from pieria.record.rows import names_of, written_list
+from pieria.store.rows import names_of, written_list
 from pieria.transfer.fields import written_json
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pieria.language.index_terms import labels, stated
 from pieria.record.changeset import Changeset, Content, State, Write
-from pieria.record.index_terms import labels, stated
-from pieria.record.rows import names_of, terms_of
 from pieria.store.protocol import Reader
+from pieria.store.rows import names_of, terms_of
 from pieria.transfer.groups import Group, content_of, state_of
 from pieria.transfer.rules import Rules
 from pieria.transfer.tally import Tally

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pieria.record.analyser import STOP_WORDS, terms
+from pieria.language.analyser import STOP_WORDS, terms
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.upkeep.groups import audience_of

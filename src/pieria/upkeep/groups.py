@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
-from pieria.record.analyser import STOP_WORDS, terms
+from pieria.language.analyser import STOP_WORDS, terms
 from pieria.record.decay import DAY, HOUR
 from pieria.record.memory import Memory
 from pieria.record.time import micros

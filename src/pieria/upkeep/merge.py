@@ -23,10 +23,10 @@ from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, REVISES, End, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.memory import TIERS, Memory
-from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader
+from pieria.store.rows import first_write
 from pieria.upkeep.groups import audience_of
 
 VERB = "merge"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.record.analyser import terms
+from pieria.language.analyser import terms
 from pieria.record.changeset import Changeset, Write
 from pieria.record.decay import DAY, IMPORTANT, Fading
 from pieria.record.memory import Memory

@@ -20,9 +20,9 @@ from pieria.record.draft import Draft, NewMemory
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, LinkRow
 from pieria.record.memory import Memory
-from pieria.record.rows import first_write
 from pieria.record.time import iso
 from pieria.store.protocol import Reader
+from pieria.store.rows import first_write
 
 SUMMARY = "summary"
 BY = "sleep"

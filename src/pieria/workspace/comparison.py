@@ -19,7 +19,7 @@ from pieria.bank.core import Core
 from pieria.bank.embedding.queue import Embedding
 from pieria.bank.jobs.budget import BankMeter, Budgets
 from pieria.bank.read.usage import Uses
-from pieria.record.analyser import ANALYSER_VERSION
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.filter import Viewer
 from pieria.record.memory import Memory
 from pieria.record.time import moment

@@ -18,11 +18,12 @@ from pieria.bank.core import Core, Plan
 from pieria.bank.write.remember import written
 from pieria.bank.write.update import next_version, redrafted
 from pieria.errors import InputError
+from pieria.language.analyser import terms
+from pieria.language.pasted import REPEATS, Span
 from pieria.learning.distilling import pieces
 from pieria.learning.distilling.calls import is_ours
 from pieria.learning.distilling.pieces import Piece, State, alike, session_key, turn_id
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Draft, NewMemory, checked
 from pieria.record.event import SPOKEN, Event, capped
@@ -31,17 +32,16 @@ from pieria.record.ids import new_id
 from pieria.record.job import NewJob, new_job
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import Memory
-from pieria.record.pasted import REPEATS, Span
 from pieria.record.privacy import cut_private, redact
-from pieria.record.rows import first_write
 from pieria.record.time import micros, moment
 from pieria.record.trust import AGENT, OUTSIDE, lowered, lowest
 from pieria.store.protocol import Progress, Reader, Writer
+from pieria.store.rows import first_write
 
 if TYPE_CHECKING:
+    from pieria.language.repetition import Runs
     from pieria.learning.distilling.observations import Distilled, Observation
     from pieria.learning.lessons.finder import Learned
-    from pieria.record.repetition import Runs
 
 AT_ONCE = 500
 """Events per transaction."""

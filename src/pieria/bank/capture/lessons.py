@@ -22,10 +22,10 @@ from pieria.record.ids import derived_id, new_id
 from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG, TYPES
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES, Judgement, Memory, Standing, Times
-from pieria.record.rows import content_of, first_write, with_index
 from pieria.record.time import iso, micros, moment
 from pieria.record.trust import ACCEPTED, AGENT, PERSON, TRUST, lowest, way_of
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import content_of, first_write, with_index
 
 if TYPE_CHECKING:
     from pieria.learning.lessons.failures import Vain

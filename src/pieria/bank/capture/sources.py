@@ -21,16 +21,16 @@ from pieria.bank.filters import for_lists
 from pieria.bank.write.remember import FAULTY, Faulty, drafted
 from pieria.bank.write.update import CONTENT
 from pieria.errors import ConflictError, InputError
+from pieria.language.analyser import terms
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, State, Stored, Write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.filter import Filter
 from pieria.record.memory import ENDINGS, Memory
 from pieria.record.privacy import redact
-from pieria.record.rows import first_write
 from pieria.record.time import is_over, micros
 from pieria.record.trust import GIVEN
+from pieria.store.rows import first_write
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -24,8 +24,8 @@ from pieria.bank.embedding.refused import Refused
 from pieria.bank.embedding.threads import asked
 from pieria.bank.jobs.budget import BankMeter
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
+from pieria.language.passages import lead
 from pieria.models import FLOOR, Embedder
-from pieria.record.passages import lead
 from pieria.record.patience import given_up
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 

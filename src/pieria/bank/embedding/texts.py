@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.language.passages import LIMIT, lead, passages
+from pieria.language.standing_rules import KINDS, said_as, standing
+from pieria.language.windows import AFTER, BEFORE, Turn, window
 from pieria.record.changeset import Content
 from pieria.record.filter import Filter, Viewer
-from pieria.record.passages import LIMIT, lead, passages
-from pieria.record.standing_rules import KINDS, said_as, standing
 from pieria.record.time import micros
-from pieria.record.windows import AFTER, BEFORE, Turn, window
 from pieria.store.protocol import Embedded, Kind, Pending, Reader
 
 if TYPE_CHECKING:

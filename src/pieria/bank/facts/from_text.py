@@ -17,12 +17,12 @@ from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declaration
 from pieria.facts.sources import as_written, shown, times_of
 from pieria.facts.statement import Statement, checked_statement
+from pieria.language.timewords import timewords
 from pieria.record.changeset import Changeset
 from pieria.record.fact import Fact, FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate, row_of
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import Memory
-from pieria.record.timewords import timewords
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:

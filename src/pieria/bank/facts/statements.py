@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pieria.errors import InputError
+from pieria.language.index_terms import labels
 from pieria.record.changeset import FACTS_STATED, Changeset, Stored, Write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.fact import FactQuery, FactRow
 from pieria.record.factnames import checked_name, folded, row_of
 from pieria.record.filter import Filter, Viewer
-from pieria.record.index_terms import labels
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
-from pieria.record.rows import first_write, names_of, terms_of
 from pieria.record.trust import lowered
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import first_write, names_of, terms_of
 
 KEY, DONE = "after", -1
 """The record key for how far facts of older versions have statements, and its value when all have."""

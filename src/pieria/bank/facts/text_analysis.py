@@ -15,8 +15,8 @@ from pieria.record import check
 from pieria.record.privacy import cut_private, find_secrets
 
 if TYPE_CHECKING:
+    from pieria.language.intent import Recalling, Saving
     from pieria.models.mind import Named
-    from pieria.record.intent import Recalling, Saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class BankText:
 
     def analyze(self, message: str) -> Analysis:
         """Judge whether a message should be kept, looked up, or neither, with reasons."""
-        from pieria.record.intent import judge_recalling, judge_saving
+        from pieria.language.intent import judge_recalling, judge_saving
 
         check.text(message, "message")
         kept = _may_be_kept(message)
@@ -71,7 +71,7 @@ class BankText:
         reads = self._core.habits.enrich and (names is None or told is None)
         if not reads:
             return Enriched(names or (), 1.0 if told is None else told, False)
-        from pieria.record.intent import judge_strength, keyterms
+        from pieria.language.intent import judge_strength, keyterms
 
         kept = _may_be_kept(text)
         found = keyterms(kept, self._kinds(kept)) if names is None else names

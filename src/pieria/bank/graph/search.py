@@ -14,8 +14,8 @@ from pieria.graph.edge import Edge
 from pieria.graph.nodes import Node
 from pieria.graph.search import Held, Problem, Question, Reached, passed
 from pieria.graph.value_function import Values, params_of
+from pieria.language.analyser import terms
 from pieria.recall.arms import QUOTA
-from pieria.record.analyser import terms
 from pieria.record.certainty import alone
 from pieria.record.value import BY_TYPE, DefaultValueFunction
 

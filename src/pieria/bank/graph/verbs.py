@@ -32,10 +32,10 @@ from pieria.graph.memories import SEEN_AS, memory_of, node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Episodic, Node, Tag
 from pieria.graph.value_function import checked_types, params_of
+from pieria.language.analyser import terms
 from pieria.learning.renamed_ids import rewritten
 from pieria.notifier import Tell, telling
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record, Stored, Write
 from pieria.record.filter import Filter

@@ -24,11 +24,11 @@ from pieria.record.draft import Draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
-from pieria.record.rows import first_write
 from pieria.record.time import is_over, moment
 from pieria.record.trust import AGENT
 from pieria.record.usage import UNUSED, Usage, use_of
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import first_write
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

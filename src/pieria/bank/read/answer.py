@@ -20,6 +20,7 @@ from pieria.bank.core import Core
 from pieria.bank.read.question import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.bank.read.rerank import reranks_of
 from pieria.errors import InputError, NewerVersionError, PieriaError
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.recall.answer import Recall
 from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
@@ -29,7 +30,6 @@ from pieria.recall.query import reading, without_named
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check, effort
-from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.cursor import foreign
 from pieria.record.filter import Filter
 from pieria.record.time import moment

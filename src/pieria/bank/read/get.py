@@ -15,8 +15,8 @@ from pieria.bank.read.pages import after_in, cursor_after, mark_of
 from pieria.bank.read.revisions import REVISES, reached
 from pieria.bank.results.general import Page
 from pieria.errors import ClosedError, InputError
+from pieria.language.analyser import terms
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.change import Change
 from pieria.record.draft import Instant, NewMemory, Problems, checked
 from pieria.record.end import End

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pieria.bank.core import Core
 from pieria.bank.read.recall import CAUGHT_UP
 from pieria.errors import PieriaError
+from pieria.language.analyser import terms
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.draft import NewMemory, checked
 from pieria.record.filter import Filter
 from pieria.record.memory import LISTED_KINDS, Memory
@@ -76,7 +76,7 @@ def _by_vectors(core: Core, text: str, filter: Filter) -> dict[int, float] | Non
         is_usable = core.embedding.readiness(reader).usable
     if embedder is None or not is_usable:
         return None
-    from pieria.record.passages import passages
+    from pieria.language.passages import passages
 
     parts = passages(text)
     try:

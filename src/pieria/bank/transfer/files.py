@@ -27,11 +27,11 @@ from pieria.record.fact import FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
-from pieria.record.rows import names_of, written_list
 from pieria.record.time import iso, micros
 from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered, lowest
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
+from pieria.store.rows import names_of, written_list
 from pieria.store.seal import Seal
 from pieria.store.sqlite import is_database, is_live_database
 from pieria.store.sqlite import restore as restoring

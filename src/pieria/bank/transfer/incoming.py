@@ -34,7 +34,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
 
 from pieria.bank.transfer.files import imported, refused
-from pieria.record.analyser import ANALYSER_VERSION
+from pieria.language.analyser import ANALYSER_VERSION
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.core import Core
 from pieria.bank.read.usage import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
+from pieria.language.index_terms import compared
 from pieria.recall.dependents import drawn_on
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.decay import may_go
-from pieria.record.index_terms import compared
 from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep.faded import Worn, worn

@@ -9,10 +9,10 @@ from pieria.bank.write.update import next_version
 from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
-from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.record.trust import AGENT
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import first_write
 from pieria.upkeep.sessions import NOTHING_LEFT, TYPE, Lived, free_id, lived, ties
 from pieria.upkeep.sleep import SUMMARY
 

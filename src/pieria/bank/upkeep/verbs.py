@@ -27,10 +27,10 @@ from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job
 from pieria.record.memory import GIVEN_KINDS, Memory
-from pieria.record.rows import terms_of
 from pieria.record.trust import AGENT
 from pieria.store.parts import counts
 from pieria.store.protocol import Progress, Reader, Writer
+from pieria.store.rows import terms_of
 from pieria.upkeep import faded as fading
 from pieria.upkeep import groups as grouping
 from pieria.upkeep import promotion as promoting

@@ -20,7 +20,7 @@ def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector
 
     If `dimension` is None, the caller must check the dimension.
     """
-    from pieria.record.passages import passages
+    from pieria.language.passages import passages
 
     vectors = _vectors(given)
     for vector in vectors:

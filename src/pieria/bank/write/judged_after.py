@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from pieria.language.index_terms import indexed_terms
 from pieria.record import check
 from pieria.record.changeset import Cut
-from pieria.record.index_terms import indexed_terms
 from pieria.record.link import DRAWN_FROM, End
 from pieria.store.protocol import Reader
 

@@ -17,17 +17,17 @@ from pieria.bank.facts.extraction import draw
 from pieria.bank.write.given_vectors import supplied, wrong_length
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
+from pieria.language.analyser import terms
+from pieria.language.pasted import REPEATS
 from pieria.record import check
-from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import Draft, NewMemory, as_new, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
 from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory
-from pieria.record.pasted import REPEATS
-from pieria.record.rows import first_write, memory_of
 from pieria.record.time import micros
 from pieria.store.protocol import Pending, Progress, Reader, Writer
+from pieria.store.rows import first_write, memory_of
 
 Faulty = InputError | UnavailableError | PrivacyError
 FAULTY = (InputError, UnavailableError, PrivacyError)

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from pieria.record.analyser import terms
+from pieria.language.analyser import terms
+from pieria.language.index_terms import SAID_KINDS, stated
+from pieria.language.reversal import Reversal, find_reversals
+from pieria.language.reversal_forms import BACK
+from pieria.language.reversal_target import SHORT, lookup_terms, measure_fit
 from pieria.record.changeset import Changeset, State, Write
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_id
-from pieria.record.index_terms import SAID_KINDS, stated
 from pieria.record.link import DRAWN_FROM, OVERTURNS, REVISES, End, Link, LinkRow, row_of
 from pieria.record.memory import PROPOSAL_STATUSES, Memory
-from pieria.record.reversal import Reversal, find_reversals
-from pieria.record.reversal_forms import BACK
-from pieria.record.reversal_target import SHORT, lookup_terms, measure_fit
 from pieria.record.time import micros
 from pieria.record.trust import may_overturn
 from pieria.store.protocol import Reader

@@ -15,18 +15,18 @@ from pieria.bank.facts.extraction import draw_anew, was_drawn
 from pieria.bank.read.revisions import REVISES
 from pieria.bank.write.person_only import told_again
 from pieria.errors import ConflictError, InputError
+from pieria.language.pasted import REPEATS
 from pieria.record import check
 from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
-from pieria.record.pasted import REPEATS
-from pieria.record.rows import content_of, type_of, with_index
 from pieria.record.time import is_over, iso
 from pieria.record.time import moment as at_moment
 from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import content_of, type_of, with_index
 
 
 class Revised(TypedDict, total=False):

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pieria.doors.cli.call import Call
 from pieria.errors import InputError, Invalid, PieriaError
-from pieria.record.consent import is_consent
+from pieria.language.consent import is_consent
+from pieria.language.typed import typed
 from pieria.record.json_text import parsed
-from pieria.record.typed import typed
 
 if TYPE_CHECKING:
     from pieria import Bank, Context

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 from markupsafe import Markup, escape
 
-from pieria.record.analyser import query_terms, spans
+from pieria.language.analyser import query_terms, spans
 
 CUT = 1_200
 """Characters shown of a text; a click opens the whole."""

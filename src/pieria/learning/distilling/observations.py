@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pieria.errors import PieriaError
+from pieria.language.analyser import terms
+from pieria.language.repetition import Runs
 from pieria.learning.distilling.pieces import alike, runs_of, turn_id
 from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
-from pieria.record.analyser import terms
 from pieria.record.clip import clipped
 from pieria.record.draft import NewMemory
 from pieria.record.event import Event
 from pieria.record.ids import derived_id
-from pieria.record.repetition import Runs
 from pieria.record.tokens import estimated_tokens
 from pieria.record.trust import AGENT, OUTSIDE, lowest
 

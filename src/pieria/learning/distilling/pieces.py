@@ -18,10 +18,10 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pieria.language.repetition import Runs, digests_of
 from pieria.record.changeset import Record
 from pieria.record.event import SPOKEN, Event
 from pieria.record.ids import derived_id
-from pieria.record.repetition import Runs, digests_of
 from pieria.store.protocol import Reader
 
 RAW, USED, SESSIONS, MINED = "events", "events.told", "events.sessions", "events.mined"

@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pieria.errors import PieriaError
+from pieria.language.analyser import query_terms
+from pieria.language.risk import lowers_security
+from pieria.language.standing_rules import own_sentences, standing
 from pieria.learning.distilling.pieces import short, turn_id
 from pieria.learning.lessons import weight as weighing
 from pieria.learning.lessons.corrections import Saying, sayings
 from pieria.learning.lessons.failures import Pair, Vain, failures
 from pieria.models.mind import Lesson, Mind
 from pieria.models.minds.rules import RuleMind
-from pieria.record.analyser import query_terms
 from pieria.record.clip import clipped
 from pieria.record.draft import NewMemory
 from pieria.record.event import Event
 from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG
-from pieria.record.risk import lowers_security
-from pieria.record.standing_rules import own_sentences, standing
 from pieria.record.time import iso
 from pieria.record.trust import AGENT, PERSON
 from pieria.record.trust import OUTSIDE as FROM_OUTSIDE

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pieria.language.risk import is_risky_command
 from pieria.learning.distilling import commands
 from pieria.learning.distilling.commands import Command
 from pieria.record.clip import clipped, plain
-from pieria.record.risk import is_risky_command
 
 SHOWN = 140
 """Characters of a command."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from pieria.record.analyser import query_terms
+from pieria.language.analyser import query_terms
 
 DOUBT_LEFT = 0.55
 """Factor on the doubt for each further session that supports the lesson."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pieria.language.typed import typed
 from pieria.mining.conversations.records import Record, said_in_lines
 from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
-from pieria.record.typed import typed
 
 NAME = "claude-code"
 TYPES = ("user", "assistant", "system", "summary", "file-history-snapshot", "queue-operation", "progress")

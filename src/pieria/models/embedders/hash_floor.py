@@ -13,8 +13,8 @@ from hashlib import blake2b
 from typing import Any
 
 from pieria.errors import InputError
+from pieria.language.analyser import ANALYSER_VERSION, STOP_WORDS, terms
 from pieria.models.embedding import FLOOR, EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
-from pieria.record.analyser import ANALYSER_VERSION, STOP_WORDS, terms
 
 _VERSION = 1
 _STOP_WEIGHT = 0.1

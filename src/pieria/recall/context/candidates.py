@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from pieria.language.analyser import query_terms
 from pieria.recall.answer import Overturned, Recall
 from pieria.recall.context.lessons import spoken_for
 from pieria.recall.context.rules import ruling, words_of
@@ -20,7 +21,6 @@ from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
 from pieria.recall.query import asks_of_before
 from pieria.recall.reversals import find_overturning
-from pieria.record.analyser import query_terms
 from pieria.record.decay import recency
 from pieria.record.filter import Filter
 from pieria.record.memory import STATEMENT, Memory

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from pieria.language.index_terms import UNSURE
+from pieria.language.pasted import is_surely_own, overlaps, repeats_of
+from pieria.language.risk import lowers_security
+from pieria.language.standing_rules import said_as, standing
 from pieria.recall.context.lines import SEARCHED
 from pieria.record.filter import Filter
-from pieria.record.index_terms import UNSURE
 from pieria.record.lesson import PROCEDURE
 from pieria.record.memory import Memory
-from pieria.record.pasted import is_surely_own, overlaps, repeats_of
-from pieria.record.risk import lowers_security
-from pieria.record.standing_rules import said_as, standing
 from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
 from pieria.store.protocol import Reader
 

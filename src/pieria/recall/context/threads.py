@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pieria.record.analyser import terms
+from pieria.language.analyser import terms
+from pieria.language.sentences import sentences
 from pieria.record.memory import Memory
-from pieria.record.sentences import sentences
 
 OPEN = "open"
 """The tag of an observation about an open failure."""

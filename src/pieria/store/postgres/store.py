@@ -15,8 +15,8 @@ from typing import Any
 import psycopg
 
 from pieria.errors import BusyError, ClosedError, NotFoundError, PieriaError
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record import effort
-from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
 from pieria.store.copy import copy_to_file

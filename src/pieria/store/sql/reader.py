@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pieria.errors import NotFoundError
+from pieria.language.glance import Glance
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
-from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
-from pieria.record.rows import names_of
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.parts import (
@@ -35,6 +34,7 @@ from pieria.store.parts import (
 )  # fmt: skip
 from pieria.store.protocol import Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
+from pieria.store.rows import names_of
 from pieria.store.sql import rows as build
 from pieria.store.sql.copy import CopyReads
 from pieria.store.sql.facts import FactRows

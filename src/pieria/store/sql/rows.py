@@ -10,19 +10,19 @@ from itertools import product
 from types import NoneType
 from typing import Any, TypeVar
 
+from pieria.language.speaker import speaker
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, State, Stored
 from pieria.record.decay import Wear
 from pieria.record.fact import Fact, FactName
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
-from pieria.record.rows import mapping_of, memory_of
-from pieria.record.speaker import speaker
 from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.facts import FactSpan
 from pieria.store.parts import Aged, Met, Outline
+from pieria.store.rows import mapping_of, memory_of
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.sums import sum_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pieria.record.glance import Glance
+from pieria.language.glance import Glance
 from pieria.store.parts import Holdings, Parts, Run, Terms
 
 Numbers = NDArray[np.int32]

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.language.glance import BEGINNING, END, glance
 from pieria.record import effort
-from pieria.record.glance import BEGINNING, END, glance
 from pieria.store.sql.session import Session, UnreadableRow
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
+from pieria.language.index_terms import labels, stated
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
-from pieria.record.index_terms import labels, stated
 from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told

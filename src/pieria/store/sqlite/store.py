@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pieria.errors import ForeignFileError, NotFoundError, ReadOnlyError
-from pieria.record.analyser import ANALYSER_VERSION
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, storage_error, written_aside

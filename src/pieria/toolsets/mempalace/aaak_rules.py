@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from pieria.record.analyser import terms
-from pieria.record.analyser.stopwords import STOP_WORDS
-from pieria.record.entities import entities
-from pieria.record.sentences import sentences
+from pieria.language.analyser import terms
+from pieria.language.analyser.stopwords import STOP_WORDS
+from pieria.language.entities import entities
+from pieria.language.sentences import sentences
 from pieria.toolsets.mempalace.aaak import Entry, Legend
 
 MOST = 3

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from pieria.language.standing_rules import standing
 from pieria.record.memory import Memory
-from pieria.record.standing_rules import standing
 from pieria.toolsets.mempalace.cues import CUES
 
 FACTS = "hall_facts"

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.record.sentences import sentences
+from pieria.language.sentences import sentences
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import source_of
 from pieria.toolsets.mempalace.halls import hall_of, types_of

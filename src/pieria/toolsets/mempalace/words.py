@@ -12,7 +12,7 @@ from unicodedata import category
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
-from pieria.record.entities import entities
+from pieria.language.entities import entities
 from pieria.record.memory import Memory
 from pieria.record.time import instant, iso
 from pieria.toolsets.mempalace.halls import hall_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import ConflictError, NotFoundError
-from pieria.record.analyser import STOP_WORDS, spans, terms
+from pieria.language.analyser import STOP_WORDS, spans, terms
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import Memory
 from pieria.record.time import iso

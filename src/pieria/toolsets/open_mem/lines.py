@@ -15,7 +15,7 @@ from pieria.bank import Bank
 from pieria.bank.read.revisions import REVISES
 from pieria.bank.transfer.incoming import export_of
 from pieria.errors import InputError, PieriaError, TransferError
-from pieria.record.analyser import ANALYSER_VERSION
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.ids import derived_id
 from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment

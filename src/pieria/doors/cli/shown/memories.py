@@ -14,7 +14,7 @@ from pieria.doors.cli.inert import inert
 from pieria.doors.cli.shown.console import block, console, line, pairs, plain_ascii, row, table, unbroken
 from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
-from pieria.record.analyser import query_terms, spans
+from pieria.language.analyser import query_terms, spans
 from pieria.record.clip import clipped
 from pieria.record.memory import Memory
 from pieria.record.time import system_clock

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, TypeVar, get_args
 
 from pieria.errors import InputError, PromptError
+from pieria.language import entities
 from pieria.models.llm import LLM
 from pieria.models.meter import Meter
 from pieria.models.mind import (
@@ -37,7 +38,6 @@ from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
 from pieria.models.minds.llm.prompt import STEPS, prompt
 from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
 from pieria.models.minds.llm.truncation import Listed, cut
-from pieria.record import entities
 from pieria.record.clip import clipped
 
 log = logging.getLogger(__name__)

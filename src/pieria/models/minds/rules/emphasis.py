@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pieria.language.letters import lowered
 from pieria.models.mind import Proposition
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import has_word
-from pieria.record.letters import lowered
 
 _PACK = "emphases"
 KEPT = 0.7

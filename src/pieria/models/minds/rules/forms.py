@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from pieria.language.analyser.irregular import IRREGULAR
 from pieria.models.minds.rules.packs import pack, words
-from pieria.record.analyser.irregular import IRREGULAR
 
 _VOWELS = "aeiou"
 

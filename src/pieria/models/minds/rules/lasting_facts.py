@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pieria.language.letters import lowered
+from pieria.language.standing_rules import standing
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
 from pieria.models.minds.rules.names import named
@@ -14,8 +16,6 @@ from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, noun_phra
 from pieria.models.minds.rules.pronouns import explained, points_out, shows, stood_in
 from pieria.models.minds.rules.speakers import AGENT, Spoken, is_serving, spoken
 from pieria.models.minds.rules.triples import Reader
-from pieria.record.letters import lowered
-from pieria.record.standing_rules import standing
 
 _FEWEST, _MOST = 3, 45
 """Words of a fact."""

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from pieria.language.analyser import terms
+from pieria.language.letters import lowered, spaced
+from pieria.language.standing_forms import ONE_OFF, REPORTED
+from pieria.language.standing_rules import own_sentences, standing
 from pieria.models.mind import Lesson, Mended, Told
 from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.packs import pack, phrases
-from pieria.record.analyser import terms
 from pieria.record.clip import clipped
 from pieria.record.lesson import PROCEDURE, RULE
-from pieria.record.letters import lowered, spaced
-from pieria.record.standing_forms import ONE_OFF, REPORTED
-from pieria.record.standing_rules import own_sentences, standing
 
 LASTING, BORNE_OUT, SAID_BEFORE = 0.8, 0.1, 0.1
 """Confidence of an explicit rule. It rises if the agent did what is corrected, and if it was said before."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from pieria.language.entities import entities
+from pieria.language.names import Names
 from pieria.models.mind import Named
 from pieria.models.minds.rules.packs import pack, phrases, words
 from pieria.models.minds.rules.times import bare, times
 from pieria.models.minds.rules.triples import triples
-from pieria.record.entities import entities
-from pieria.record.names import Names
 
 
 class Placed(NamedTuple):

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pieria.language.analyser.irregular import IRREGULAR
+from pieria.language.commonwords import OPENINGS
+from pieria.language.letters import lowered
 from pieria.models.minds.rules.forms import Form, forms, third_of
 from pieria.models.minds.rules.noun_phrases import Phrases
 from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.tokens import Sentence
-from pieria.record.analyser.irregular import IRREGULAR
-from pieria.record.commonwords import OPENINGS
-from pieria.record.letters import lowered
 
 _LONGEST = 1_000
 """Characters of a sentence to convert."""

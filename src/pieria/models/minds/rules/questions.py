@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pieria.language.asks import asks
+from pieria.language.letters import lowered
 from pieria.models.mind import Found, Mode
 from pieria.models.minds.rules.names import named
 from pieria.models.minds.rules.pieces import has_cue, noun_phrases, spelt, told
-from pieria.record.asks import asks
-from pieria.record.letters import lowered
 
 _TAGS, _MISSING = 8, 5
 _READ = 4_000

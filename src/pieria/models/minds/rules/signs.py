@@ -12,11 +12,11 @@ from functools import cache, cached_property
 from math import log, sqrt
 from operator import mul
 
+from pieria.language.commonwords import COMMON
+from pieria.language.letters import lowered
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, sentences_of, told
-from pieria.record.commonwords import COMMON
-from pieria.record.letters import lowered
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Returns unit vectors of texts, in order."""

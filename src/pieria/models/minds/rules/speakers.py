@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from pieria.language.commonwords import COMMON
+from pieria.language.sentences import sentences
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.pieces import bare
-from pieria.record.commonwords import COMMON
-from pieria.record.sentences import sentences
 
 _MARK = re.compile(
     r"""

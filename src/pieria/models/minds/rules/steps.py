@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
+from pieria.language.letters import lowered
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.pieces import clipped, cues, sentences_of, told
 from pieria.models.minds.rules.signs import Embed, is_of_the_matter
 from pieria.models.minds.rules.topics import turns
-from pieria.record.letters import lowered
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
 _SENTENCES, _EARLY = 5, 2_000

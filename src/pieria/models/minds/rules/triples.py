@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
+from pieria.language.letters import lowered
+from pieria.language.sentences import sentences
 from pieria.models.mind import Triple
 from pieria.models.minds.rules.clauses import Clauses
 from pieria.models.minds.rules.packs import phrases, words
 from pieria.models.minds.rules.statements import Statements
 from pieria.models.minds.rules.times import times
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
-from pieria.record.letters import lowered
-from pieria.record.sentences import sentences
 
 _SHORTEST_SENTENCE, _LONGEST_SENTENCE = 8, 600
 """Characters; a longer sentence is no plain statement."""

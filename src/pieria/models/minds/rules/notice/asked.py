@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pieria.language.consent import is_consent
+from pieria.language.standing_rules import own_sentences, standing
 from pieria.models.mind import TITLE
 from pieria.models.minds.rules.pieces import sentences_of
 from pieria.record.clip import clipped
-from pieria.record.consent import is_consent
-from pieria.record.standing_rules import own_sentences, standing
 
 _READ = 6_000
 """Characters read of a prompt: the rest is likely pasted."""

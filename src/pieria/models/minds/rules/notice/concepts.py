@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pieria.language.entities import entities
 from pieria.models.minds.rules.pieces import noun_phrases
-from pieria.record.entities import entities
 
 MOST = 6
 _READ = 800

@@ -1,0 +1,1 @@
+"""What Pieria knows of languages and scripts: words, names, times, intents and patterns. Pure functions over text."""

@@ -1,0 +1,13 @@
+"""Detect whether a message asks to save or to recall something, and what in it to save.
+
+An agent can decide before any read or write, without a model and with reasons. The phrases are in the tables beside
+this file, one per language (`english.toml`). `phrases` loads them, `signals` matches them. Reading and writing banks
+does not belong here.
+"""
+
+from pieria.language.intent.keyterms import keyterms
+from pieria.language.intent.recall import Recalling, judge_recalling
+from pieria.language.intent.save import Saving, judge_saving
+from pieria.language.intent.strength import judge_strength
+
+__all__ = ["Recalling", "Saving", "judge_recalling", "judge_saving", "judge_strength", "keyterms"]
