@@ -12,6 +12,7 @@ import pytest
 import pieria
 from pieria.bank.capture.hooks import Hooks
 from pieria.bank.capture.sources import Sources
+from pieria.bank.facts.text_analysis import BankText
 from pieria.bank.facts.verbs import Facts
 from pieria.bank.graph.verbs import BankGraph
 from pieria.bank.jobs.handlers import HANDLERS
@@ -19,6 +20,7 @@ from pieria.bank.jobs.queue import Jobs
 from pieria.bank.places import Places
 from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.sessions.verbs import BankSessions
 from pieria.bank.upkeep.verbs import Upkeep
 from pieria.bank.vault.verbs import Vault
 from pieria.record.job import STATES
@@ -113,7 +115,7 @@ def spelt(prefix: str, name: str, verb: Callable[..., Any]) -> str:
             parts.append("*")
         default = repr(parameter.default).replace("'", '"')
         plain = "" if parameter.default is parameter.empty else f"={'…' if default.startswith('<') else default}"
-        parts.append(parameter.name + plain)
+        parts.append(("**" if parameter.kind is parameter.VAR_KEYWORD else "") + parameter.name + plain)
     return f"{prefix}{name}({', '.join(parts)})"
 
 
@@ -137,6 +139,8 @@ def offered() -> set[str]:
         (BankRules, "bank.rules."),
         (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
+        (BankSessions, "bank.sessions."),
+        (BankText, "bank.text."),
         (Sources, "bank.sources."),
         (Vault, "bank.vault."),
         (pieria.Workspace, "pieria.Workspace."),

@@ -1252,8 +1252,6 @@ class Scratchpad:
     async def write(self, content: str) -> ScratchpadEntry: ...
 
 class BankSessions:
-    def begin(self, goal: str, own: Mapping[str, Any]) -> Opening[Session]:
-        """Begin a session with these settings of its own. `Bank.session` is the verb for users."""
     async def close(self) -> None:
         """Close the sessions that this bank opened."""
     async def draft(self, id: str) -> SessionDraft | None:

@@ -103,7 +103,7 @@ MIRRORS = (
     Mirror(Places),
     Mirror(BankRules),
     Mirror(Scratchpad),
-    Mirror(BankSessions, apart=("log", "opened", "begin", "close")),
+    Mirror(BankSessions, apart=("log", "opened", "close")),
     Mirror(Sources),
     Mirror(BankText),
     Mirror(Intake),

@@ -149,9 +149,10 @@ class Bank(BankReads):
         the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
         the steps, uncommitted.
         """
+        self.core.check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
         own |= {"profile": profile, "auto_commit": auto_commit}
-        return self.sessions.begin(goal, own)
+        return self.sessions.opened.begin(goal, {name: value for name, value in own.items() if value is not None})
 
     def remember(
         self,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pieria.learning.steps import Step
     from pieria.sessions.log import Kept
     from pieria.sessions.opened import OpenSessions
-    from pieria.sessions.session import Session
     from pieria.store.protocol import Progress
 
 
@@ -40,11 +39,6 @@ class BankSessions:
         from pieria.sessions.opened import OpenSessions
 
         return OpenSessions(self._bank.name, self._bank.graph, self.log, judging_of(self._bank), self._bank.clock)
-
-    def begin(self, goal: str, own: Mapping[str, Any]) -> Session:
-        """Begin a session with these settings of its own. `Bank.session` is the verb for users."""
-        self._bank.core.check_open()
-        return self.opened.begin(goal, {name: value for name, value in own.items() if value is not None})
 
     def list(
         self,
