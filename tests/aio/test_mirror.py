@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests.aio.stub import STUB, written
 
 import pieria
+from pieria import results
 from pieria.aio.mirror import CLASSES, public_verbs
 from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 from pieria.bank import Bank
@@ -146,3 +148,19 @@ def test_a_type_checker_takes_right_calls_and_finds_wrong_ones(tmp_path: Path) -
         ["--strict", "--config-file", str(root / "pyproject.toml"), "--cache-dir", str(cache), str(sample)]
     )
     assert (status, trouble) == (0, ""), said
+
+
+def test_every_class_in_a_signature_can_be_imported_by_users() -> None:
+    offered = {*pieria.__all__, *results.__all__, "Opening"}
+    for line in ast.parse(STUB.read_text()).body:
+        if isinstance(line, ast.ImportFrom) and str(line.module).startswith("pieria."):
+            home = import_module(str(line.module))
+            classes = [name.name for name in line.names if isinstance(getattr(home, name.name), type)]
+            assert set(classes) <= offered, line.module
+
+
+def test_the_results_are_there_under_their_names() -> None:
+    assert sorted(results.__all__) == dir(results)
+    assert all(isinstance(getattr(results, name), object) for name in results.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        results.Nothing  # type: ignore[attr-defined]  # noqa: B018

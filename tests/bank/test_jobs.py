@@ -18,7 +18,7 @@ import pieria
 from pieria import Bank
 from pieria.bank.jobs import worker as working
 from pieria.bank.jobs.handlers import Effect, Handler
-from pieria.bank.jobs.run import Rules, Work
+from pieria.bank.jobs.run import Work, WorkerTimes
 from pieria.bank.jobs.worker import LAST_CHANCE, Worker
 from pieria.errors import (
     AdapterError,
@@ -39,7 +39,7 @@ from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 from pieria.store.rows import first_write
 
-QUICK = Rules(poll=0.01)
+QUICK = WorkerTimes(poll=0.01)
 SETTINGS = {"durability": "off"}
 
 

@@ -23,7 +23,7 @@ from pieria.errors import InputError
 from pieria.learning.distilling.pieces import turn_id
 from pieria.models.mind import Said
 from pieria.record.draft import NewMemory
-from pieria.record.event import Event, digest_of
+from pieria.record.event import AgentEvent, digest_of
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
 from pieria.record.trust import OUTSIDE, TRUST
@@ -52,7 +52,7 @@ def s() -> Session:
     return Session()
 
 
-def repair(s: Session) -> list[Event]:
+def repair(s: Session) -> list[AgentEvent]:
     return [
         s.prompt("the cart breaks for orders in yen, please fix it"),
         s.ran("pytest -q", FAILED),
@@ -389,7 +389,7 @@ def test_it_is_the_same_on_a_server(kept: Kept, s: Session) -> None:
 # --- what came from a log, too
 
 
-def logged(event: Event, number: int = 1) -> NewMemory:
+def logged(event: AgentEvent, number: int = 1) -> NewMemory:
     """Return the memory that mining a host's log makes of the event."""
     author_type = "human" if event.what == "prompt" else "agent"
     return NewMemory(

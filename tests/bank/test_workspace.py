@@ -48,7 +48,7 @@ from pieria.errors import (
     UnavailableError,
 )
 from pieria.models.mind import Said
-from pieria.sessions.log import Kept
+from pieria.sessions.log import UnfinishedSession
 from pieria.settings import Settings
 from pieria.workspace.folders import FileSpot
 from pieria.workspace.stores import stores
@@ -271,7 +271,7 @@ def seen_of_session_lease(folder: Path, value: Any) -> bool:
     """Return whether another process may take over a session after ten seconds without a sign of life."""
     clock = HandClock()
     with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
-        workspace.open("b").sessions.log.begin(Kept("session_1", "b", "Plan the trip"))
+        workspace.open("b").sessions.log.begin(UnfinishedSession("session_1", "b", "Plan the trip"))
         clock.move(seconds=10)
         try:
             workspace.open("b").sessions.log.hold("session_1")

@@ -11,7 +11,7 @@ from tests.learning.test_mornings import ENOUGH, TOKENS, answers
 from tests.trust import trusted_project
 
 import pieria
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ NAMES = {
 OPENCODE = {"start": "session.created", "compact": "session.compacted", "end": "session.deleted"}
 
 
-def said_by_host(event: Event, number: int, folder: Path) -> dict[str, Any]:
+def said_by_host(event: AgentEvent, number: int, folder: Path) -> dict[str, Any]:
     """Return the event as its host sends it to the hook."""
     if event.host == "opencode":
         return by_plugin(event, number, folder)
@@ -42,7 +42,7 @@ def said_by_host(event: Event, number: int, folder: Path) -> dict[str, Any]:
     return common(name, folder, event.session, prompt_id=f"prompt-{number}", **more)
 
 
-def by_plugin(event: Event, number: int, folder: Path) -> dict[str, Any]:
+def by_plugin(event: AgentEvent, number: int, folder: Path) -> dict[str, Any]:
     given: dict[str, Any] = {"sessionID": event.session}
     out: dict[str, Any] = {}
     hook = OPENCODE.get(event.what, "reply")

@@ -11,13 +11,13 @@ from typing import Any
 import pieria
 from pieria.bank import Bank
 from pieria.bank.jobs.handlers import Effect, Handler
-from pieria.bank.jobs.run import Rules, Work
+from pieria.bank.jobs.run import Work, WorkerTimes
 from pieria.errors import AdapterError, BudgetError
 from pieria.record.changeset import Changeset
 from pieria.record.draft import NewMemory, checked
 from pieria.store.rows import first_write
 
-HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
+HASTY = WorkerTimes(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
 """Short leases and pauses, so that jobs of killed workers and failed jobs come back quickly."""
 QUICK = {"durability": "off"}
 """Data survives the death of a process, and writes do not wait for the disk."""

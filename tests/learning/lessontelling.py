@@ -12,7 +12,7 @@ from tests.learning.working import Session
 
 from pieria.learning.lessons.finder import Found, learned
 from pieria.models.minds.rules import RuleMind
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 Line = Sequence[Any]
 """The kind of event, then its words."""
@@ -49,19 +49,19 @@ def book(name: str) -> list[Told]:
     ]
 
 
-def session(name: str, told: Iterable[Line], **more: Any) -> list[Event]:
+def session(name: str, told: Iterable[Line], **more: Any) -> list[AgentEvent]:
     """Return an event for each line: its kind, then its words."""
     one = Session(name, **more)
     return [_event(one, what, *words) for what, *words in told]
 
 
-def _event(one: Session, what: str, *words: Any) -> Event:
+def _event(one: Session, what: str, *words: Any) -> AgentEvent:
     if what == "searched":
         return one.event("tool", tool="Grep", input={"pattern": words[0]})
     if what == "refused":
         given = {"file_path": words[0], "old_string": "a", "new_string": "b"}
         return one.event("tool", tool="Edit", input=given, text=words[1], failed=True)
-    made: Event = getattr(one, what)(*words)
+    made: AgentEvent = getattr(one, what)(*words)
     return made
 
 

@@ -18,7 +18,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from pieria.record.event import Event, event_id
+from pieria.record.event import AgentEvent, event_id
 
 DAYS = Path(__file__).with_name("days")
 PACE = timedelta(seconds=40)
@@ -42,9 +42,9 @@ MARKS = {"$": "run", "!": "run", "?": "read", "~": "edit", "+": "write", "%": "s
 ONE_WORD = {".compact": "compact", ".end": "end"}
 
 
-def events(day: str) -> list[Event]:
+def events(day: str) -> list[AgentEvent]:
     """Return the events of one of `DAYS`, in order."""
-    told: list[Event] = []
+    told: list[AgentEvent] = []
     teller: _Teller | None = None
     for line, below in _entries((DAYS / f"{day}.txt").read_text("utf-8")):
         if line.startswith("== "):
@@ -77,15 +77,15 @@ class _Teller:
         self._number = 0
         self._looks = cycle(LOOKS)
 
-    def event(self, what: str, **values: Any) -> Event:
+    def event(self, what: str, **values: Any) -> AgentEvent:
         self._at += PACE
         self._number += 1
-        return Event(
+        return AgentEvent(
             id=event_id(self._host, self._session, what, str(self._number)), what=what, at=self._at, host=self._host,
             session=self._session, folder=self._folder, **values,
         )  # fmt: skip
 
-    def told(self, line: str, below: list[str]) -> list[Event]:
+    def told(self, line: str, below: list[str]) -> list[AgentEvent]:
         if line in ONE_WORD:
             return [self.event(ONE_WORD[line])]
         mark, said = line[0], line[2:]
@@ -99,7 +99,7 @@ class _Teller:
         files = (said,) if mark in "?~+" else ()
         return [self.event("tool", tool=TOOLS[self._host][MARKS[mark]], input=input, text=output, files=files)]
 
-    def _run(self, command: str, output: str, failed: bool) -> Event:
+    def _run(self, command: str, output: str, failed: bool) -> AgentEvent:
         name = "cmd" if self._host == "codex" else "command"
         return self.event(
             "tool", tool=TOOLS[self._host]["run"], input={name: command}, text=output, failed=True if failed else None

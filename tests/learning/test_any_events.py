@@ -13,7 +13,7 @@ from pieria.learning.distilling.observations import distilled
 from pieria.models.mind import NOTICED, TITLE
 from pieria.models.minds.rules import RuleMind
 from pieria.record.draft import checked
-from pieria.record.event import WHAT, Event
+from pieria.record.event import WHAT, AgentEvent
 
 _PARTS = (
     "pytest -q tests/a.py|git commit -m 'x|git checkout .|cd a && |make|cat a.py|npm test 2>&1 | tail|curl http://x"
@@ -62,7 +62,8 @@ def told(draw: st.DrawFn) -> dict[str, Any]:
 @given(st.lists(told(), max_size=8), st.integers(0, 8))
 def test_any_events_come_to_observations_that_can_be_kept(given: list[dict[str, Any]], cut: int) -> None:
     events = [
-        Event.from_dict({**each, "at": BEGIN + timedelta(minutes=number)}).capped() for number, each in enumerate(given)
+        AgentEvent.from_dict({**each, "at": BEGIN + timedelta(minutes=number)}).capped()
+        for number, each in enumerate(given)
     ]
     first = distilled(events[:cut], RuleMind(), scope="bank")
     assert first == distilled(events[:cut], RuleMind(), scope="bank")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pieria.learning.distilling.observations import Observation, distilled
 from pieria.models.minds.rules import RuleMind
-from pieria.record.event import Event, event_id
+from pieria.record.event import AgentEvent, event_id
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -22,36 +22,36 @@ class Session:
         self.name, self.host, self.folder, self.begin = name, host, folder, begin
         self.number = 0
 
-    def event(self, what: str, **values: Any) -> Event:
+    def event(self, what: str, **values: Any) -> AgentEvent:
         self.number += 1
-        return Event(
+        return AgentEvent(
             id=event_id(self.host, self.name, what, str(self.number)), what=what, host=self.host, session=self.name,
             folder=self.folder, at=self.begin + timedelta(minutes=self.number), **values,
         )  # fmt: skip
 
-    def prompt(self, text: str) -> Event:
+    def prompt(self, text: str) -> AgentEvent:
         return self.event("prompt", text=text)
 
-    def reply(self, text: str) -> Event:
+    def reply(self, text: str) -> AgentEvent:
         return self.event("reply", text=text)
 
-    def ran(self, command: str, output: str = "", failed: bool | None = None) -> Event:
+    def ran(self, command: str, output: str = "", failed: bool | None = None) -> AgentEvent:
         return self.event("tool", tool="Bash", input={"command": command}, text=output, failed=failed)
 
-    def edited(self, path: str, old: str = "a = 1", new: str = "a = 2") -> Event:
+    def edited(self, path: str, old: str = "a = 1", new: str = "a = 2") -> AgentEvent:
         return self.event("tool", tool="Edit", input={"file_path": path, "old_string": old, "new_string": new})
 
-    def read(self, path: str) -> Event:
+    def read(self, path: str) -> AgentEvent:
         return self.event("tool", tool="Read", input={"file_path": path}, text="…")
 
-    def fetched(self, url: str, text: str) -> Event:
+    def fetched(self, url: str, text: str) -> AgentEvent:
         return self.event("tool", tool="WebFetch", input={"url": url}, text=text)
 
-    def end(self) -> Event:
+    def end(self) -> AgentEvent:
         return self.event("end")
 
 
-def noticed(events: Iterable[Event]) -> list[Observation]:
+def noticed(events: Iterable[AgentEvent]) -> list[Observation]:
     """Return the observations of a whole session, by rules."""
     return list(distilled(list(events), RuleMind(), scope="bank").observations)
 

@@ -15,7 +15,7 @@ from pieria.models.mind import Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.notifier import Event
 from pieria.sessions import Crew, Session, SessionState, Surroundings
-from pieria.sessions.log import Kept, MemoryLog, SessionLog
+from pieria.sessions.log import MemoryLog, SessionLog, UnfinishedSession
 from pieria.sessions.pool import Pool, Work
 from pieria.sessions.timers import Timers
 
@@ -211,21 +211,21 @@ class DyingLog:
     def is_dead(self) -> bool:
         return self._left <= 0
 
-    def begin(self, kept: Kept) -> Kept:
-        begun: Kept = self._written("begin", self._log.begin, kept)
+    def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
+        begun: UnfinishedSession = self._written("begin", self._log.begin, kept)
         return begun
 
-    def step(self, kept: Kept, step: Any) -> Any:
+    def step(self, kept: UnfinishedSession, step: Any) -> Any:
         return self._written("step", self._log.step, kept, step)
 
-    def withdraw(self, kept: Kept, index: int) -> None:
+    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
         self._written("withdraw", self._log.withdraw, kept, index)
 
-    def keep(self, kept: Kept) -> Kept:
+    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
         kept = self._written("keep", self._log.keep, kept)
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
         self._written("commit", self._log.commit, kept, changeset, forget)
 
     def load(self, id: str) -> Any:
@@ -234,7 +234,7 @@ class DyingLog:
     def steps(self, id: str, indices: Collection[int]) -> Any:
         return self._log.steps(id, indices)
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[UnfinishedSession]:
         return self._log.kept()
 
     def holds(self, id: str) -> bool:

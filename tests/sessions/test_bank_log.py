@@ -19,11 +19,11 @@ from pieria.graph.nodes import NODE_TYPES
 from pieria.learning.steps import Step
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record
-from pieria.sessions.log import Kept
+from pieria.sessions.log import UnfinishedSession
 
 ID = "session_AAAAAAAAAAA"
 LEASE = 60
-FRESH = Kept(ID, "notes", "Plan the trip", "collecting", {"id": "ep_1", "current_trajectory_id": "traj_1"})
+FRESH = UnfinishedSession(ID, "notes", "Plan the trip", "collecting", {"id": "ep_1", "current_trajectory_id": "traj_1"})
 STEP = Step(0, "User wants Tokyo in March", "Asked about dates", "Settle when to go", "No dates yet", 0.5, (0.6, 0.8))
 KEY = "AKIAIOSFODNN7EXAMPLE"
 
@@ -49,7 +49,7 @@ def on_disk(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def loaded(log: BankLog) -> tuple[Kept, list[Step]]:
+def loaded(log: BankLog) -> tuple[UnfinishedSession, list[Step]]:
     found = log.load(ID)
     assert found is not None
     return found

@@ -18,7 +18,7 @@ from tests.sessions.test_table import ARGUMENTS, STATES, WAITED
 from pieria.errors import NotFoundError, PieriaError, SessionError
 from pieria.graph import Changeset
 from pieria.learning.steps import Step
-from pieria.sessions import Kept, MemoryLog, SessionState
+from pieria.sessions import MemoryLog, SessionState, UnfinishedSession
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -50,19 +50,19 @@ class FullDisk(MemoryLog):
             self.failing.remove(write)
             raise DOWN
 
-    def step(self, kept: Kept, step: Step) -> Step:
+    def step(self, kept: UnfinishedSession, step: Step) -> Step:
         self._check("step")
         return super().step(kept, step)
 
-    def withdraw(self, kept: Kept, index: int) -> None:
+    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
         self._check("withdraw")
         super().withdraw(kept, index)
 
-    def keep(self, kept: Kept) -> Kept:
+    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
         self._check("keep")
         return super().keep(kept)
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
         self._check("commit")
         super().commit(kept, changeset, forget)
 

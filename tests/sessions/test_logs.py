@@ -11,9 +11,9 @@ from pieria.bank.sessions.log import BankLog
 from pieria.errors import InputError, NotFoundError, SessionError
 from pieria.graph import Changeset, GraphBackend, InMemoryBackend, Semantic
 from pieria.learning.steps import Step
-from pieria.sessions.log import Kept, MemoryLog, SessionLog
+from pieria.sessions.log import MemoryLog, SessionLog, UnfinishedSession
 
-FRESH = Kept("session_AAAAAAAAAAA", "trips", "Plan the trip", "collecting", {"id": "ep_1"})
+FRESH = UnfinishedSession("session_AAAAAAAAAAA", "trips", "Plan the trip", "collecting", {"id": "ep_1"})
 RAW = Step(0, "User wants Tokyo in March", "Asked about dates")
 JUDGED = replace(
     RAW, subgoal="Settle when to go", state="No dates yet", reward=0.5, embedding=(0.6, 0.8), trajectory_id="traj_1"
@@ -53,8 +53,8 @@ def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
 
 def test_a_kept_session_is_the_same_in_json() -> None:
     kept = replace(FRESH, committed=(0, 1), waiting=(FACT,), reason="no model answered")
-    assert Kept.from_dict(kept.as_dict()) == kept
-    assert Kept.from_dict(FRESH.as_dict()) == FRESH
+    assert UnfinishedSession.from_dict(kept.as_dict()) == kept
+    assert UnfinishedSession.from_dict(FRESH.as_dict()) == FRESH
 
 
 def test_steps_come_back_in_their_order_whatever_their_number(logs: Logs) -> None:

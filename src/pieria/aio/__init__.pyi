@@ -31,10 +31,9 @@ from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.graph.verbs import NodePage
 from pieria.bank.jobs.handlers import Handlers
 from pieria.bank.jobs.queue import JobList
-from pieria.bank.jobs.run import Rules
-from pieria.bank.places import Kept
+from pieria.bank.jobs.run import WorkerTimes
+from pieria.bank.places import PlaceSummary
 from pieria.bank.read.similar import Likeness
-from pieria.bank.reads import Listed
 from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.results.general import (
     Around,
@@ -50,8 +49,7 @@ from pieria.bank.results.general import (
 )
 from pieria.bank.results.lessons import Decided, Learnt, Proposals
 from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
-from pieria.bank.results.rules import DecidedRules, Rule
-from pieria.bank.results.rules import Rules as Rules_of_rules
+from pieria.bank.results.rules import DecidedRules, Rule, Rules
 from pieria.bank.results.transfer import (
     CopyReport,
     ExportReport,
@@ -86,15 +84,15 @@ from pieria.recall.context.answer import Context
 from pieria.record.change import Change
 from pieria.record.draft import Instant, NewMemory
 from pieria.record.end import End
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.fact import Fact
 from pieria.record.job import Job
 from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
-from pieria.sessions.log import Kept as Kept_of_log
-from pieria.sessions.opened import Standing
+from pieria.sessions.log import UnfinishedSession
+from pieria.sessions.opened import SessionSummary
 from pieria.sessions.queue import Callback as Callback_of_queue
 from pieria.sessions.session import Progress as Progress_of_session
 from pieria.sessions.state import SessionState
@@ -347,7 +345,7 @@ class Workspace:
     def session(self, session_id: str) -> Opening[Session]:
         """Return the session, resumed if it was left."""
     async def session_state(self, session_id: str) -> SessionState: ...
-    async def sessions(self, repo_id: str) -> builtins.list[Standing]:
+    async def sessions(self, repo_id: str) -> builtins.list[SessionSummary]:
         """Return the unfinished sessions of a repository, including those open elsewhere."""
     async def start_episode(self, session_id: str, goal: str) -> None:
         """Start the next episode in an idle session."""
@@ -602,7 +600,7 @@ class Bank:
         meta: Mapping[str, Any] | None = None,
     ) -> Link:
         """Link two memories, or a memory and a `Place`. Linking again changes only weight, label and meta."""
-    async def links(self, end: str | End | None = None, *, relation: str | None = None) -> Listed[Link]:
+    async def links(self, end: str | End | None = None, *, relation: str | None = None) -> Sequence[Link]:
         """Return all links, or those of one end, oldest first."""
     async def list(
         self,
@@ -649,7 +647,7 @@ class Bank:
         limit: int = 50,
     ) -> dict[str | End, Neighborhood]:
         """Return the `neighbors` of each end, by the given values, from one read. `limit` applies to each."""
-    async def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+    async def observe(self, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
         """Take in events. When this returns they are on the disk; repeated events change nothing.
 
         Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
@@ -808,7 +806,7 @@ class Bank:
         the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
         the steps, uncommitted.
         """
-    async def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
+    async def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Sequence[Likeness]:
         """Return the memories of this bank most similar to the whole of a text, nearest first.
 
         An equal text has 1. Comparing counts no use.
@@ -1164,7 +1162,11 @@ class Jobs:
     async def replay(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
         """Queue dead or cancelled jobs again with all their tries: all of them, or none."""
     async def worker(
-        self, handlers: Handlers | None = None, *, kinds: str | Iterable[str] | None = None, rules: Rules | None = None
+        self,
+        handlers: Handlers | None = None,
+        *,
+        kinds: str | Iterable[str] | None = None,
+        rules: WorkerTimes | None = None,
     ) -> Worker:
         """Return a worker for this bank, with further handlers by kind. It is closed with the bank."""
 
@@ -1199,7 +1201,7 @@ class Worker:
 
 class Places:
     """The places of one bank as its viewer sees them. Thread-safe."""
-    async def all(self) -> dict[str, Kept]:
+    async def all(self) -> dict[str, PlaceSummary]:
         """Return every place with memories that recall may return, by its name `wing/room`."""
     async def counts(self) -> dict[str, int]:
         """Return the number of memories in each place."""
@@ -1239,7 +1241,7 @@ class BankRules:
         """
     async def explain(self, id: str) -> Rule:
         """Return one rule and why it is given to agents or waits. Raise `NotFoundError` if no memory has the id."""
-    async def list(self, state: Names = ..., *, via: Names = ..., limit: int = 100) -> Rules_of_rules:
+    async def list(self, state: Names = ..., *, via: Names = ..., limit: int = 100) -> Rules:
         """Return the standing rules in these states. Waiting rules are included only if they came in by `via`."""
 
 class Scratchpad:
@@ -1281,7 +1283,7 @@ class BankSessions:
         out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
         the same filters from a snapshot at the first page: new memories may have any time.
         """
-    async def load(self, id: str) -> tuple[Kept_of_log, tuple[Step, ...]] | None:
+    async def load(self, id: str) -> tuple[UnfinishedSession, tuple[Step, ...]] | None:
         """Return an unfinished session with its steps, even if another process holds it, or None."""
     async def receipt(self, source_id: str) -> IngestReceipt | None:
         """Return the receipt of an ingested experience, or None."""
@@ -1289,7 +1291,7 @@ class BankSessions:
         """Return the status of one session, or None if it is over."""
     async def statuses(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStatuses:
         """Return the status of unfinished sessions, last changed first, of all or of those in a state."""
-    async def unfinished(self) -> tuple[Kept_of_log, ...]:
+    async def unfinished(self) -> tuple[UnfinishedSession, ...]:
         """Return all unfinished sessions, without their steps."""
 
 class Sources:

@@ -103,7 +103,7 @@ MIRRORS = (
     Mirror(Places),
     Mirror(BankRules),
     Mirror(Scratchpad),
-    Mirror(BankSessions, apart=("log", "opened", "close")),
+    Mirror(BankSessions, apart=("log", "opened")),
     Mirror(Sources),
     Mirror(BankText),
     Mirror(Intake),

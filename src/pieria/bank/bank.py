@@ -20,7 +20,7 @@ from pieria.bank.results.transfer import ExportReport, ImportReport
 from pieria.bank.vault.location import NOWHERE, VaultAt
 from pieria.record.change import Change
 from pieria.record.draft import Instant, NewMemory
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory, nothing
 from pieria.record.usage import Usage
@@ -211,7 +211,7 @@ class Bank(BankReads):
         """
         return remember_many(self.core, items, progress)
 
-    def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+    def observe(self, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
         """Take in events. When this returns they are on the disk; repeated events change nothing.
 
         Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at

@@ -36,7 +36,7 @@ AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PlaceSummary:
     """The content of a place: the number of memories, their number by type, and the time of the latest.
 
     A memory without a type counts by its kind.
@@ -62,7 +62,7 @@ class Places:
             self._survey = None
         self._lock = threading.Lock()
 
-    def all(self) -> dict[str, Kept]:
+    def all(self) -> dict[str, PlaceSummary]:
         """Return every place with memories that recall may return, by its name `wing/room`."""
         with self._lock:
             held = self._surveyed().held
@@ -166,14 +166,14 @@ class _Place:
     """By the key used for comparing names."""
     newest: int | None = None
     """None after the newest was removed, until the next read."""
-    kept: Kept | None = None
+    kept: PlaceSummary | None = None
     """The last answer; None after a change."""
 
-    def told(self) -> Kept:
+    def told(self) -> PlaceSummary:
         if self.newest is None:
             self.newest = max(self.times.values())
         if self.kept is None:
-            self.kept = Kept(len(self.times), Frozen(self.types), moment(self.newest))
+            self.kept = PlaceSummary(len(self.times), Frozen(self.types), moment(self.newest))
         return self.kept
 
 

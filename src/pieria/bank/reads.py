@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Unpack
@@ -33,9 +33,6 @@ from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
 from pieria.store.protocol import Progress
-
-Listed = list
-"""Within the class, `list` is the verb."""
 
 
 class BankReads:
@@ -221,7 +218,7 @@ class BankReads:
         """
         return trace(self.core, id, source=source, session=session, limit=limit)
 
-    def links(self, end: str | End | None = None, *, relation: str | None = None) -> Listed[Link]:
+    def links(self, end: str | End | None = None, *, relation: str | None = None) -> Sequence[Link]:
         """Return all links, or those of one end, oldest first."""
         return links(self.core, end, relation=relation)
 
@@ -250,7 +247,7 @@ class BankReads:
         """Return the usage of memories, with zeros for an unused one."""
         return usage(self.core, ids)
 
-    def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Listed[Likeness]:
+    def similar(self, text: str, *, k: int = 5, least: float = 0.0) -> Sequence[Likeness]:
         """Return the memories of this bank most similar to the whole of a text, nearest first.
 
         An equal text has 1. Comparing counts no use.

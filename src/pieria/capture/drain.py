@@ -22,7 +22,7 @@ from pieria.capture.notice import notify
 from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
 from pieria.capture.spool_line import Told, told_by
 from pieria.errors import Invalid, PieriaError, SealedError
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.spool_seal import is_sealed
 from pieria.record.trust import PERSON
 from pieria.settings.source import ARGUMENT, PREFIX
@@ -153,7 +153,7 @@ class Drain:
         return stuck
 
     def _save_well(
-        self, reached: _Reached, way: Way, events: list[Event], done: Drained, line_of: Mapping[str, bytes]
+        self, reached: _Reached, way: Way, events: list[AgentEvent], done: Drained, line_of: Mapping[str, bytes]
     ) -> None:
         """Store the events; an invalid one is set aside."""
         try:
@@ -173,7 +173,7 @@ class Drain:
         self.spool.refuse(line, said)
         done.refused += 1
 
-    def _save(self, reached: _Reached, way: Way, events: list[Event], done: Drained) -> None:
+    def _save(self, reached: _Reached, way: Way, events: list[AgentEvent], done: Drained) -> None:
         bank = reached.bank(way)
         if bank is None:
             done.dropped += len(events)
@@ -237,7 +237,7 @@ class _Reached:
         self._stack.enter_context(workspace)
         return workspace, workspace.open(who=WHO, via=PERSON) if workspace.resolved.settings.capture else None
 
-    def note_saved(self, way: Way, events: Iterable[Event]) -> int:
+    def note_saved(self, way: Way, events: Iterable[AgentEvent]) -> int:
         """Write a checkpoint for each session that came to rest. Return the number of their messages."""
         workspace, bank = self._open[way]
         assert bank is not None
@@ -250,8 +250,8 @@ class _Reached:
         return whole
 
 
-def _by_way(told: Iterable[Told]) -> dict[Way, list[Event]]:
-    found: dict[Way, list[Event]] = {}
+def _by_way(told: Iterable[Told]) -> dict[Way, list[AgentEvent]]:
+    found: dict[Way, list[AgentEvent]] = {}
     for one in told:
         found.setdefault(Way(one.event.folder or ANYWHERE, one.bank), []).append(one.event)
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from pieria.errors import InputError
 from pieria.project import find_project
-from pieria.record.event import SPOKEN, Event, digest_of, event_id
+from pieria.record.event import SPOKEN, AgentEvent, digest_of, event_id
 from pieria.record.json_text import parsed
 from pieria.settings.folders import home_folder
 
@@ -25,7 +25,7 @@ _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Mov
 class Told:
     """An event, and the bank named in its environment."""
 
-    event: Event
+    event: AgentEvent
     bank: str | None = None
 
 
@@ -45,9 +45,9 @@ def told_by(line: bytes) -> Told:
     return Told(event_of(read["event"], str(read.get("own") or "")), bank)
 
 
-def event_of(told: Mapping[str, Any], own: str = "") -> Event:
+def event_of(told: Mapping[str, Any], own: str = "") -> AgentEvent:
     """Return the event. `own` is the host's id; the same id with different words makes two events."""
-    event = Event.from_dict(told)
+    event = AgentEvent.from_dict(told)
     if own and told.get("id") is None:
         said = (digest_of(event.text),) if event.what in SPOKEN else ()
         event = replace(event, id=event_id(event.host, event.session, event.what, own, *said))

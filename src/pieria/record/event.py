@@ -35,7 +35,7 @@ _PATH_LIMIT = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class AgentEvent:
     """Something that happened while an agent worked."""
 
     id: str
@@ -72,7 +72,7 @@ class Event:
         return {name: value for name, value in told.items() if value not in (None, "", 0, {}, []) or value is False}
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Event:
+    def from_dict(cls, told: Mapping[str, Any]) -> AgentEvent:
         """Return a checked event, or raise `InputError`. A missing id is derived from the other fields."""
         if not isinstance(told, Mapping):
             raise InputError("event", "a mapping", told)
@@ -100,7 +100,7 @@ class Event:
         given = told.get("id")
         return replace(event, id=event._own_id() if given is None else check.identifier(given, "id"))
 
-    def capped(self) -> Event:
+    def capped(self) -> AgentEvent:
         """Return the event with capped tool output and arguments. Prompts and replies stay whole."""
         if self.what in SPOKEN:
             return self
@@ -120,7 +120,7 @@ class Event:
         return event_id(self.host, self.session, self.what, *parts)
 
 
-_FIELDS = tuple(one.name for one in fields(Event))
+_FIELDS = tuple(one.name for one in fields(AgentEvent))
 
 
 def event_id(host: str, session: str, what: str, *own: str) -> str:

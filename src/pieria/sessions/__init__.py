@@ -8,20 +8,20 @@ protocols, and knows no store and no bank.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from pieria.sessions.log import Kept as Kept
     from pieria.sessions.log import MemoryLog as MemoryLog
     from pieria.sessions.log import SessionLog as SessionLog
+    from pieria.sessions.log import UnfinishedSession as UnfinishedSession
     from pieria.sessions.session import Session as Session
     from pieria.sessions.session import leave as leave
     from pieria.sessions.state import SessionState as SessionState
     from pieria.sessions.surroundings import Crew as Crew
     from pieria.sessions.surroundings import Surroundings as Surroundings
 
-__all__ = ["Crew", "Kept", "MemoryLog", "Session", "SessionLog", "SessionState", "Surroundings", "leave"]
+__all__ = ["Crew", "MemoryLog", "Session", "SessionLog", "SessionState", "Surroundings", "UnfinishedSession", "leave"]
 
 _HOMES = {
     "Crew": "pieria.sessions.surroundings",
-    "Kept": "pieria.sessions.log",
+    "UnfinishedSession": "pieria.sessions.log",
     "MemoryLog": "pieria.sessions.log",
     "Session": "pieria.sessions.session",
     "SessionLog": "pieria.sessions.log",

@@ -20,7 +20,7 @@ from pieria.learning.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UnfinishedSession:
     """The saved state of a session, without its steps."""
 
     id: str
@@ -66,31 +66,31 @@ class SessionLog(Protocol):
     raise `SessionError` with the reason `held_elsewhere` if another process holds the session.
     """
 
-    def begin(self, kept: Kept) -> Kept:
+    def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
         """Save a new session and hold it. Returns it as saved: private parts of the goal may be cut."""
 
-    def step(self, kept: Kept, step: Step) -> Step:
+    def step(self, kept: UnfinishedSession, step: Step) -> Step:
         """Save a step, and save it again under the same index once it is judged. Returns it as saved."""
 
-    def withdraw(self, kept: Kept, index: int) -> None:
+    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
         """Delete a step that was refused."""
 
-    def keep(self, kept: Kept) -> Kept:
+    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
         """Save the session and return it as saved. Without an episode, all its steps are deleted."""
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
         """Save the knowledge and the session, both or neither.
 
         `forget` has the indices of steps to delete, because the episode needs them no longer.
         """
 
-    def load(self, id: str) -> tuple[Kept, list[Step]] | None:
+    def load(self, id: str) -> tuple[UnfinishedSession, list[Step]] | None:
         """Return the session and its remaining steps in order, or None if there is no such session."""
 
     def steps(self, id: str, indices: Collection[int]) -> list[Step]:
         """Return the steps with these indices that still exist."""
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[UnfinishedSession]:
         """Return all saved sessions, in the order of their ids."""
 
     def holds(self, id: str) -> bool:
@@ -117,7 +117,7 @@ def unknown(id: str) -> NotFoundError:
 
 @dataclass(slots=True)
 class _Entry:
-    kept: Kept
+    kept: UnfinishedSession
     steps: dict[int, Step] = field(default_factory=dict)
 
 
@@ -136,29 +136,29 @@ class MemoryLog:
         """Replace the lock in a forked child. The parent still holds the sessions."""
         self._lock = threading.RLock()
 
-    def begin(self, kept: Kept) -> Kept:
+    def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
         with self._lock:
             self._entries[kept.id] = _Entry(kept)
             self._held.add(kept.id)
         return kept
 
-    def step(self, kept: Kept, step: Step) -> Step:
+    def step(self, kept: UnfinishedSession, step: Step) -> Step:
         with self._lock:
             self._entry(kept).steps[step.index] = step
         return step
 
-    def withdraw(self, kept: Kept, index: int) -> None:
+    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
         with self._lock:
             self._entry(kept).steps.pop(index, None)
 
-    def keep(self, kept: Kept) -> Kept:
+    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
         with self._lock:
             entry = self._entry(kept)
             if kept.episode is None:
                 entry.steps.clear()
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
         with self._lock:
             self._known(kept.id)
         # The backend may be slow, so the lock is free meanwhile. Only the holder of the session changes its entry.
@@ -168,7 +168,7 @@ class MemoryLog:
             for index in tuple(entry.steps) if kept.episode is None else forget:
                 entry.steps.pop(index, None)
 
-    def load(self, id: str) -> tuple[Kept, list[Step]] | None:
+    def load(self, id: str) -> tuple[UnfinishedSession, list[Step]] | None:
         with self._lock:
             entry = self._entries.get(id)
             return None if entry is None else (entry.kept, [step for _, step in sorted(entry.steps.items())])
@@ -182,7 +182,7 @@ class MemoryLog:
         with self._lock:
             return id in self._held
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[UnfinishedSession]:
         with self._lock:
             return [entry.kept for _, entry in sorted(self._entries.items())]
 
@@ -210,7 +210,7 @@ class MemoryLog:
             raise unknown(id)
         return entry
 
-    def _entry(self, kept: Kept) -> _Entry:
+    def _entry(self, kept: UnfinishedSession) -> _Entry:
         """Store the session's state in its entry and return the entry."""
         entry = self._known(kept.id)
         entry.kept = kept

@@ -26,7 +26,7 @@ from pieria.learning.steps import Step
 from pieria.notifier import Event
 from pieria.sessions.extraction import Drawing
 from pieria.sessions.line import Line
-from pieria.sessions.log import Kept, unknown
+from pieria.sessions.log import UnfinishedSession, unknown
 from pieria.sessions.queue import Queue
 from pieria.sessions.state import ALLOWED, RECENT, Do, Operation, SessionState
 from pieria.sessions.surroundings import Surroundings
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 class Machine:
     """The state of one session, shared by threads. Methods that need the lock say so; all others take it themselves."""
 
-    def __init__(self, kept: Kept, steps: Sequence[Step], at: Surroundings) -> None:
+    def __init__(self, kept: UnfinishedSession, steps: Sequence[Step], at: Surroundings) -> None:
         self.at = at
         self.line = Line(self)
         self.drawing = Drawing(self)
@@ -67,7 +67,7 @@ class Machine:
         self._begin_anew()
         self.is_inherited = not (self.is_over or self.is_left)
 
-    def _take(self, kept: Kept, steps: Sequence[Step]) -> None:
+    def _take(self, kept: UnfinishedSession, steps: Sequence[Step]) -> None:
         judged = [step for step in steps if step.trajectory_id]
         self.kept = kept
         self.episode = _episode(kept, judged)
@@ -227,7 +227,9 @@ class Machine:
 
     # --- saving
 
-    def move(self, kept: Kept, changeset: Changeset | None = None, *, node_ids: list[str] | None = None) -> None:
+    def move(
+        self, kept: UnfinishedSession, changeset: Changeset | None = None, *, node_ids: list[str] | None = None
+    ) -> None:
         """Save the session in another state, together with a changeset if there is one. The lock must be held."""
         self.check()
         states = {"from_state": self.state.value, "to_state": SessionState(kept.state).value}
@@ -255,7 +257,7 @@ class Machine:
         else:
             self.move(replace(self.kept, state=SessionState.READY))
 
-    def _moved(self, kept: Kept, node_ids: list[str] | None) -> None:
+    def _moved(self, kept: UnfinishedSession, node_ids: list[str] | None) -> None:
         old, self.kept = self.state, kept
         if kept.episode is None:
             self.episode = self.unjudged = None
@@ -268,7 +270,7 @@ class Machine:
         episode = self.episode
         return () if episode is None else episode.steps
 
-    def commit(self, kept: Kept, changeset: Changeset, *, forget: Collection[int]) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, *, forget: Collection[int]) -> None:
         """Save extracted knowledge, and drop the steps to forget. The lock must be held."""
         self.at.log.commit(kept, changeset, forget)
         self.kept = kept
@@ -374,7 +376,7 @@ class Machine:
         self.go_on()
 
 
-def context_of(kept: Kept, steps: Sequence[Step]) -> dict[str, Any]:
+def context_of(kept: UnfinishedSession, steps: Sequence[Step]) -> dict[str, Any]:
     said = [step for step in steps if step.trajectory_id and not is_erased(step)]
     recent = [f"{step.observation} -> {step.action}" for step in said[-RECENT:]]
     return {"goal": kept.goal, "recent_steps": recent}
@@ -390,7 +392,7 @@ def is_erased(step: Step) -> bool:
     return not step.observation and not step.action
 
 
-def _idle(kept: Kept) -> Kept:
+def _idle(kept: UnfinishedSession) -> UnfinishedSession:
     return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=(), reason=None)
 
 
@@ -399,7 +401,7 @@ def _head(episode: Episode) -> dict[str, Any]:
     return {"id": episode.id, "current_trajectory_id": episode.current_trajectory_id}
 
 
-def _episode(kept: Kept, steps: Sequence[Step]) -> Episode | None:
+def _episode(kept: UnfinishedSession, steps: Sequence[Step]) -> Episode | None:
     if kept.episode is None:
         return None
     embedding = steps[-1].embedding if steps else None

@@ -46,7 +46,7 @@ Judging = Callable[[Own], Judges]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SessionSummary:
     """The state of a session for a listing. `is_open` says whether this process has it open."""
 
     id: str
@@ -108,12 +108,12 @@ class OpenSessions:
             raise unknown(id)
         return None if found[0].episode is None else context_of(*found)
 
-    def standing(self) -> list[Standing]:
+    def standing(self) -> list[SessionSummary]:
         """Return the state of every session that has not ended, in the order of their ids."""
         with self._lock:
             here = set(self._open)
         return [
-            Standing(kept.id, self._repo, kept.goal, SessionState(kept.state), kept.id in here)
+            SessionSummary(kept.id, self._repo, kept.goal, SessionState(kept.state), kept.id in here)
             for kept in self._log.kept()
         ]
 

@@ -13,7 +13,7 @@ from pieria.errors import InputError, PieriaError, PipelineError
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.record import check
-from pieria.sessions.log import Kept, unknown
+from pieria.sessions.log import UnfinishedSession, unknown
 from pieria.sessions.machine import Machine
 from pieria.sessions.queue import Callback
 from pieria.sessions.state import Operation, SessionState
@@ -46,7 +46,7 @@ class Session:
         """Begin a new session; its state is `collecting`."""
         told = check.text(goal, "goal")
         new = f"session_{secrets.token_urlsafe(8)}"
-        kept = Kept(new, at.repo, told, auto_commit=at.setting("auto_commit"), profile=at.profile)
+        kept = UnfinishedSession(new, at.repo, told, auto_commit=at.setting("auto_commit"), profile=at.profile)
         machine = Machine(at.log.begin(kept), (), at)
         machine.perform(Operation.START_EPISODE, told)
         return cls(machine)

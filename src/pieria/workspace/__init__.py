@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
 
-
 log = logging.getLogger(__name__)
 
 
@@ -351,45 +350,43 @@ class Workspace(Recalling):
         user = UserBank(partial(self._opened, resolved.having(bank=USER_BANK), who, handed, via=via), self.place)
         closing = partial(close_both, user, leave)
         try:
-            bank = Bank(
-                Core(
-                    spot.name,
-                    held.store,
-                    embedding=held.embedding,
-                    uses=held.uses,
-                    meter=held.meter,
-                    thinker=thinker,
-                    reranker=rerankers.named(settings),
-                    namer=pipeline(settings.nlp),
-                    data=self.data,
-                    clock=self.clock,
-                    who=who,
-                    viewer=Viewer(settings.session, settings.channel),
-                    author=settings.author,
-                    author_type=settings.author_type,
-                    via=via,
-                    secrets=settings.secrets,
-                    text_budget=settings.text_budget,
-                    zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
-                    count_uses=settings.count_uses and not foreign,
-                    foreign=foreign,
-                    fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
-                    fading=settings.fading,
-                    habits=settings.habits,
-                    session_lease=settings.session_lease,
-                    accept_above=settings.accept_above,
-                    remarks=[*(finding_of(remark) for remark in (*resolved.remarks, *doubts)), *offered],
-                    user_core=user.core if with_user else nobody,
-                    knows_user=self.place.keeps_user,
-                    origins=resolved.shown()
-                    | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
-                    notify=None if handed.courier is None else handed.courier.tell,
-                    judging=partial(self._judges, spot.name, resolved, handed, held.meter),
-                    config=handed.config,
-                    on_close=closing,
-                ),
-                vault=VaultAt(settings.vault, settings.vault_folder),
+            core = Core(
+                spot.name,
+                held.store,
+                embedding=held.embedding,
+                uses=held.uses,
+                meter=held.meter,
+                thinker=thinker,
+                reranker=rerankers.named(settings),
+                namer=pipeline(settings.nlp),
+                data=self.data,
+                clock=self.clock,
+                who=who,
+                viewer=Viewer(settings.session, settings.channel),
+                author=settings.author,
+                author_type=settings.author_type,
+                via=via,
+                secrets=settings.secrets,
+                text_budget=settings.text_budget,
+                zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
+                count_uses=settings.count_uses and not foreign,
+                foreign=foreign,
+                fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
+                fading=settings.fading,
+                habits=settings.habits,
+                session_lease=settings.session_lease,
+                accept_above=settings.accept_above,
+                remarks=[*(finding_of(remark) for remark in (*resolved.remarks, *doubts)), *offered],
+                user_core=user.core if with_user else nobody,
+                knows_user=self.place.keeps_user,
+                origins=resolved.shown()
+                | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
+                notify=None if handed.courier is None else handed.courier.tell,
+                judging=partial(self._judges, spot.name, resolved, handed, held.meter),
+                config=handed.config,
+                on_close=closing,
             )
+            bank = Bank(core, vault=VaultAt(settings.vault, settings.vault_folder))
         except BaseException:
             leave()
             raise

@@ -15,7 +15,7 @@ from pieria.record import check
 from pieria.workspace.repositories import Repositories
 
 if TYPE_CHECKING:
-    from pieria.sessions.opened import OpenSessions, Standing
+    from pieria.sessions.opened import OpenSessions, SessionSummary
     from pieria.sessions.session import Session
     from pieria.sessions.state import SessionState
 
@@ -75,7 +75,7 @@ class Sessions(Repositories):
         own = _given(config=config, llm=llm, embedder=embedding, notifier=notifier)
         return self._in_any(session_id, lambda sessions: sessions.resume(session_id, own))
 
-    def sessions(self, repo_id: str) -> list[Standing]:
+    def sessions(self, repo_id: str) -> list[SessionSummary]:
         """Return the unfinished sessions of a repository, including those open elsewhere."""
         return self._repository(repo_id).sessions().standing()
 

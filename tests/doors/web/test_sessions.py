@@ -20,7 +20,7 @@ from pieria.doors.web import tasks
 from pieria.doors.web.witness import Witness
 from pieria.errors import AdapterError
 from pieria.graph import Changeset, Edge, Episodic, Intent, Semantic, Source, Tag
-from pieria.sessions.log import Kept
+from pieria.sessions.log import UnfinishedSession
 
 SESSIONS = "/banks/notes/sessions"
 STEPS = (
@@ -89,7 +89,7 @@ def answer(served: Served, **question: str) -> str:
 
 def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     """Write a session as a process may have left it."""
-    kept = Kept(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
+    kept = UnfinishedSession(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
     bank.sessions.log.begin(kept)
     bank.sessions.log.release(id)
 

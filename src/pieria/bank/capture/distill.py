@@ -26,7 +26,7 @@ from pieria.learning.distilling.pieces import Piece, State, alike, session_key, 
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Draft, NewMemory, checked
-from pieria.record.event import SPOKEN, Event, capped
+from pieria.record.event import SPOKEN, AgentEvent, capped
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_id
 from pieria.record.job import NewJob, new_job
@@ -93,10 +93,10 @@ class DistilledSessions:
         return {**asdict(self), "ids": list(self.ids), "lessons": list(self.lessons)}
 
 
-def observed(bank: Core, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+def observed(bank: Core, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
     if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
         raise InputError("events", "a list of events", events)
-    checked_events = [event if isinstance(event, Event) else Event.from_dict(event) for event in events]
+    checked_events = [event if isinstance(event, AgentEvent) else AgentEvent.from_dict(event) for event in events]
     done = Observed()
     for start in range(0, len(checked_events), AT_ONCE):
         done += _observe(bank, checked_events[start : start + AT_ONCE])
@@ -125,7 +125,7 @@ def distilled_sessions(bank: Core, session: str | None, progress: Progress | Non
     return done
 
 
-def _observe(bank: Core, events: Sequence[Event]) -> Observed:
+def _observe(bank: Core, events: Sequence[AgentEvent]) -> Observed:
     from pieria.learning.distilling.tools import trimmed
 
     foreign = [event for event in events if not is_ours(event)]
@@ -148,7 +148,7 @@ def _observe(bank: Core, events: Sequence[Event]) -> Observed:
     return Observed(len(fresh), turns, repeated, ignored, purged)
 
 
-def _screened(bank: Core, event: Event) -> Event:
+def _screened(bank: Core, event: AgentEvent) -> AgentEvent:
     """Redact the event and cap its text, even if the bank only flags secrets: no person checks tool output first."""
     text, length, digest = _clean(event.text), event.length, event.digest
     if event.what in SPOKEN:
@@ -156,9 +156,9 @@ def _screened(bank: Core, event: Event) -> Event:
     return replace(event, text=text, length=length, digest=digest, input=_cleaned(event.input))
 
 
-def _unknown(bank: Core, reader: Reader, events: Sequence[Event]) -> tuple[list[Event], int]:
+def _unknown(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> tuple[list[AgentEvent], int]:
     """Return the new events, each once, and the number of repeated ones."""
-    fresh: dict[str, Event] = {}
+    fresh: dict[str, AgentEvent] = {}
     used: dict[str, set[str]] = {}
     for event in events:
         key = session_key(event.host, event.session)
@@ -171,7 +171,7 @@ def _unknown(bank: Core, reader: Reader, events: Sequence[Event]) -> tuple[list[
     return list(fresh.values()), len(events) - len(fresh)
 
 
-def _mined(bank: Core, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
+def _mined(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> Iterator[tuple[str, Record]]:
     """Yield events whose words a log already supplied. Each mined turn accounts for one event."""
     taken: dict[str, set[str]] = {}
     for event in events:
@@ -188,7 +188,7 @@ def _mined(bank: Core, reader: Reader, events: Sequence[Event]) -> Iterator[tupl
             yield event.id, pieces.mined_record(key, turn_id(event.id), id)
 
 
-def _turns(bank: Core, writer: Writer, events: Sequence[Event], heard: Heard) -> tuple[int, int]:
+def _turns(bank: Core, writer: Writer, events: Sequence[AgentEvent], heard: Heard) -> tuple[int, int]:
     """Keep prompts and replies as turns. Return the number of new turns and of purged ones."""
     said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
     purged = writer.purged(list(said))
@@ -222,7 +222,7 @@ class Heard:
         self._fresh = fresh
         self._runs: dict[str, Runs] = {}
 
-    def repeated(self, event: Event) -> list[Span]:
+    def repeated(self, event: AgentEvent) -> list[Span]:
         """Return the spans of a turn that repeat a tool's output of the same session."""
         key = session_key(event.host, event.session)
         if key not in self._runs:
@@ -230,7 +230,7 @@ class Heard:
         return self._runs[key].repeated(event.text)
 
 
-def _way_of(bank: Core, event: Event, heard: Heard) -> tuple[str, list[Span]]:
+def _way_of(bank: Core, event: AgentEvent, heard: Heard) -> tuple[str, list[Span]]:
     """Return how a turn came in, and its spans that repeat a tool's output."""
     repeats = heard.repeated(event)
     if event.what == "prompt":
@@ -244,7 +244,7 @@ def _last_place(bank: Core, reader: Reader, session: str) -> int:
     return newest[0].sequence or 0 if newest else 0
 
 
-def _states(bank: Core, reader: Reader, events: Sequence[Event]) -> list[State]:
+def _states(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> list[State]:
     """Return the state of each session after these events."""
     found: dict[tuple[str, str], State] = {}
     for event in events:

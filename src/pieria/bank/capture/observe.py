@@ -12,11 +12,11 @@ from pieria.bank.core import Core, Plan
 
 if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed
-    from pieria.record.event import Event
+    from pieria.record.event import AgentEvent
     from pieria.store.protocol import Progress
 
 
-def observe(core: Core, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+def observe(core: Core, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
     from pieria.bank.capture.distill import observed
 
     return observed(core, events)

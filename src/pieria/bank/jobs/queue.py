@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.jobs.handlers import Handler, Handlers
-from pieria.bank.jobs.run import Rules
+from pieria.bank.jobs.run import WorkerTimes
 from pieria.bank.jobs.worker import Worker
 from pieria.errors import NotFoundError
 from pieria.record import check
@@ -120,7 +120,11 @@ class Jobs:
             return _in_order(wanted, writer.jobs(JobQuery(ids=wanted)))
 
     def worker(
-        self, handlers: Handlers | None = None, *, kinds: str | Iterable[str] | None = None, rules: Rules | None = None
+        self,
+        handlers: Handlers | None = None,
+        *,
+        kinds: str | Iterable[str] | None = None,
+        rules: WorkerTimes | None = None,
     ) -> Worker:
         """Return a worker for this bank, with further handlers by kind. It is closed with the bank."""
         every = {**self._handlers, **(handlers or {})}

@@ -38,7 +38,7 @@ LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class WorkerTimes:
     """Durations in seconds.
 
     `lease`: how long a claim lasts without renewal. `first_pause`, `longest_pause`: the pause before a retry, doubled
@@ -63,7 +63,7 @@ class Work:
     A handler returns its effect. A long job may `apply` parts before; after a failure its next run finds them done.
     """
 
-    def __init__(self, bank: Bank, job: Job, token: str, rules: Rules, told: Told) -> None:
+    def __init__(self, bank: Bank, job: Job, token: str, rules: WorkerTimes, told: Told) -> None:
         self.bank = bank
         self.job = job
         self.payload: Mapping[str, Any] = {} if job.payload is None else job.payload
@@ -134,7 +134,7 @@ class Work:
 class Shift:
     """Runs one claimed job, and returns the job's new state."""
 
-    def __init__(self, work: Work, handlers: Handlers, rules: Rules, chance: Random) -> None:
+    def __init__(self, work: Work, handlers: Handlers, rules: WorkerTimes, chance: Random) -> None:
         self.work = work
         self._handlers = handlers
         self._rules = rules

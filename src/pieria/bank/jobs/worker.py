@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from pieria.bank.jobs.handlers import Handlers
-from pieria.bank.jobs.run import SECOND, Rules, Shift, Told, Work
+from pieria.bank.jobs.run import SECOND, Shift, Told, Work, WorkerTimes
 from pieria.errors import ClosedError, PieriaError
 from pieria.record.ids import new_id
 from pieria.record.job import Job, Lease
@@ -54,7 +54,7 @@ class Worker:
         handlers: Handlers,
         *,
         kinds: Collection[str] | None = None,
-        rules: Rules | None = None,
+        rules: WorkerTimes | None = None,
         told: Told = lambda job, progress: None,
         chance: Random | None = None,
     ) -> None:
@@ -65,7 +65,7 @@ class Worker:
         self._banks = banks
         self._handlers = handlers
         self._kinds = kinds
-        self._rules = rules or Rules()
+        self._rules = rules or WorkerTimes()
         self._told = told
         self._chance = chance or Random()  # noqa: S311 - no secret
         self._process = os.getpid()

@@ -28,7 +28,7 @@ from pieria.store.protocol import Reader
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.learning.steps import Step
-    from pieria.sessions.log import Kept
+    from pieria.sessions.log import UnfinishedSession
 
 PAGE_LIMIT, FURTHEST = 1_000, 1 << 31
 
@@ -73,7 +73,7 @@ class SessionDraft:
     a mind rewords both at the commit; here rules do.
     """
 
-    kept: Kept
+    kept: UnfinishedSession
     steps: tuple[Step, ...]
     changeset: Changeset
     held: Mapping[str, Node]

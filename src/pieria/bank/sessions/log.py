@@ -39,7 +39,7 @@ from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record
 from pieria.record.ids import new_id
 from pieria.record.privacy import cut_private, redact
-from pieria.sessions.log import Kept, held_elsewhere, unknown
+from pieria.sessions.log import UnfinishedSession, held_elsewhere, unknown
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class BankLog:
 
     # --- records
 
-    def begin(self, kept: Kept) -> Kept:
+    def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
         kept = self._screened(kept)
 
         def records(writer: Writer) -> Iterator[Record]:
@@ -91,7 +91,7 @@ class BankLog:
         self._kept[kept.id] = kept.waiting
         return kept
 
-    def step(self, kept: Kept, step: Step) -> Step:
+    def step(self, kept: UnfinishedSession, step: Step) -> Step:
         step = self._screened_step(step)
         key = _key(kept.id, step.index)
 
@@ -108,14 +108,14 @@ class BankLog:
         self._write_session("session step", kept, records)
         return step
 
-    def withdraw(self, kept: Kept, index: int) -> None:
+    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
         def records(writer: Writer) -> Iterator[Record]:
             yield from self._of_session(writer, kept)
             yield Record(STEPS, _key(kept.id, index), None)
 
         self._write_session("session withdraw", kept, records)
 
-    def keep(self, kept: Kept) -> Kept:
+    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
         kept = self._screened(kept)
 
         def records(writer: Writer) -> Iterator[Record]:
@@ -126,7 +126,7 @@ class BankLog:
         self._write_session("session", kept, records)
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
+    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
         changeset = self._fitting(changeset)
         nodes = nodes_of_steps(changeset)
 
@@ -148,7 +148,7 @@ class BankLog:
             self._bank.graph._commit(changeset, self._under_hold(kept.id, records), more)
             self._kept[kept.id] = kept.waiting
 
-    def load(self, id: str) -> tuple[Kept, list[Step]] | None:
+    def load(self, id: str) -> tuple[UnfinishedSession, list[Step]] | None:
         with self._bank.core.reading() as reader:
             found = reader.records(SESSIONS, id).get(id)
             steps = reader.records(STEPS, f"{id}/")
@@ -168,16 +168,16 @@ class BankLog:
     def holds(self, id: str) -> bool:
         return id in self._held
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[UnfinishedSession]:
         with self._bank.core.reading() as reader:
             return [self._read(reader, id, value) for id, value in reader.records(SESSIONS).items()]
 
-    def _read(self, reader: Reader, id: str, value: Mapping[str, Any]) -> Kept:
+    def _read(self, reader: Reader, id: str, value: Mapping[str, Any]) -> UnfinishedSession:
         own = {name: part for name, part in value.items() if name != TOUCHED}
 
-        def kept() -> Kept:
+        def kept() -> UnfinishedSession:
             waiting = _waiting(reader, id, own["waiting"])
-            return Kept.from_dict({**own, "waiting": waiting, "id": id, "repo": self._bank.name})
+            return UnfinishedSession.from_dict({**own, "waiting": waiting, "id": id, "repo": self._bank.name})
 
         return readable(id, kept)
 
@@ -257,7 +257,7 @@ class BankLog:
         ids = (f"{SESSIONS}:{id}",)
         self._bank.core.apply(lambda writer: Change(what, records=list(records(writer)), ids=ids))
 
-    def _write_session(self, what: str, kept: Kept, records: Records) -> None:
+    def _write_session(self, what: str, kept: UnfinishedSession, records: Records) -> None:
         self._write_held(what, kept.id, records)
         self._kept[kept.id] = kept.waiting
 
@@ -291,7 +291,7 @@ class BankLog:
         pairs = zip(changeset.additions, fits, strict=True)
         return replace(changeset, additions=[node if fit else replace(node, embedding=None) for node, fit in pairs])
 
-    def _of_session(self, reader: Reader, kept: Kept) -> Iterator[Record]:
+    def _of_session(self, reader: Reader, kept: UnfinishedSession) -> Iterator[Record]:
         """Yield the record of the session, and its pending knowledge that is not written yet."""
         there = self._kept.get(kept.id)
         if there is None or not _begins_with(kept.waiting, there):
@@ -318,13 +318,13 @@ class BankLog:
 
     # --- privacy
 
-    def _screened(self, kept: Kept) -> Kept:
+    def _screened(self, kept: UnfinishedSession) -> UnfinishedSession:
         goal = self._bank.core.screen(kept.goal, "goal").text
         # Redact instead of refusing: a foreign error may quote user text, but must not fail the write.
         reason = None if kept.reason is None else redact(cut_private(kept.reason)[0])[0]
         return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept))
 
-    def _screened_waiting(self, kept: Kept) -> tuple[Changeset, ...]:
+    def _screened_waiting(self, kept: UnfinishedSession) -> tuple[Changeset, ...]:
         """Return the pending knowledge, screened. Written parts were screened before."""
         there = self._kept.get(kept.id, ())
         begun = len(there) if _begins_with(kept.waiting, there) else 0

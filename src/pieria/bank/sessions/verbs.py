@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pieria.bank.sessions.log import BankLog
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
-    from pieria.sessions.log import Kept
+    from pieria.sessions.log import UnfinishedSession
     from pieria.sessions.opened import OpenSessions
     from pieria.store.protocol import Progress
 
@@ -81,12 +81,12 @@ class BankSessions:
 
         return receipt(self._bank, source_id)
 
-    def load(self, id: str) -> tuple[Kept, tuple[Step, ...]] | None:
+    def load(self, id: str) -> tuple[UnfinishedSession, tuple[Step, ...]] | None:
         """Return an unfinished session with its steps, even if another process holds it, or None."""
         found = self.log.load(check.identifier(id, "id"))
         return None if found is None else (found[0], tuple(found[1]))
 
-    def unfinished(self) -> tuple[Kept, ...]:
+    def unfinished(self) -> tuple[UnfinishedSession, ...]:
         """Return all unfinished sessions, without their steps."""
         return tuple(self.log.kept())
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pieria.record.clip import plain
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 COMMAND = ("command", "cmd", "script")
 """Arguments that hosts use for a command line."""
 _OURS = r"(?i)(?:mcp__)?(?:\w+[_-])?pieria(?:[_-]|\b)"
 
 
-def is_ours(event: Event) -> bool:
+def is_ours(event: AgentEvent) -> bool:
     """Return whether the event is a call of Pieria. Its output must not be stored again."""
     if event.tool and re.match(_OURS, event.tool):
         return True

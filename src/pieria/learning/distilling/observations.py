@@ -18,7 +18,7 @@ from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
 from pieria.record.clip import clipped
 from pieria.record.draft import NewMemory
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.ids import derived_id
 from pieria.record.tokens import estimated_tokens
 from pieria.record.trust import AGENT, OUTSIDE, lowest
@@ -55,12 +55,12 @@ class Distilled:
     """`waiting` holds events that the next piece needs. `problem` says why rules replaced the model."""
 
     observations: tuple[Observation, ...]
-    waiting: tuple[Event, ...]
+    waiting: tuple[AgentEvent, ...]
     problem: str | None = None
 
 
 def distilled(
-    events: Sequence[Event],
+    events: Sequence[AgentEvent],
     mind: Mind,
     *,
     told: frozenset[str] = frozenset(),
@@ -148,7 +148,7 @@ def _quotes(noticed: Noticed, heard: Runs) -> bool:
     return any(heard.repeated(text) for text in (noticed.title, noticed.text, *noticed.facts))
 
 
-def _tokens(event: Event) -> int:
+def _tokens(event: AgentEvent) -> int:
     """Estimate the tokens of the full output, from its length if only a part was kept."""
     return event.length // CHARACTERS_A_TOKEN if event.length else estimated_tokens(event.text)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from pieria.language.repetition import Runs, digests_of
 from pieria.record.changeset import Record
-from pieria.record.event import SPOKEN, Event
+from pieria.record.event import SPOKEN, AgentEvent
 from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 
@@ -62,11 +62,11 @@ class Piece:
     """Raw events in order of time; `waiting` holds the ids that an earlier piece used."""
 
     key: str
-    events: tuple[Event, ...]
+    events: tuple[AgentEvent, ...]
     waiting: frozenset[str]
 
     @property
-    def fresh(self) -> tuple[Event, ...]:
+    def fresh(self) -> tuple[AgentEvent, ...]:
         return tuple(event for event in self.events if event.id not in self.waiting)
 
     @property
@@ -87,12 +87,12 @@ class Piece:
         return replace(self, events=kept) if any(event.id not in self.waiting for event in kept) else self
 
 
-def runs_of(events: Iterable[Event]) -> Runs:
+def runs_of(events: Iterable[AgentEvent]) -> Runs:
     """Return the runs of tool output: texts that no one in the session wrote."""
     return Runs(digests_of(event.text) for event in events if event.what not in SPOKEN)
 
 
-def heard_record(event: Event, text: str) -> Record | None:
+def heard_record(event: AgentEvent, text: str) -> Record | None:
     """Return the digest record of a tool's output; `None` if the output is too short."""
     found = digests_of(text) if event.what not in SPOKEN else b""
     return Record(HEARD, raw_key(event), b64encode(found).decode()) if found else None
@@ -140,11 +140,11 @@ def short(event_id: str) -> str:
     return derived_id("", event_id)[:_SHORT]
 
 
-def raw_key(event: Event) -> str:
+def raw_key(event: AgentEvent) -> str:
     return f"{session_key(event.host, event.session)}/{short(event.id)}"
 
 
-def raw_record(event: Event, *, waiting: bool = False) -> Record:
+def raw_record(event: AgentEvent, *, waiting: bool = False) -> Record:
     told = event.as_dict()
     if event.what in SPOKEN:
         told.pop("text", None)
@@ -168,7 +168,7 @@ def piece_of(reader: Reader, host: str, session: str) -> Piece:
     events, waiting = [], []
     for value in reader.records(RAW, f"{key}/").values():
         is_waiting = value.pop(WAITING, False)
-        event = Event.from_dict(value)
+        event = AgentEvent.from_dict(value)
         events.append(event)
         if is_waiting:
             waiting.append(event.id)
@@ -186,7 +186,7 @@ def used(reader: Reader, key: str) -> set[str]:
     return {each for chunk in reader.records(USED, f"{key}/").values() for each in chunk.split()}
 
 
-def settling(piece: Piece, waiting: Iterable[Event], state: State) -> list[Record]:
+def settling(piece: Piece, waiting: Iterable[AgentEvent], state: State) -> list[Record]:
     """Return the record changes after a piece is distilled: keep only the events that the next piece needs."""
     kept = {} if piece.ends else {event.id: event for event in waiting}
     records: list[Record] = []

@@ -9,7 +9,7 @@ from pieria.learning.distilling import commands
 from pieria.learning.distilling.tools import deeds_of, is_outside
 from pieria.models.mind import Deed, Task
 from pieria.record.clip import plain
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 MOST_OPEN = 10
 """Open failures kept at a time; the oldest are dropped first."""
@@ -22,18 +22,18 @@ class Span:
     """A task with its source events: those of each deed, the prompt and the replies."""
 
     task: Task
-    sources: list[tuple[Event, ...]] = field(default_factory=list)
-    prompt: Event | None = None
-    reply: Event | None = None
-    before: Event | None = None
+    sources: list[tuple[AgentEvent, ...]] = field(default_factory=list)
+    prompt: AgentEvent | None = None
+    reply: AgentEvent | None = None
+    before: AgentEvent | None = None
     """The agent's last reply before the prompt."""
     looks: int = 0
     """Count of events in which the agent only looked around."""
-    outside: Event | None = None
+    outside: AgentEvent | None = None
     """The last event that came from outside."""
 
     @property
-    def first(self) -> Event | None:
+    def first(self) -> AgentEvent | None:
         return self.prompt or next((event for events in self.sources for event in events), None) or self.reply
 
 
@@ -42,10 +42,10 @@ class Read:
     """`open_failures` holds the events of recent failures that are not fixed; `spans` the tasks in order."""
 
     spans: list[Span]
-    open_failures: list[Event]
+    open_failures: list[AgentEvent]
 
 
-def read(events: Iterable[Event], told: frozenset[str] = frozenset()) -> Read:
+def read(events: Iterable[AgentEvent], told: frozenset[str] = frozenset()) -> Read:
     """Return the tasks. Events whose id is in `told` were read before: the running prompt and open failures."""
     ordered = sorted(events, key=lambda event: (event.at, event.id not in told, event.what != "prompt"))
     readers = [_Reader(told)]
@@ -64,7 +64,7 @@ class _Failure:
 
     line: str
     error: str
-    events: tuple[Event, ...]
+    events: tuple[AgentEvent, ...]
     made: Deed
     deed: int | None
 
@@ -74,13 +74,13 @@ class _Reader:
 
     def __init__(self, told: frozenset[str], before: _Reader | None = None) -> None:
         self._told = told
-        self._prompt: Event | None = None
-        self._reply: Event | None = None
-        self._outside: Event | None = None
+        self._prompt: AgentEvent | None = None
+        self._reply: AgentEvent | None = None
+        self._outside: AgentEvent | None = None
         # A reply after a fetched page may repeat the page, so it is not quoted.
-        self._before: Event | None = None if before is None or before._outside else before._reply or before._before
+        self._before: AgentEvent | None = None if before is None or before._outside else before._reply or before._before
         self._deeds: list[Deed] = []
-        self._sources: list[tuple[Event, ...]] = []
+        self._sources: list[tuple[AgentEvent, ...]] = []
         self._looks = 0
         self.open: list[_Failure] = [] if before is None else [replace(each, deed=None) for each in before.open]
 
@@ -88,7 +88,7 @@ class _Reader:
     def is_untouched(self) -> bool:
         return self._prompt is None and not self._sources and self._reply is None and not self._looks
 
-    def take(self, event: Event) -> None:
+    def take(self, event: AgentEvent) -> None:
         event = replace(event, text=plain(event.text))
         if event.what == "prompt":
             self._prompt = event
@@ -110,7 +110,7 @@ class _Reader:
         )
         return Span(task, self._sources, asked, self._reply, self._before, self._looks, self._outside)
 
-    def _do(self, event: Event) -> None:
+    def _do(self, event: AgentEvent) -> None:
         if is_outside(event):
             self._outside = event
         deeds = deeds_of(event)
@@ -119,7 +119,7 @@ class _Reader:
         for deed in deeds:
             self._add(deed, event)
 
-    def _add(self, deed: Deed, event: Event) -> None:
+    def _add(self, deed: Deed, event: AgentEvent) -> None:
         if event.id in self._told:
             if deed.what == "ran":
                 self.open.append(_Failure(deed.target, deed.detail, (event,), deed, None))
@@ -133,7 +133,7 @@ class _Reader:
         if len(self._deeds) > MOST_DEEDS:
             self._leave_out(MOST_DEEDS // 2)
 
-    def _repeats(self, deed: Deed, event: Event) -> bool:
+    def _repeats(self, deed: Deed, event: AgentEvent) -> bool:
         """Count a repeated deed instead of adding it. Reads count as repeats anywhere in the task, others only in a
         row."""
         anywhere = deed.what in ("read", "searched", "fetched")
@@ -149,7 +149,7 @@ class _Reader:
                 return False
         return False
 
-    def _run(self, deed: Deed, event: Event) -> Deed:
+    def _run(self, deed: Deed, event: AgentEvent) -> Deed:
         place = len(self._deeds)
         undone = commands.undone_files(deed.target)
         if undone is not None and not deed.failed:
@@ -211,7 +211,7 @@ def _same_file(one: str, other: str) -> bool:
     )
 
 
-def sources_of(span: Span, deeds: Sequence[int]) -> Iterator[Event]:
+def sources_of(span: Span, deeds: Sequence[int]) -> Iterator[AgentEvent]:
     """Yield the events of these deeds, or of all deeds if none are named."""
     for place in deeds or range(len(span.sources)):
         yield from span.sources[place]

@@ -12,7 +12,7 @@ from pieria.learning.distilling.calls import COMMAND, command_line
 from pieria.learning.distilling.outcomes import outcome_of, tests_that_failed
 from pieria.models.mind import Deed
 from pieria.record.clip import clipped, plain
-from pieria.record.event import OUTPUT_LIMIT, Event, capped, digest_of
+from pieria.record.event import OUTPUT_LIMIT, AgentEvent, capped, digest_of
 
 _KINDS = {
     "run": """bash shell local_shell exec_command unified_exec exec terminal run_terminal_cmd run_terminal_command
@@ -62,13 +62,13 @@ REFUSED = 300
 RENAMED = "renamed or moved"
 
 
-def is_outside(event: Event) -> bool:
+def is_outside(event: AgentEvent) -> bool:
     """Return whether the output was written outside, such as a web page."""
     kind = kind_of(event)
     return kind == "fetch" or (kind == "run" and commands.is_outside(command_line(event.input)))
 
 
-def trimmed(event: Event) -> Event:
+def trimmed(event: AgentEvent) -> AgentEvent:
     """Return the event without output that is never read, such as file contents and listings."""
     if event.what != "tool" or not event.text:
         return event
@@ -83,12 +83,12 @@ def trimmed(event: Event) -> Event:
     return replace(event, text=text, length=whole, digest=digest)
 
 
-def deeds_of(event: Event) -> list[Deed]:
+def deeds_of(event: AgentEvent) -> list[Deed]:
     """Return the deeds of an event; none if it only looked around."""
     return [deed for deed in _deeds(event) if deed.target.strip()]
 
 
-def _deeds(event: Event) -> list[Deed]:
+def _deeds(event: AgentEvent) -> list[Deed]:
     kind = kind_of(event)
     if kind == "run":
         return _ran(event)
@@ -108,13 +108,13 @@ def _deeds(event: Event) -> list[Deed]:
     return [Deed("used", event.tool or "a tool", clipped(event.text, BEGINNING), event.failed)]
 
 
-def _called(event: Event) -> str:
+def _called(event: AgentEvent) -> str:
     """Return a label for a call without an address: the tool's own name and its arguments."""
     told = [str(value) for value in event.input.values() if isinstance(value, str | int)]
     return " ".join([(event.tool or "").rpartition("__")[2], *told])
 
 
-def placed(path: str, event: Event) -> str:
+def placed(path: str, event: AgentEvent) -> str:
     """Return the path as the host gives it, or relative to the agent's folder."""
     path = plain(path).strip()
     for file in event.files:
@@ -124,7 +124,7 @@ def placed(path: str, event: Event) -> str:
     return path.removeprefix(f"{folder}/") if folder else path
 
 
-def kind_of(event: Event) -> str:
+def kind_of(event: AgentEvent) -> str:
     """Return `run`, `read`, `edit`, `search`, `fetch`, `idle` or `use`."""
     name = (event.tool or "").lower()
     name = name.rpartition("__")[2] if name.startswith("mcp__") else name
@@ -151,7 +151,7 @@ def _is_telling(line: str) -> bool:
     return commands.main_command(line) is not None or commands.is_outside(line) or commands.searched(line) is not None
 
 
-def _ran(event: Event) -> list[Deed]:
+def _ran(event: AgentEvent) -> list[Deed]:
     line = command_line(event.input)
     if commands.is_outside(line):
         return [Deed("fetched", clipped(line, 200), clipped(event.text, BEGINNING), event.failed)]
@@ -169,13 +169,13 @@ def _ran(event: Event) -> list[Deed]:
     return [Deed("ran", line, detail, told.failed), *_moved(event, line)]
 
 
-def _moved(event: Event, line: str) -> Iterator[Deed]:
+def _moved(event: AgentEvent, line: str) -> Iterator[Deed]:
     for command in commands.commands(line):
         if command.name == "git mv" and len(command.targets) >= 2:
             yield Deed("edited", placed(command.targets[-1], event), f"{RENAMED} from {command.targets[0]}")
 
 
-def _edits(event: Event) -> Iterator[tuple[str, str]]:
+def _edits(event: AgentEvent) -> Iterator[tuple[str, str]]:
     given = event.input
     patch = next((given[name] for name in _PATCH if isinstance(given.get(name), str)), "")
     patched = list(_patched(patch))

@@ -10,7 +10,7 @@ from pieria.learning.distilling.calls import command_line
 from pieria.learning.lessons.steps import shown_line
 from pieria.models.mind import Told
 from pieria.record.clip import clipped, plain
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 MOST_ACTS = 12
 ACT = 160
@@ -22,15 +22,15 @@ class Saying:
     """A person's prompt; `reply` is the agent's last reply before it, if any."""
 
     told: Told
-    prompt: Event
-    reply: Event | None
+    prompt: AgentEvent
+    reply: AgentEvent | None
 
 
-def sayings(events: Sequence[Event], told: frozenset[str]) -> list[Saying]:
+def sayings(events: Sequence[AgentEvent], told: frozenset[str]) -> list[Saying]:
     """Return the person's prompts that no earlier piece covered. `events` must be in order."""
     found: list[Saying] = []
     acts: list[str] = []
-    reply: Event | None = None
+    reply: AgentEvent | None = None
     is_outside = False
     for event in events:
         if event.what == "reply":
@@ -47,7 +47,7 @@ def sayings(events: Sequence[Event], told: frozenset[str]) -> list[Saying]:
     return found
 
 
-def _acts(event: Event) -> list[str]:
+def _acts(event: AgentEvent) -> list[str]:
     """Return what the agent changed: commands that act, and files with their edits."""
     kind = tools.kind_of(event)
     if kind == "run":

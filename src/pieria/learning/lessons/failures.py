@@ -17,7 +17,7 @@ from pieria.learning.lessons import steps
 from pieria.learning.lessons.steps import Step
 from pieria.models.mind import Mended
 from pieria.record.clip import clipped, plain
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 
 MOST_OPEN = 10
 """Open failures kept at a time; the oldest are dropped first."""
@@ -34,9 +34,9 @@ class Pair:
     mended: Mended
     sign: str
     steps: tuple[Step, ...]
-    failed: Event
-    passed: Event
-    prompt: Event | None
+    failed: AgentEvent
+    passed: AgentEvent
+    prompt: AgentEvent | None
     is_outside: bool
 
     @property
@@ -58,7 +58,7 @@ class Vain:
 
     sign: str
     way: frozenset[str]
-    event: Event
+    event: AgentEvent
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Open:
 
     line: str
     error: str
-    event: Event
+    event: AgentEvent
     sign: str
     is_edit: bool
     carried: bool
@@ -76,7 +76,7 @@ class _Open:
     since: list[Step] = field(default_factory=list)
 
 
-def failures(events: Sequence[Event], told: frozenset[str]) -> tuple[list[Pair], list[Vain]]:
+def failures(events: Sequence[AgentEvent], told: frozenset[str]) -> tuple[list[Pair], list[Vain]]:
     """Return fixed failures and vain attempts. `events` must be in order; events in `told` only mark open failures."""
     reader = _Reader(told)
     for event in events:
@@ -88,14 +88,14 @@ class _Reader:
     def __init__(self, told: frozenset[str]) -> None:
         self._told = told
         self._open: list[_Open] = []
-        self._prompt: Event | None = None
+        self._prompt: AgentEvent | None = None
         self._outside = False
         self._edits: list[tuple[str, int]] = []
         self._clock = 0
         self.pairs: list[Pair] = []
         self.vain: list[Vain] = []
 
-    def take(self, event: Event) -> None:
+    def take(self, event: AgentEvent) -> None:
         self._clock += 1
         if event.what == "prompt":
             self._prompt, self._outside = event, False
@@ -112,7 +112,7 @@ class _Reader:
 
     # --- commands
 
-    def _ran(self, event: Event, line: str) -> None:
+    def _ran(self, event: AgentEvent, line: str) -> None:
         undone = commands.undone_files(line)
         if undone is not None and not event.failed:
             self._take_back(undone)
@@ -130,7 +130,7 @@ class _Reader:
         if step is not None:
             self._add(step)
 
-    def _mended(self, failure: _Open, event: Event, line: str) -> None:
+    def _mended(self, failure: _Open, event: AgentEvent, line: str) -> None:
         self._open.remove(failure)
         way = list(failure.since)
         # Earlier commands of the same line ran before it.
@@ -143,7 +143,7 @@ class _Reader:
 
     # --- files
 
-    def _touched(self, event: Event, kind: str) -> None:
+    def _touched(self, event: AgentEvent, kind: str) -> None:
         for deed in tools.deeds_of(event):
             if kind == "read" and not event.failed:
                 for each in self._open:
@@ -170,7 +170,7 @@ class _Reader:
 
     # --- both
 
-    def _fail(self, event: Event, line: str, error: str, *, is_edit: bool) -> None:
+    def _fail(self, event: AgentEvent, line: str, error: str, *, is_edit: bool) -> None:
         carried = event.id in self._told
         sign = _sign_of(line, error, is_edit, event)
         own = bool(self._edits)
@@ -188,7 +188,7 @@ class _Reader:
             if step.sign not in [held.sign for held in each.since]:
                 each.since.append(step)
 
-    def _keep(self, failure: _Open, way: Sequence[Step], event: Event, passed: str) -> None:
+    def _keep(self, failure: _Open, way: Sequence[Step], event: AgentEvent, passed: str) -> None:
         if not way or len(way) > MOST_STEPS or event.id in self._told:
             return
         if failure.own and all(step.weight < steps.COMMAND for step in way):
@@ -218,7 +218,7 @@ def _same_thing(failure: _Open, line: str) -> bool:
     return before is not None and after is not None and before.name == after.name and before.targets == after.targets
 
 
-def _sign_of(line: str, error: str, is_edit: bool, event: Event) -> str:
+def _sign_of(line: str, error: str, is_edit: bool, event: AgentEvent) -> str:
     """Return a key for the same failure: the command, and the error without names, paths and numbers."""
     main = None if is_edit else commands.main_command(line)
     what = f"edit {event.tool}" if main is None else main.name

@@ -22,7 +22,7 @@ from pieria.models.mind import Lesson, Mind
 from pieria.models.minds.rules import RuleMind
 from pieria.record.clip import clipped
 from pieria.record.draft import NewMemory
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG
 from pieria.record.time import iso
 from pieria.record.trust import AGENT, PERSON
@@ -70,7 +70,7 @@ class Learned:
     problem: str | None = None
 
 
-def learned(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Learned:
+def learned(events: Iterable[AgentEvent], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Learned:
     """Return the lessons of these events. `told` holds ids of events that an earlier piece covered."""
     ordered = sorted(events, key=lambda event: (event.at, event.id not in told, event.what != "prompt"))
     pairs, vain = failures(ordered, told)
@@ -181,7 +181,7 @@ def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
     )
 
 
-def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str, via: str) -> NewMemory:
+def _new(type: str, text: str, body: Mapping[str, Any], event: AgentEvent, scope: str, via: str) -> NewMemory:
     return NewMemory(
         text,
         kind=KINDS[type],
@@ -196,7 +196,7 @@ def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str
     )
 
 
-def _where(event: Event) -> dict[str, Any]:
+def _where(event: AgentEvent) -> dict[str, Any]:
     return {"session": event.session, "host": event.host, "at": iso(event.at), "event": short(event.id)}
 
 

@@ -14,7 +14,7 @@ from math import comb
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.places import Kept
+from pieria.bank.places import PlaceSummary
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.halls import HALLS
@@ -35,7 +35,7 @@ class Room:
     """A room's name, with its places in all wings."""
 
     name: str
-    places: dict[str, Kept] = field(default_factory=dict)
+    places: dict[str, PlaceSummary] = field(default_factory=dict)
 
     @property
     def wings(self) -> list[str]:

@@ -13,7 +13,7 @@ from pieria.doors.cli.call import Call
 from pieria.doors.cli.parser import Command
 from pieria.doors.cli.values import decoded
 from pieria.errors import Framework, InputError, Invalid
-from pieria.record.event import Event
+from pieria.record.event import AgentEvent
 from pieria.record.json_text import parsed
 from pieria.record.time import iso, system_clock
 
@@ -97,7 +97,7 @@ def _told(read: Any, given: Mapping[str, Any], bank: str | None) -> Told:
         raise InputError("event", "an object", read)
     filled = {name: value for name, value in given.items() if value is not None and read.get(name) is None}
     whole = {**read, **filled}
-    Event.from_dict(whole)
+    AgentEvent.from_dict(whole)
     own = whole.pop("id", None)
     return Told(event_of(screened(whole), "" if own is None else str(own)), bank)
 

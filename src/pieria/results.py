@@ -1,0 +1,252 @@
+"""What the verbs return, and the types of what they take: each loaded when it is first asked for."""
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from pieria.bank.capture.distill import DistilledSessions, Observed
+    from pieria.bank.capture.hooks import Checkpoint, HookSettings
+    from pieria.bank.capture.sources import Mark, Taken
+    from pieria.bank.facts.extracted import Extracted
+    from pieria.bank.facts.text_analysis import Analysis, Enriched
+    from pieria.bank.filters import Filters, ListFilters
+    from pieria.bank.graph.verbs import NodePage
+    from pieria.bank.jobs.queue import JobList
+    from pieria.bank.jobs.run import WorkerTimes
+    from pieria.bank.places import PlaceSummary
+    from pieria.bank.read.similar import Likeness
+    from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
+    from pieria.bank.results.general import (
+        Around,
+        Diagnosis,
+        Forgotten,
+        IngestReceipt,
+        Neighborhood,
+        ScratchpadEntry,
+        Sessions,
+        Stats,
+    )
+    from pieria.bank.results.lessons import Decided, Learnt, Proposals
+    from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+    from pieria.bank.results.rules import DecidedRules, Rule, Rules
+    from pieria.bank.results.transfer import (
+        CopyReport,
+        ExportReport,
+        ImportReport,
+        RemovalReport,
+        RestoreReport,
+        SealReport,
+    )
+    from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
+    from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+    from pieria.bank.sessions.drafts import SessionDraft, SessionStatus, SessionStatuses
+    from pieria.bank.upkeep.review import Reinforced
+    from pieria.bank.write.update import Changes, Revised
+    from pieria.facts.predicates import Predicate
+    from pieria.facts.summary import Conflict, Entity, FactStats
+    from pieria.graph.changeset import Changeset
+    from pieria.graph.edge import Edge
+    from pieria.graph.graph import Graph
+    from pieria.graph.metadata import NodeMetadata
+    from pieria.graph.nodes import Node, Tag
+    from pieria.learning.experience import Experience
+    from pieria.learning.recalled import RecallResult
+    from pieria.learning.steps import Step
+    from pieria.learning.traces import EpisodeTrace
+    from pieria.models.mind import Named
+    from pieria.models.minds.llm.custom_prompts import OwnPrompt
+    from pieria.models.minds.llm.request import Override
+    from pieria.record.end import End
+    from pieria.record.event import AgentEvent
+    from pieria.record.job import Job
+    from pieria.sessions.log import UnfinishedSession
+    from pieria.sessions.opened import SessionSummary
+    from pieria.upkeep.review import Curve, Retained
+    from pieria.workspace.graph_care import Summary
+
+__all__ = [
+    "AgentEvent",
+    "Analysis",
+    "Around",
+    "Changes",
+    "Changeset",
+    "Checkpoint",
+    "Clusters",
+    "Collected",
+    "Compacted",
+    "Conflict",
+    "CopyReport",
+    "Curve",
+    "Decided",
+    "DecidedRules",
+    "Diagnosis",
+    "DistilledSessions",
+    "Duplicates",
+    "Edge",
+    "End",
+    "Enriched",
+    "Entity",
+    "EpisodeTrace",
+    "Experience",
+    "ExportReport",
+    "Extracted",
+    "FactStats",
+    "Filters",
+    "Forgotten",
+    "Graph",
+    "HookSettings",
+    "ImportReport",
+    "IngestReceipt",
+    "Job",
+    "JobList",
+    "Learnt",
+    "Lifted",
+    "Likeness",
+    "ListFilters",
+    "Mark",
+    "Merged",
+    "Named",
+    "Neighborhood",
+    "Node",
+    "NodeMetadata",
+    "NodePage",
+    "Observed",
+    "Override",
+    "OwnPrompt",
+    "PlaceSummary",
+    "Predicate",
+    "Promoted",
+    "Proposals",
+    "Quarantine",
+    "RecallResult",
+    "Reinforced",
+    "Related",
+    "RemovalReport",
+    "RestoreReport",
+    "Retained",
+    "Revised",
+    "Rule",
+    "Rules",
+    "ScratchpadEntry",
+    "SealReport",
+    "SessionDraft",
+    "SessionStatus",
+    "SessionStatuses",
+    "SessionSummary",
+    "Sessions",
+    "Slept",
+    "Stats",
+    "Step",
+    "Storage",
+    "Summary",
+    "Synced",
+    "Tag",
+    "Taken",
+    "Trace",
+    "UnfinishedSession",
+    "Validated",
+    "VaultPromoted",
+    "VaultStatus",
+    "WorkerTimes",
+]
+
+_HOMES = {
+    "AgentEvent": "pieria.record.event",
+    "Analysis": "pieria.bank.facts.text_analysis",
+    "Around": "pieria.bank.results.general",
+    "Changes": "pieria.bank.write.update",
+    "Changeset": "pieria.graph.changeset",
+    "Checkpoint": "pieria.bank.capture.hooks",
+    "Clusters": "pieria.bank.results.clusters",
+    "Collected": "pieria.bank.results.upkeep",
+    "Compacted": "pieria.bank.results.upkeep",
+    "Conflict": "pieria.facts.summary",
+    "CopyReport": "pieria.bank.results.transfer",
+    "Curve": "pieria.upkeep.review",
+    "Decided": "pieria.bank.results.lessons",
+    "DecidedRules": "pieria.bank.results.rules",
+    "Diagnosis": "pieria.bank.results.general",
+    "DistilledSessions": "pieria.bank.capture.distill",
+    "Duplicates": "pieria.bank.results.clusters",
+    "Edge": "pieria.graph.edge",
+    "End": "pieria.record.end",
+    "Enriched": "pieria.bank.facts.text_analysis",
+    "Entity": "pieria.facts.summary",
+    "EpisodeTrace": "pieria.learning.traces",
+    "Experience": "pieria.learning.experience",
+    "ExportReport": "pieria.bank.results.transfer",
+    "Extracted": "pieria.bank.facts.extracted",
+    "FactStats": "pieria.facts.summary",
+    "Filters": "pieria.bank.filters",
+    "Forgotten": "pieria.bank.results.general",
+    "Graph": "pieria.graph.graph",
+    "HookSettings": "pieria.bank.capture.hooks",
+    "ImportReport": "pieria.bank.results.transfer",
+    "IngestReceipt": "pieria.bank.results.general",
+    "Job": "pieria.record.job",
+    "JobList": "pieria.bank.jobs.queue",
+    "Learnt": "pieria.bank.results.lessons",
+    "Lifted": "pieria.bank.results.quarantine",
+    "Likeness": "pieria.bank.read.similar",
+    "ListFilters": "pieria.bank.filters",
+    "Mark": "pieria.bank.capture.sources",
+    "Merged": "pieria.bank.results.clusters",
+    "Named": "pieria.models.mind",
+    "Neighborhood": "pieria.bank.results.general",
+    "Node": "pieria.graph.nodes",
+    "NodeMetadata": "pieria.graph.metadata",
+    "NodePage": "pieria.bank.graph.verbs",
+    "Observed": "pieria.bank.capture.distill",
+    "Override": "pieria.models.minds.llm.request",
+    "OwnPrompt": "pieria.models.minds.llm.custom_prompts",
+    "PlaceSummary": "pieria.bank.places",
+    "Predicate": "pieria.facts.predicates",
+    "Promoted": "pieria.bank.results.upkeep",
+    "Proposals": "pieria.bank.results.lessons",
+    "Quarantine": "pieria.bank.results.quarantine",
+    "RecallResult": "pieria.learning.recalled",
+    "Reinforced": "pieria.bank.upkeep.review",
+    "Related": "pieria.bank.results.clusters",
+    "RemovalReport": "pieria.bank.results.transfer",
+    "RestoreReport": "pieria.bank.results.transfer",
+    "Retained": "pieria.upkeep.review",
+    "Revised": "pieria.bank.write.update",
+    "Rule": "pieria.bank.results.rules",
+    "Rules": "pieria.bank.results.rules",
+    "ScratchpadEntry": "pieria.bank.results.general",
+    "SealReport": "pieria.bank.results.transfer",
+    "SessionDraft": "pieria.bank.sessions.drafts",
+    "SessionStatus": "pieria.bank.sessions.drafts",
+    "SessionStatuses": "pieria.bank.sessions.drafts",
+    "SessionSummary": "pieria.sessions.opened",
+    "Sessions": "pieria.bank.results.general",
+    "Slept": "pieria.bank.results.upkeep",
+    "Stats": "pieria.bank.results.general",
+    "Step": "pieria.learning.steps",
+    "Storage": "pieria.bank.results.upkeep",
+    "Summary": "pieria.workspace.graph_care",
+    "Synced": "pieria.bank.results.vault",
+    "Tag": "pieria.graph.nodes",
+    "Taken": "pieria.bank.capture.sources",
+    "Trace": "pieria.bank.results.quarantine",
+    "UnfinishedSession": "pieria.sessions.log",
+    "Validated": "pieria.bank.results.upkeep",
+    "VaultPromoted": "pieria.bank.results.vault",
+    "VaultStatus": "pieria.bank.results.vault",
+    "WorkerTimes": "pieria.bank.jobs.run",
+}
+
+# Hidden from type checkers, which would otherwise take any name for one that is there.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'pieria.results' has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
