@@ -88,7 +88,7 @@ MIRRORS = (
         },
         closes=("close",),
         at_once=("expect_questions",),
-        apart=("core", "fading", "habits", "mind", "viewer"),
+        apart=("core", "fading", "habits", "meter", "mind", "viewer"),
     ),
     Mirror(
         Session,

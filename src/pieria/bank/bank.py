@@ -8,38 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from pieria.bank.capture.distill import DistilledSessions, Observed
-from pieria.bank.core import Core
-from pieria.bank.facts.extracted import Extracted
-from pieria.bank.jobs.handlers import HANDLERS, Handlers
-from pieria.bank.jobs.queue import Jobs
-from pieria.bank.lazy import loaded_property
-from pieria.bank.results.general import Forgotten, Receipt
-from pieria.bank.results.quarantine import Lifted, Quarantine
-from pieria.bank.results.transfer import ExportReport, ImportReport
-from pieria.bank.vault.location import NOWHERE, VaultAt
-from pieria.record.change import Change
-from pieria.record.draft import Instant, NewMemory
-from pieria.record.event import AgentEvent
-from pieria.record.link import End, Link
-from pieria.record.memory import Memory, nothing
-from pieria.record.usage import Usage
-
-if TYPE_CHECKING:
-    from pieria.bank.capture.hooks import Hooks
-    from pieria.bank.capture.sources import Sources
-    from pieria.bank.facts.text_analysis import BankText
-    from pieria.bank.facts.verbs import Facts
-    from pieria.bank.graph.verbs import BankGraph
-    from pieria.bank.places import Places
-    from pieria.bank.rules import BankRules
-    from pieria.bank.scratchpad import Scratchpad
-    from pieria.bank.sessions.verbs import BankSessions
-    from pieria.bank.upkeep.verbs import Upkeep
-    from pieria.bank.vault.verbs import Vault
-    from pieria.sessions.session import Session
-    from pieria.store.protocol import Progress
-
 from pieria.bank.capture.observe import distil, observe
 from pieria.bank.delete.forget import forget
 from pieria.bank.delete.quarantine import lift, quarantine
@@ -47,10 +15,46 @@ from pieria.bank.delete.remove import purge, remove, restore
 from pieria.bank.delete.undo import undo
 from pieria.bank.facts.extraction import extract
 from pieria.bank.health import use_embedder
+from pieria.bank.jobs.handlers import HANDLERS
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.lazy import loaded_property
 from pieria.bank.read.links import link, touch, unlink
 from pieria.bank.reads import BankReads
+from pieria.bank.vault.location import NOWHERE
 from pieria.bank.write.remember import remember, remember_many
-from pieria.bank.write.update import Changes, Revised, invalidate, pin, revise, update, widen
+from pieria.bank.write.update import invalidate, pin, revise, update, widen
+from pieria.record.draft import NewMemory
+from pieria.record.memory import nothing
+
+if TYPE_CHECKING:
+    from pieria.bank.capture.distill import DistilledSessions, Observed
+    from pieria.bank.capture.hooks import Hooks
+    from pieria.bank.capture.sources import Sources
+    from pieria.bank.core import Core
+    from pieria.bank.facts.extracted import Extracted
+    from pieria.bank.facts.text_analysis import BankText
+    from pieria.bank.facts.verbs import Facts
+    from pieria.bank.graph.verbs import BankGraph
+    from pieria.bank.jobs.handlers import Handlers
+    from pieria.bank.places import Places
+    from pieria.bank.results.general import Forgotten, Receipt
+    from pieria.bank.results.quarantine import Lifted, Quarantine
+    from pieria.bank.results.transfer import ExportReport, ImportReport
+    from pieria.bank.rules import BankRules
+    from pieria.bank.scratchpad import Scratchpad
+    from pieria.bank.sessions.verbs import BankSessions
+    from pieria.bank.upkeep.verbs import Upkeep
+    from pieria.bank.vault.location import VaultAt
+    from pieria.bank.vault.verbs import Vault
+    from pieria.bank.write.update import Changes, Revised
+    from pieria.record.change import Change
+    from pieria.record.draft import Instant
+    from pieria.record.event import AgentEvent
+    from pieria.record.link import End, Link
+    from pieria.record.memory import Memory
+    from pieria.record.usage import Usage
+    from pieria.sessions.session import Session
+    from pieria.store.protocol import Progress
 
 
 class Bank(BankReads):
@@ -127,7 +131,6 @@ class Bank(BankReads):
 
     @loaded_property
     def text(self) -> BankText:
-        """What the bank's rules and models read in a text, without keeping it."""
         from pieria.bank.facts.text_analysis import BankText
 
         return BankText(self.core)

@@ -5,34 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import quarantines
-from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.health import doctor, stats, sync
+from pieria.bank.jobs.budget import BankMeter
 from pieria.bank.read.context import TOKENS, context
 from pieria.bank.read.get import changes, count, follow, get, history, identical, list_each, list_memories, wait
 from pieria.bank.read.links import links, neighbors, neighbors_each, usage
 from pieria.bank.read.recall import recall
-from pieria.bank.read.similar import Likeness, embedded, similar
+from pieria.bank.read.similar import embedded, similar
 from pieria.bank.read.timeline import around
 from pieria.bank.read.trace import trace
-from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Stats
-from pieria.bank.results.quarantine import Quarantine, Trace
-from pieria.models.mind import Mind
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
-from pieria.record.change import Change
-from pieria.record.decay import Fading
-from pieria.record.draft import Instant
-from pieria.record.filter import Viewer
-from pieria.record.habits import Habits
-from pieria.record.link import End, Link
-from pieria.record.memory import Memory
-from pieria.record.time import Clock
-from pieria.record.usage import Usage
-from pieria.store.protocol import Progress
+
+if TYPE_CHECKING:
+    from pieria.bank.core import Core
+    from pieria.bank.filters import Filters, ListFilters, Names
+    from pieria.bank.read.similar import Likeness
+    from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Stats
+    from pieria.bank.results.quarantine import Quarantine, Trace
+    from pieria.models.mind import Mind
+    from pieria.recall.answer import Recall
+    from pieria.recall.context.answer import Context
+    from pieria.record.change import Change
+    from pieria.record.decay import Fading
+    from pieria.record.draft import Instant
+    from pieria.record.filter import Viewer
+    from pieria.record.habits import Habits
+    from pieria.record.link import End, Link
+    from pieria.record.memory import Memory
+    from pieria.record.time import Clock
+    from pieria.record.usage import Usage
+    from pieria.store.protocol import Progress
 
 
 class BankReads:
@@ -50,6 +54,7 @@ class BankReads:
         self.secrets: str = core.secrets
         self.fading: Fading = core.fading
         self.habits: Habits = core.habits
+        self.meter: BankMeter = core.meter
         self.is_user_bank: bool = core.is_user_bank
         self.is_foreign: bool = core.is_foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""

@@ -194,7 +194,9 @@ def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
         event |= {"own": payload.get("tool_use_id"), "tool": payload["tool_name"], "input": _input(payload)}
         return event | {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
     text = payload.get(key) or ""
-    event["text"] = _loaded("typed").typed(text) if what == "prompt" and ("<" in text or "# " in text) else text
+    event["text"] = (
+        _loaded("language.typed").typed(text) if what == "prompt" and ("<" in text or "# " in text) else text
+    )
     if what in SPOKEN:
         # Other events may occur several times in one turn.
         event["own"] = payload.get("turn_id") or payload.get("prompt_id")
@@ -313,7 +315,7 @@ def screened(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cleaner() -> Cleaner:
-    privacy = _loaded("privacy")
+    privacy = _loaded("record.privacy")
 
     def clean(text: str, key: str, limit: int) -> tuple[str, int]:
         """Return the cleaned text and its full length. `key` may mark the text as a secret.
@@ -321,7 +323,7 @@ def _cleaner() -> Cleaner:
         Only the kept ends of a long text are searched for secrets.
         """
         if "<<<" in text:
-            text = _loaded("unfence").unfenced(text)
+            text = _loaded("record.unfence").unfenced(text)
         text = privacy.cut_private(text)[0]
         length = len(text)
         half = max(limit, SEARCHED // 2)
@@ -333,17 +335,18 @@ def _cleaner() -> Cleaner:
 
 
 def _loaded(name: str) -> ModuleType:
-    """Import a pure file of `pieria.record` without the package, whose import would double the hook's time."""
+    """Import a pure file without the packages above it, whose import would double the hook's time."""
     from importlib import import_module
     from types import ModuleType
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for package, folder in (("pieria", root), ("pieria.record", os.path.join(root, "record"))):
+    layer = name.partition(".")[0]
+    for package, folder in (("pieria", root), (f"pieria.{layer}", os.path.join(root, layer))):
         if package not in sys.modules:
             made = ModuleType(package)
             made.__path__ = [folder]
             sys.modules[package] = made
-    return import_module(f"pieria.record.{name}")
+    return import_module(f"pieria.{name}")
 
 
 def _ends(text: str, limit: int, length: int) -> str:
@@ -383,7 +386,7 @@ def _append(spool: str, line: dict[str, Any]) -> None:
     written = f"\n{_written(line)}\n".encode("utf-8", "surrogatepass")
     if os.path.exists(pair := os.path.join(spool, "seal.json")):
         with open(pair, encoding="ascii") as file_of_pair:
-            written = _loaded("spool_seal").sealed(file_of_pair.read(), written)
+            written = _loaded("record.spool_seal").sealed(file_of_pair.read(), written)
     path = os.path.join(spool, LIVE)
     for _ in range(TRIES):
         file = _opened(path)

@@ -96,4 +96,4 @@ def _tokens(sentence: str) -> list[str]:
 
 @cache
 def load_model() -> Model:
-    return Model(**json.loads(files("pieria.record").joinpath(WEIGHTS).read_text(encoding="utf-8")))
+    return Model(**json.loads(files("pieria.language").joinpath(WEIGHTS).read_text(encoding="utf-8")))
