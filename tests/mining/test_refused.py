@@ -179,7 +179,7 @@ def test_a_turn_that_a_bank_refuses_keeps_no_other_away(tmp_path: Path) -> None:
     with pieria.open("strict", data=tmp_path / "data", settings={"secrets": "refuse"}) as bank:
         report = mine(bank, file, conversations=True)
         assert report.memories == {"new": 5, "refused": 2}
-        assert report.refused[0].reason == "text: refused, for it seems to hold a secret (github_token)"
+        assert report.refused[0].reason == "text: refused, since it seems to contain a secret (github_token)"
         assert report.refused[1].reason.startswith("at: expected a date")
         assert key not in str(report.as_dict())
         assert mine(bank, file, conversations=True).memories == {"unchanged": 7}

@@ -78,9 +78,9 @@ def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str)
     shown = worked(served, what=what)
     assert "Nothing was changed." in shown and "The rollback of March" in shown and "We chose JWT." not in shown
     assert served.client.get("/banks/notes/memories").text.count("data-item") == 3
-    assert 'name="really"' in shown and "To be " in shown
+    assert 'name="really"' in shown and "Would be " in shown
     done = worked(served, what=what, really="yes")
-    assert "It is done." in done and "To be " not in done and "The rollback of March" in done
+    assert "Done. Each memory" in done and "Would be " not in done and "The rollback of March" in done
     with pieria.open("notes") as bank:
         [memory] = bank.history("old")[-1:]
         assert left in (memory.standing.ended, memory.status)

@@ -104,7 +104,7 @@ def test_who_is_no_person_gets_no_buttons(served: Served, signed_in: bool) -> No
 def test_a_person_who_only_reads_gets_no_buttons(served: Served) -> None:
     seal = sign_in(served, "read", person=True)
     page = served.client.get(RULES).text
-    assert "Your token only reads" in page and "rules/accept" not in page
+    assert "Your token is read-only" in page and "rules/accept" not in page
     answer = served.client.post(f"{RULES}/accept", data={"seal": seal, "id": "force", "seen": "0"})
     assert answer.status_code == 403
 

@@ -137,8 +137,8 @@ def test_what_another_process_has_open_is_refused_and_nothing_is_lost(served: Se
 def test_a_session_that_was_left_is_committed_from_the_page_and_both_who_click_are_told(left: str) -> None:
     with facing() as served:
         told = html.unescape(over(served, decide(served, "commit", left)))
-        assert "It is written: 10 nodes with 10 ties." in told and "2 procedural nodes" in told
-        assert f'href="{SESSIONS}/one?id={left}">Go on</a>' in told
+        assert "Committed 10 nodes with 10 links." in told and "2 procedural nodes" in told
+        assert f'href="{SESSIONS}/one?id={left}">Continue</a>' in told
         shown = re.findall(r"memory\?id=[^\"]+", told)
         assert len(shown) == 10 and served.client.get(f"/banks/notes/{shown[0]}").status_code == 200
         second = decide(served, "commit", left)
@@ -198,7 +198,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             seal = sign_in(served)
             commit, asked = f"{SESSIONS}/commit", {"seal": seal, "id": session.id}
             told = over(served, served.client.post(commit, data=asked))
-            assert 'role="alert"' in told and "Nothing is lost" in told and "Commit tries again" in told
+            assert 'role="alert"' in told and "No step was lost" in told and "Commit tries again" in told
             page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
             assert "What went wrong" in page and all(observation in page for observation, _ in STEPS)
             llm.script = [slowly] * 40
@@ -207,12 +207,12 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             own = dict(served.client.cookies)
             refused = served.client.post(commit, data={"seal": sign_in(served), "id": session.id})
             assert refused.status_code == 409 and "Somebody else has begun it" in refused.text
-            assert "begun by somebody else" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+            assert "started by another user" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
             assert served.client.get(first.headers["location"]).status_code == 404
             go_on.set()
             served.client.cookies.clear()
             served.client.cookies.update(own)
-            assert "It is written: " in over(served, first)
+            assert "Committed " in over(served, first)
     with pieria.open("notes", settings={"llm": "none"}) as bank:
         assert bank.count(kinds=["episodic"]) == len(STEPS)
 
@@ -267,11 +267,11 @@ def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monke
             begun, again = ask(served, **question), ask(served, **question)
             task = begun.headers["location"]
             assert begun.status_code == 303 and again.headers["location"] == task
-            assert "Under way" in served.client.get(task).text
+            assert "Running" in served.client.get(task).text
             go_on.set()
             page = html.unescape(over(served, begun))
             assert "pier nine" in page and "How it was found" in page and "get mode" in page
-            back = re.search(r'href="([^"]*)">Go on</a>', page)
+            back = re.search(r'href="([^"]*)">Continue</a>', page)
             assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
             with pieria.open("notes", settings={"llm": "none"}) as bank:
                 bank.sync()
@@ -310,14 +310,14 @@ def test_a_server_that_is_stopped_meanwhile_loses_nothing_and_the_next_one_goes_
         llm.script = [hangs] * 40
         with started() as process, process.client(headers={"accept": "text/html"}) as client:
             form["seal"] = seal_in(client.get(one))
-            assert "Under way" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
+            assert "Running" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
             assert process.stop() == 0
         llm.script = []
         with started() as process, process.client(headers={"accept": "text/html"}) as client:
             page = client.get(one)
-            assert "Nothing is lost: it goes on where somebody takes it up" in page.text
+            assert "Nothing is lost, and the extraction can be continued" in page.text
             form["seal"] = seal_in(page)
-            for deed, outcome in (("go-on", "Knowledge is drawn."), ("commit", "It is written: ")):
+            for deed, outcome in (("go-on", "The knowledge is extracted."), ("commit", "Committed ")):
                 begun = client.post(f"{SESSIONS}/{deed}", data=form)
                 assert outcome in over_at(client, begun)
     with pieria.open("notes", settings={"llm": "none"}) as bank:
@@ -353,7 +353,7 @@ def test_the_changeset_is_told_with_ties_steps_and_what_is_there_already(
         assert "3 nodes and 4 ties as things stand" in page
         assert page.count('href="#step-5">step 5</a>') == 3
         assert "80 % sure" in page and "membership, tag" in page
-        assert 'memory?id=ferry">“Ferry”</a>, which is there already and stays' in page
+        assert 'memory?id=ferry">“Ferry”</a>, which does not change' in page
         assert (
             "“Cross the bay”" in page
             and "is the same purpose as" in page
@@ -459,7 +459,7 @@ def test_a_recall_by_any_door_unfolds_into_its_trace_without_its_words(served: S
     assert '<th scope="row">text</th>' in by_page and "Cut by the deadline" in by_page and "Confidence" in by_page
     for told in ("hop 0", "multi hop", "terms", "reasoning"):
         assert f'<th scope="row">{told}</th><td>' in of_knowledge
-    assert "No model was asked: rules judged." in of_knowledge and "semantic, score" in of_knowledge
+    assert "No model was called: rules decided." in of_knowledge and "semantic, score" in of_knowledge
 
 
 def test_a_trace_leads_only_to_what_the_caller_may_see(served: Served) -> None:

@@ -174,7 +174,7 @@ def test_one_signs_in_once_and_is_out_when_the_token_is_revoked(served: Served) 
     assert "Sign in" in door.text
     seal = seal_in(door)
     wrong = served.client.post("/sign-in", data={"seal": seal, "token": "pieria_made-up", "next": there})
-    assert wrong.status_code == 401 and "this token is not known" in wrong.text
+    assert wrong.status_code == 401 and "the token is unknown" in wrong.text
     right = served.client.post("/sign-in", data={"seal": seal, "token": shown, "next": there})
     assert (right.status_code, right.headers["location"]) == (303, there)
     cookie = right.headers["set-cookie"]
@@ -286,7 +286,7 @@ def test_where_there_is_no_bank_the_first_page_says_how_to_begin() -> None:
     with serving() as served:
         answer = served.client.get("/", headers={"accept": "text/html"})
         assert answer.status_code == 200
-        assert "Nothing is remembered yet" in answer.text and "pieria remember" in answer.text
+        assert "No memories yet" in answer.text and "pieria remember" in answer.text
 
 
 def test_every_page_has_a_letter_of_its_own() -> None:

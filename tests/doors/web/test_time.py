@@ -69,7 +69,7 @@ def test_what_happened_until_a_day_is_found_among_many(monkeypatch: pytest.Monke
         for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
             page = served.client.get(TIME, params={"until": until}).text
             assert numbers(page) == [newest, newest - 1, newest - 2], until
-        assert "Nothing had happened by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
+        assert "No changes by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
 
 
 def test_whoever_undoes_what_was_long_ago_stays_there(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
