@@ -118,7 +118,7 @@ def test_what_changed_nothing_does_not_say_that_it_did(ask: Ask, bank: Bank) -> 
         (("update", "jwt", "We chose PASETO."), "updated"),
     ):
         assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
-        assert ask(*arguments, "--no-json").out.startswith("as it was jwt")
+        assert ask(*arguments, "--no-json").out.startswith("unchanged jwt")
 
 
 # --- forgetting

@@ -156,7 +156,7 @@ def test_history_shows_what_changed_and_why(ask: Ask, bank: Bank) -> None:
     shown = ask("history", "jwt", "--no-json").out
     parts = (
         "remembered", "JWT, rotated daily.", "0.8 -> 0.9", "security review", "False -> True", "removed", "we moved on",
-        "brought back",
+        "restored",
     )  # fmt: skip
     places = [shown.find(part) for part in parts]
     assert -1 not in places

@@ -42,7 +42,7 @@ def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: P
     bank.jobs.add("embed")
     answer = ask("worker", "--once")
     assert answer.json == {"banks": ["default"], "jobs": {"done": 1}}
-    assert answer.err.count("foreign is left alone") == 1
+    assert answer.err.count("foreign is skipped") == 1
     assert ask("worker", "--once", "--bank", "foreign").code == 3
 
 

@@ -95,7 +95,9 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "upkeep": Listed(f"{_COMMANDS}.upkeep:upkeep", "Summarize, archive, merge and check memories."),
         "review": Listed(f"{_COMMANDS}.decay:review", "List memories that will soon be forgotten."),
         "decay": Listed(f"{_COMMANDS}.decay:decay", "Plot how a memory fades."),
-        "maintenance": Listed(f"{_COMMANDS}.maintenance:maintenance", "Show a bank's disk space, and free what is unused."),
+        "maintenance": Listed(
+            f"{_COMMANDS}.maintenance:maintenance", "Show a bank's disk space, and free what is unused."
+        ),
         "models": Listed(f"{_COMMANDS}.models:models", "Install embedding models, to search by meaning."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a sample bank."),
     },

@@ -56,7 +56,7 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.console import line
 
-        yield line((f"{done.kept:,} kept", "green"), (f", {done.repeated:,} known already", "dim"))
+        yield line((f"{done.kept:,} kept", "green"), (f", {done.repeated:,} already stored", "dim"))
 
     call.reply(document, people, [str(done.kept)])
     if len(problems) == 1:
@@ -69,7 +69,9 @@ def _read() -> list[Any]:
     """Return the events; a line that is not JSON is replaced by its error. Raise the errors if no line is JSON."""
     written = sys.stdin.buffer.read(MOST + 1)
     if len(written) > MOST:
-        raise InputError("standard input", f"at most {MOST:,} bytes", written, hint="Split the events into several calls.")
+        raise InputError(
+            "standard input", f"at most {MOST:,} bytes", written, hint="Split the events into several calls."
+        )
     text = decoded(written, "standard input")
     try:
         whole = parsed(text)

@@ -24,20 +24,30 @@ HOSTS = ("claude-code", "codex", "gemini", "generic")
 
 @click.command(cls=Command)
 @click.option("--query", metavar="TEXT", help="Select memories on this topic, such as a prompt.")
-@click.option("--file", "--files", "files", metavar="PATH", multiple=True, help="Select memories on this file; may be repeated.")
+@click.option(
+    "--file", "--files", "files", metavar="PATH", multiple=True, help="Select memories on this file; may be repeated."
+)
 @click.option("--place", metavar="WING[/ROOM]", help="Only memories of this place; standing rules always appear.")
 @click.option(
     "--budget", "budget_tokens", type=WHOLE, metavar="TOKENS", help="At most this many tokens; 2,000 by default."
 )
-@click.option("--session", metavar="ID", help="The session that gets the context, as of its stored moment if --keep stored one.")
+@click.option(
+    "--session", metavar="ID", help="The session that gets the context, as of its stored moment if --keep stored one."
+)
 @click.option("--keep", is_flag=True, help="Give this session the same context from now on.")
 @click.option("--anew", is_flag=True, help="Ignore the stored moment of the session.")
 @click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
 @click.option(
-    "--hook", type=OneOf(*HOSTS), metavar="HOST", help="Act as a hook of this host: claude-code, codex, gemini or generic."
+    "--hook",
+    type=OneOf(*HOSTS),
+    metavar="HOST",
+    help="Act as a hook of this host: claude-code, codex, gemini or generic.",
 )
 @click.option(
-    "--within", type=NUMBER, metavar="SECONDS", help="With --hook: end after this time, without context if none is ready."
+    "--within",
+    type=NUMBER,
+    metavar="SECONDS",
+    help="With --hook: end after this time, without context if none is ready.",
 )
 @click.option(
     "--fallback-data",

@@ -34,7 +34,9 @@ def _triple(function: Function) -> Function:
 def _evidence(function: Function) -> Function:
     for option in (
         click.option("--source", metavar="SOURCE", help="Where it comes from."),
-        click.option("--memory", metavar="ID", help="The memory that states it; a purge of the memory erases the fact too."),
+        click.option(
+            "--memory", metavar="ID", help="The memory that states it; a purge of the memory erases the fact too."
+        ),
         click.option("--confidence", type=NUMBER, help="How certain it is, from 0 to 1."),
     ):
         function = option(function)
@@ -91,7 +93,9 @@ def invalidate(call: Call, /, subject: str, predicate: str, object: str, **value
 @click.option("--reason", help="The reason.")
 @click.option("--purge", is_flag=True, help="Erase it for good, with all its versions.")
 @click.option("--dry-run", is_flag=True, help="With --purge: only show what would be erased.")
-@click.option("--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed.")
+@click.option(
+    "--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before erasing.")
 @speaking
 @click.pass_obj

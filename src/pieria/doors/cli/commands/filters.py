@@ -24,11 +24,11 @@ _FILTERS = (
     click.option("--place", metavar="WING[/ROOM]", help="Only in this place; */ROOM matches that room in any wing."),
     click.option("--scope", type=OneOf(*SCOPES), multiple=True, help="Only with this scope."),
     click.option("--session", metavar="ID", help="Only from this session, its private memories included."),
-    click.option("--channel", metavar="NAME", help="Only from this channel, the private memories of its sessions included."),
+    click.option("--channel", metavar="NAME", help="Only from this channel, its sessions' private memories included."),
     click.option("--author", metavar="NAME", help="Only by this author."),
     click.option("--author-type", type=OneOf(*AUTHOR_TYPES), help="Only by this type of author."),
     click.option("--source", metavar="SOURCE", help="Only from this source."),
-    click.option("--meta", type=PAIRS, multiple=True, help="Only with this value in meta; key:=JSON if it is not text."),
+    click.option("--meta", type=PAIRS, multiple=True, help="Only with this value in meta; key:=JSON if not text."),
     click.option("--since", type=TIME, help="Only said, or happened, at this time or later."),
     click.option("--until", type=TIME, help="Only said, or happened, before this time; a date includes that day."),
     click.option("--used-since", type=TIME, help="Only used at this time or later; writing counts as a use."),
@@ -39,7 +39,9 @@ _FILTERS = (
 )  # fmt: skip
 
 _BEYOND = (
-    click.option("--include", type=OneOf(*INCLUDED), multiple=True, help="Also include these, which are left out by default."),
+    click.option(
+        "--include", type=OneOf(*INCLUDED), multiple=True, help="Also include these, which are left out by default."
+    ),
     click.option("--pinned/--not-pinned", default=None, help="Only pinned memories, or only others."),
 )
 

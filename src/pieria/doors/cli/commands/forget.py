@@ -25,10 +25,16 @@ SHOWN = 20
 
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--source", metavar="SOURCE", help="Everything from this source: a file, an address, or an ingested experience.")
+@click.option(
+    "--source", metavar="SOURCE", help="Everything from this source: a file, an address, or an ingested experience."
+)
 @click.option("--of-session", metavar="ID", help="Everything said or learned in this session.")
-@click.option("--dry-run", is_flag=True, help="With --source, --of-session or --purge: only show what would be removed.")
-@click.option("--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed.")
+@click.option(
+    "--dry-run", is_flag=True, help="With --source, --of-session or --purge: only show what would be removed."
+)
+@click.option(
+    "--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed."
+)
 @click.option("--reason", help="The reason, which the history shows.")
 @click.option("--purge", is_flag=True, help="Erase them for good: every version, and everything derived from them.")
 @click.option("--yes", is_flag=True, help="Do not ask before erasing.")
@@ -133,7 +139,9 @@ def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
     if len(told.ids) > SHOWN:
         sys.stderr.write(f"  and {len(told.ids) - SHOWN:,} more\n")
     if told.also:
-        sys.stderr.write(f"  and {len(told.also):,} derived from them: {inert(' '.join(told.also[:SHOWN]), one_line=True)}\n")
+        sys.stderr.write(
+            f"  and {len(told.also):,} derived from them: {inert(' '.join(told.also[:SHOWN]), one_line=True)}\n"
+        )
     if not click.confirm("Erase all of this for good, with every version?", err=True):
         sys.stderr.write("nothing was erased\n")
         click.get_current_context().exit(1)

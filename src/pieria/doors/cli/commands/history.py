@@ -43,9 +43,7 @@ def history(call: Call, /, id: str, revisions: bool, jsonl: bool) -> None:
 @click.command(cls=Command)
 @click.option("--since", metavar="SEQ", type=WHOLE, help="Only changes after this number.")
 @click.option("--limit", type=WHOLE, help="At most this many, the first ones.")
-@click.option(
-    "-n", "--last", type=WHOLE, help=f"At most this many, the last ones; {LAST} if no other option is given."
-)
+@click.option("-n", "--last", type=WHOLE, help=f"At most this many, the last ones; {LAST} if no other option is given.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each change.")
 @click.pass_obj
 def changes(call: Call, /, jsonl: bool, **values: Any) -> None:

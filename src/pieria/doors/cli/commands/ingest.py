@@ -65,7 +65,9 @@ def _shown(receipts: Sequence[IngestReceipt]) -> Iterator[RenderableType]:
         if one.is_new:
             yield line(("learned from ", "green"), (one.source_id, "bold"), (f"  {said}", "dim"))
         elif one.purged and not one.node_ids:
-            yield line(("erased since ", "yellow"), (one.source_id, "bold"), "  it cannot be ingested again under this id")
+            yield line(
+                ("erased since ", "yellow"), (one.source_id, "bold"), "  it cannot be ingested again under this id"
+            )
         else:
             erased = f", {len(one.purged):,} erased since" if one.purged else ""
             said = f"{said}, {stamp(one.stored_at)}{erased}"
