@@ -150,7 +150,7 @@ def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
     assert (
         "1 event was refused: `pieria hooks drain --refused` tries again" in ask("hooks", "status", "--no-json").out
     )
-    assert "handed over" in ask("hooks", "drain", "--no-json").out
+    assert "stored: " in ask("hooks", "drain", "--no-json").out
 
 
 @pytest.mark.parametrize("command", [("worker", "--once"), ("worker", "--idle", "1")])

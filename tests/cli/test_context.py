@@ -178,7 +178,7 @@ def test_the_log_holds_nothing_of_a_payload(ask: Ask, home: Path) -> None:
     for stdin in ('"what I told nobody"', json.dumps(begun("what I told\nnobody"))):
         assert "what I told" in ask("context", "--hook", "claude-code", stdin=stdin).err
     log = (home / "data" / "spool" / "hook.log").read_text()
-    assert (log.count("nothing is told"), log.count("expected"), log.count("I told")) == (2, 2, 0)
+    assert (log.count("no context"), log.count("expected"), log.count("I told")) == (2, 2, 0)
 
 
 @pytest.mark.usefixtures("told")

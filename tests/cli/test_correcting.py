@@ -181,7 +181,7 @@ def test_a_purge_asks_the_person_at_the_terminal(
     bank.link("drawn", "jwt", "provenance")
     left += left == 3
     answer = terminal("forget", "--purge", "jwt", typed=typed)
-    assert "We chose JWT" in answer.out and "with them 1: drawn" in answer.out
+    assert "We chose JWT" in answer.out and "1 derived from them: drawn" in answer.out
     assert "[y/N]" in answer.out
     assert answer.code == (0 if left == 2 else 1)
     assert ask("count").json == {"count": left}

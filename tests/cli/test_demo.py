@@ -134,7 +134,7 @@ def test_what_is_private_is_not_kept(told: dict[str, Any], kept: Path) -> None:
     word = max(private.split(), key=len)
     assert all(word.encode() not in file.read_bytes() for file in kept.iterdir())
     assert "private:cut" in json.dumps(told)
-    refused = scene(told, "What is private")["calls"]
+    refused = scene(told, "Private text stays out")["calls"]
     assert "privacy" in [call["result"].get("code") for call in refused if isinstance(call["result"], dict)]
 
 

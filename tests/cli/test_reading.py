@@ -65,7 +65,7 @@ def test_a_purged_memory_says_so(ask: Ask, bank: Bank) -> None:
 def test_what_was_not_known_then_says_since_when_it_is(ask: Ask, bank: Bank) -> None:
     missing = ask("get", "jwt", "--known-at", "2020-01-01")
     assert missing.code == 1
-    assert "known since" in missing.err
+    assert "known it since" in missing.err
 
 
 def test_an_unknown_id_is_told(ask: Ask, bank: Bank) -> None:

@@ -80,7 +80,7 @@ def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str])
 def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
     for text in ("Deploys run Fridays at noon.", "Deploys run Fridays at noon!", "Maya prefers tea."):
         ask("remember", text)
-    assert "1.00 alike" in ask("upkeep", "clusters", "--no-json").out
+    assert "similarity 1.00" in ask("upkeep", "clusters", "--no-json").out
     [cluster] = ask("upkeep", "clusters", "-q").out.split()
     assert ask("upkeep", "duplicates").json["whole"] == 1
     assert ask("upkeep", "merge", cluster, "--dry-run").json["change"] is None

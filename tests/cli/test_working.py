@@ -24,7 +24,7 @@ def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Ba
     assert told == {"banks": ["default", "other", "@me"], "jobs": {"done": 3}}
     assert bank.jobs.get(ids[0]).state == "done"
     assert ask("worker", "--once").json["jobs"] == {}
-    assert "nothing to do" in ask("worker", "--once", "--no-json").out
+    assert "no jobs" in ask("worker", "--once", "--no-json").out
     bank.jobs.add("embed")
     assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
 

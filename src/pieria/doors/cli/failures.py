@@ -24,7 +24,7 @@ _AS_COMMANDS = (
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
     *((f"sessions_{verb} ", f"`pieria session {verb}` ") for verb in ("start", "close", "commit", "discard", "state")),
     ("as unless_changed_since", "as --unless-changed-since"),
-    ("See with dry_run", "See with --dry-run"),
+    (" with dry_run ", " with --dry-run "),
     ("as as_told", "as --as-told"),
     ("or with replace,", "or with --replace,"),
     ('unless_exists="id"', "--unless-exists id"),
