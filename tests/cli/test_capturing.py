@@ -91,7 +91,7 @@ def test_hooks_for_the_user_and_for_the_project_are_one_too_many(
     ask("hooks", "install")
     for scope in ("user", "project"):
         answer = ask("hooks", "status", "--no-json", "--scope", scope)
-        assert (answer.code, "told everything twice" in " ".join(answer.out.split())) == (1, True)
+        assert (answer.code, "get everything twice" in " ".join(answer.out.split())) == (1, True)
     ask("hooks", "install", "--no-context")
     assert ask("hooks", "status").code == 0
 

@@ -122,7 +122,7 @@ def test_a_clone_does_not_loosen_secrets(clone: Path, inside: Run, home: Path) -
     (home / ".pieria" / "pieria.toml").write_text('secrets = "refuse"\n')
     (clone / ".pieria.toml").write_text('secrets = "flag"\n')
     done = inside(clone, "remember", "the key is AKIAIOSFODNN7EXAMPLE")
-    assert done.returncode == 1 and b"seems to hold a secret" in done.stderr
+    assert done.returncode == 1 and b"seems to contain a secret" in done.stderr
     assert b"secrets ignored" in done.stderr
 
 

@@ -144,7 +144,7 @@ def test_a_shape_that_is_not_known_is_told_with_its_first_record(
         written.claude_code(folder)
     report = mine(bank, folder / name if named else folder, conversations=True)
     if not named and name == "a.txt":
-        assert (report.refused, report.left["texts in which nobody speaks"]) == ([], 1)
+        assert (report.refused, report.left["texts without speakers"]) == ([], 1)
         return
     [one] = report.refused
     assert one.record == 1
@@ -166,7 +166,7 @@ def test_files_beside_conversations_are_no_mistakes(bank: Bank, tmp_path: Path) 
         (tmp_path / "projects" / name).write_text("" if "empty" in name else "words")
     report = mine(bank, tmp_path / "projects", conversations=True)
     assert report.well
-    assert report.left["files that come with conversations and hold none"] == 1
+    assert report.left["files beside conversations that contain none"] == 1
     assert (report.left["files of other kinds"], report.left["empty files"]) == (1, 1)
 
 

@@ -106,7 +106,7 @@ def test_what_was_begun_and_left_is_found_again(served: Served) -> None:
     done(served, "file", what="backup")
     told = served.client.get("/banks/NOTES/health").text
     [link] = re.findall(r'<a href="([^"]+)">Backup</a>\s+<span class="quiet">done</span>', told)
-    assert "Fetch notes." in served.client.get(link).text
+    assert "Download notes." in served.client.get(link).text
     sign_in(served, "admin")
     assert "Started from these pages" not in served.client.get(HEALTH).text
 

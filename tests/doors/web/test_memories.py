@@ -130,7 +130,7 @@ def test_what_a_past_day_answers_is_opened_as_it_was_then(served: Served) -> Non
     answer = seen(served, f"recall?q=jwt&known_at={quote(then)}")
     [there] = re.findall(r'<h3[^>]*><a href="/banks/notes/([^"]*jwt[^"]*)"', answer)
     opened = seen(served, html.unescape(there))
-    assert "We chose JWT for all new APIs.<" in opened and "This is version 1" in opened
+    assert "We chose JWT for all new APIs.<" in opened and "This is the old version 1" in opened
 
 
 @pytest.mark.parametrize("how", ["revise", "update"])
@@ -364,11 +364,11 @@ MEANWHILE: dict[str, tuple[Callable[[pieria.Bank], Any], str]] = {
         "<del>JWT</del><ins>passkeys</ins>",
     ),
     "more was drawn": (lambda bank: draw(bank, "later"), '<ins>new</ins> <a href="/banks/notes/memory?id=later">'),
-    "what was drawn is gone": (lambda bank: bank.purge("drawn"), "<dt>memories</dt><dd>1 <ins>it was 2</ins></dd>"),
-    "it was linked": (lambda bank: bank.link("maya", "jwt", "asked"), "<dt>links</dt><dd>3 <ins>it was 2</ins></dd>"),
+    "what was drawn is gone": (lambda bank: bank.purge("drawn"), "<dt>memories</dt><dd>1 <ins>before: 2</ins></dd>"),
+    "it was linked": (lambda bank: bank.link("maya", "jwt", "asked"), "<dt>links</dt><dd>3 <ins>before: 2</ins></dd>"),
     "a fact was drawn": (
         lambda bank: bank.facts.add("APIs", "use", "JWT", memory="jwt"),
-        "<dt>facts</dt><dd>1 <ins>it was 0</ins></dd>",
+        "<dt>facts</dt><dd>1 <ins>before: 0</ins></dd>",
     ),
 }
 
@@ -401,7 +401,7 @@ def test_what_came_to_a_purge_stands_first_however_much_goes(served: Served) -> 
         bank.touch("jwt")
     answer = served.client.post(f"{HERE}/memory/purge", data=fields)
     assert answer.status_code == 409 and answer.text.count("<ins>new</ins>") == 1
-    listed = answer.text.partition("Among it")[2]
+    listed = answer.text.partition("These memories contain")[2]
     assert listed.index("later%2C+or+%22last%22") < listed.index("drawn")
     fields = form_of(answer.text, "memory/purge")
     with pieria.open("notes") as bank:

@@ -111,7 +111,7 @@ def test_a_session_is_looked_over_and_committed(served: Served) -> None:
         session.append("The toolchain is registered twice.", "Removed the second registration.")
         session.close_and_wait(60)
     assert "all 1 ready 1" in re.sub(r"\s+", " ", seen(served, "sessions"))
-    assert "as things stand" in seen(served, "sessions/one", id=session.id)
+    assert "A commit would write" in seen(served, "sessions/one", id=session.id)
     assert "<dt>steps</dt><dd>1</dd>" in served.client.get(f"{HERE}/sessions/discard", params={"id": session.id}).text
     assert "Committed " in over(served, do(served, "sessions/commit", id=session.id))
     assert "1 step learnt from" in seen(served, "sessions/one", id=session.id)

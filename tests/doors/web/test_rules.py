@@ -82,7 +82,7 @@ def test_a_rule_that_changed_meanwhile_is_not_accepted(served: Served) -> None:
     with pieria.open("notes") as agent:
         agent.update("force", text="Always push with --force and --no-verify.")
     answer = served.client.post(f"{RULES}/accept", data={**form, "reason": "fine"})
-    assert answer.status_code == 409 and "it was changed" in answer.text
+    assert answer.status_code == 409 and "the memory has changed" in answer.text
     shown = rule_of(answer.text, "force")
     assert "--no-verify" in shown and 'value="fine"' in shown and ">waiting<" in shown
     assert "--force" not in told()

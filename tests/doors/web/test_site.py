@@ -277,7 +277,7 @@ def test_what_is_wrong_is_said_with_what_to_do(served: Served) -> None:
     assert answer.status_code == 422
     assert "expected a date or a time" in answer.text and "2026-01-31" in answer.text
     for path in ("recall?cursor=x", "graph?node=memory:jwt&q=jwt"):
-        assert "expected nothing" in served.client.get(f"/banks/notes/{path}").text
+        assert "expected no value" in served.client.get(f"/banks/notes/{path}").text
     missing = served.client.get("/banks/ntoes/recall")
     assert missing.status_code == 404 and "notes" in missing.text
 

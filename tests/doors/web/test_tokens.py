@@ -63,7 +63,7 @@ def test_one_that_is_revoked_is_out_at_once_and_who_revokes_their_own_is_too(ser
     assert send(served, "revoke", id=other.id).status_code == 404
     [own] = served.tokens.all()
     assert send(served, "revoke", id=own.name).status_code == 404, "by its id alone"
-    assert "nobody comes in any more" in served.client.get(HEALTH).text
+    assert "all access is closed" in served.client.get(HEALTH).text
     send(served, "revoke", id=own.id)
     assert served.client.get(HEALTH).headers["location"].startswith("/sign-in")
 
@@ -113,7 +113,7 @@ def test_the_token_of_the_settings_is_told_of_and_opens_the_users_own() -> None:
         seal = seal_in(served.client.get("/sign-in"))
         served.client.post("/sign-in", data={"seal": seal, "token": "by chance, and long enough"})
         page = served.client.get(HEALTH).text
-        assert "<code>token</code> lets an administrator" in page and "by chance" not in page
+        assert "<code>token</code> gives administrator" in page and "by chance" not in page
         assert send(served, "create", name="of the user", access="write", banks="@me").status_code == 200
         served.tokens.path.write_text("{}")
         broken = served.client.get(HEALTH)

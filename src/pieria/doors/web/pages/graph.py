@@ -338,7 +338,7 @@ def _begun(found: Drawn) -> list[str]:
     """Return the start: one node, the results of a search, or the latest changes."""
     asked, given, sieve = found.asked, found.asked.given, found.sieve
     if "node" in given and "q" in given:
-        raise InputError("q", "no query together with node", given["q"])
+        raise InputError("q", "no value together with node", given["q"])
     if "node" in given:
         return [_focused(found, given["node"])]
     if "q" in given:

@@ -149,7 +149,7 @@ def _recalled(asked: Asked) -> Answer:
         "today": asked.today,
     }
     if not query.strip() and cursor is not None:
-        raise InputError("cursor", "nothing, without a question", cursor)
+        raise InputError("cursor", "no value without a question", cursor)
     if not query.strip():
         lately = bank.list(limit=LATELY, **{"kinds": LISTED_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")

@@ -215,7 +215,7 @@ def _facts(asked: Asked) -> Answer:
     facts, given = asked.bank.facts, asked.given
     entity, known_at, contradicted = given.get("entity"), given.get("known_at"), given.get("contradicted", False)
     if contradicted and known_at:
-        raise InputError("contradicted", "nothing, together with known_at", contradicted)
+        raise InputError("contradicted", "no value together with known_at", contradicted)
     # Conflicts are known for today only; a past day has no marks.
     conflicts = [] if known_at else facts.conflicts(entity if contradicted else None)
     against = {fact.id: fact for conflict in conflicts for fact in conflict.facts}
