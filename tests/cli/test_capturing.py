@@ -147,9 +147,7 @@ def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
     again = ask("hooks", "drain", "--refused").json
     assert (again["again"], again["refused"]) == (1, 1)
     assert "`pieria hooks status`" in ask("doctor").err
-    assert (
-        "1 event was refused: `pieria hooks drain --refused` tries again" in ask("hooks", "status", "--no-json").out
-    )
+    assert "1 event was refused: `pieria hooks drain --refused` tries again" in ask("hooks", "status", "--no-json").out
     assert "stored: " in ask("hooks", "drain", "--no-json").out
 
 

@@ -230,7 +230,9 @@ def test_a_host_that_never_closes_the_pipe_is_not_held_up(environment: dict[str,
         assert (process.stdout.read(), process.stderr.read()) == (
             b"", b"note: no context: the answer took more than 0.5 s\n",
         )  # fmt: skip
-    assert "claude-code: no context: the answer took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
+    assert (
+        "claude-code: no context: the answer took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
+    )
 
 
 @pytest.mark.usefixtures("told")
