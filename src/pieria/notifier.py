@@ -185,7 +185,7 @@ class Courier:
         except RuntimeError as problem:
             with self._changed:
                 self._thread = None
-            log.info("a notifier is told nothing more: %s", problem)
+            log.info("a notifier gets no more events: %s", problem)
 
     def close(self, patience: float = PATIENCE) -> None:
         """Waits until all is told, but no longer than that. Told by the notifier itself, it waits for nothing."""

@@ -109,7 +109,7 @@ def _pointed_at(file: Path) -> Path:
     key, _, target = _read(file).partition(":")
     if key != "gitdir" or not target.strip():
         raise ConfigError(
-            f"{file}: expected `gitdir: FOLDER`, so the project's bank cannot be told",
+            f"{file}: expected `gitdir: FOLDER`, so the project's bank is unknown",
             hint="repair the repository, or name the bank yourself with PIERIA_BANK",
         )
     return file.parent / target.strip()
@@ -121,6 +121,6 @@ def _read(file: Path) -> str:
             return os.fsdecode(stream.read(_LONGEST_POINTER)).strip()
     except OSError as problem:
         raise ConfigError(
-            f"{file}: cannot be read ({problem.strerror}), so the project's bank cannot be told",
+            f"{file}: cannot be read ({problem.strerror}), so the project's bank is unknown",
             hint="make the file readable, or name the bank yourself with PIERIA_BANK",
         ) from problem

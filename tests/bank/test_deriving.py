@@ -28,7 +28,7 @@ def of_session(bank: Bank, session: str, channel: str) -> Memory:
 def test_a_session_s_own_does_not_move_to_the_session_of_its_source(bank: Bank, tuesday: Bank) -> None:
     derived = of_session(bank, "monday", "office")
     source = of_session(bank, "tuesday", "kitchen")
-    with pytest.raises(ConflictError, match="nobody may see both"):
+    with pytest.raises(ConflictError, match="no caller may see both"):
         bank.link(derived.id, source.id, "provenance")
     assert tuesday.get(derived.id) is None
     assert bank.get(derived.id) == derived
@@ -52,7 +52,7 @@ def test_what_nobody_may_see_any_more_is_removed(bank: Bank) -> None:
     gone = bank.get(derived.id, include_removed=True)
     assert gone is not None
     assert gone.removed
-    assert gone.reason == "nobody may see both it and a memory it was drawn from"
+    assert gone.reason == "no caller may see both it and one of its sources"
 
 
 def test_what_stands_on_nothing_is_not_restored(bank: Bank) -> None:
@@ -62,7 +62,7 @@ def test_what_stands_on_nothing_is_not_restored(bank: Bank) -> None:
     bank.remove(derived.id)
     bank.update(source.id, valid_from="2026-04-01", valid_until=None)
     changes = bank.changes()
-    with pytest.raises(ConflictError, match="does not hold at the same time"):
+    with pytest.raises(ConflictError, match="never valid at the same time"):
         bank.restore(derived.id)
     assert bank.changes() == changes
     bank.unlink(tie.id)

@@ -123,7 +123,7 @@ def test_what_is_written_is_pending_until_it_is_embedded(tmp_path: Path) -> None
         bank.remember("an apple")
         assert slow.begun.wait(SOON)
         assert (bank.stats().pending, embedded(bank)) == ({"vectors": 1}, {})
-        assert finding(bank, "vectors").detail == "vectors still to be made: 1"
+        assert finding(bank, "vectors").detail == "vectors not yet made: 1"
         slow.may_go.set()
         assert bank.sync(SOON)
         assert (bank.stats().pending, embedded(bank)) == ({"vectors": 0}, {"an apple": 1})
@@ -433,7 +433,7 @@ def test_an_endpoint_that_fails_loses_nothing_and_is_tried_again(
             with pytest.raises(AdapterError, match="out of order"):
                 bank.sync(SOON)
             with bank.core.store.reading() as reader:
-                assert "it is tried again" in str(bank.core.embedding.readiness(reader).reason)
+                assert "it will be tried again" in str(bank.core.embedding.readiness(reader).reason)
             requests.failing.clear()
             soon(lambda: embedded(bank) == {"an apple": 1})
             soon(lambda: bool(finding(bank).well))
@@ -469,7 +469,7 @@ def test_where_no_thread_is_to_be_had_to_ask_a_model_in_words_answer(
             patched.setattr(threading.Thread, "start", start)
             found = bank.recall("heron")
         assert [hit.memory.text for hit in found] == ["A heron nests by the mill."]
-        assert "no thread is to be had" in str(found.plan)
+        assert "no thread could be started" in str(found.plan)
 
 
 def test_a_model_that_is_not_installed_is_told(tmp_path: Path) -> None:
@@ -562,7 +562,7 @@ def test_vectors_begin_the_space_of_the_embedder(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path) as bank:
         bank.remember("a pear", vectors=[1.0] * 64)
         assert embedded(bank) == {"an apple": 1, "a pear": 1}
-    with pieria.open("c", data=tmp_path) as bank, pytest.raises(UnavailableError, match="no space yet"):
+    with pieria.open("c", data=tmp_path) as bank, pytest.raises(UnavailableError, match="no vector space yet"):
         bank.remember("a pear", vectors=[1.0] * 64)
 
 

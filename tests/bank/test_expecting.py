@@ -54,7 +54,7 @@ def test_what_was_changed_since_stays_as_it_is(bank: Bank, other: str) -> None:
         with pytest.raises(ConflictError) as refused:
             change(bank, "tea", unless_changed_since=was.known_from)
         assert f"{was.reference} of {iso(was.known_from)} was expected" in refused.value.message
-        assert f"{stands.reference} of {iso(stands.known_from)} stands" in refused.value.message
+        assert f"{stands.reference} of {iso(stands.known_from)} is current" in refused.value.message
         assert "unless_changed_since" in str(refused.value.hint) and refused.value.ids == ("tea",)
         assert (bank.changes(), read(bank)) == (before, stands)
 
@@ -84,7 +84,7 @@ def test_any_moment_since_the_last_change_is_as_good_but_none_to_come(bank: Bank
         bank.update("tea", importance=0.8, unless_changed_since=datetime.now(UTC) + timedelta(hours=1))
     assert refused.value.parameter == "unless_changed_since"
     assert iso(read(bank).known_from) in refused.value.message
-    with pytest.raises(ConflictError, match="nothing of it was there at 2020-01-01"):
+    with pytest.raises(ConflictError, match="it did not exist at 2020-01-01"):
         bank.update("tea", importance=0.8, unless_changed_since="2020-01-01")
 
 
@@ -103,9 +103,9 @@ def test_a_wrong_moment_is_told_with_all_else_that_is_wrong(bank: Bank) -> None:
 def test_whoever_read_a_revision_is_told_of_the_one_in_its_place(bank: Bank) -> None:
     first = bank.revise("tea", text="Tea at five.")
     second = bank.revise("tea", text="Tea at six.")
-    with pytest.raises(ConflictError, match=f"{first.id}@1 of .* was expected, and {second.id}@1 of .* stands"):
+    with pytest.raises(ConflictError, match=f"{first.id}@1 of .* was expected, and {second.id}@1 of .* is current"):
         bank.revise("tea", text="Mine.", unless_changed_since=first.known_from)
-    with pytest.raises(ConflictError, match=f"{second.id}@1 of .* stands"):
+    with pytest.raises(ConflictError, match=f"{second.id}@1 of .* is current"):
         bank.purge(first.id, unless_changed_since=first.known_from)
     assert bank.revise("tea", text="Mine.", unless_changed_since=second.known_from).text == "Mine."
 

@@ -78,9 +78,9 @@ def test_what_else_says_it_is_named(bank: Bank) -> None:
     bank.facts.declare("works_on")
     assert alone.id != drawn.id
     unreached = bank.facts.purge(drawn.id).unreached
-    assert f"the memory {memory.id}, which it was drawn from: `pieria forget --purge` erases it" in unreached
+    assert f"the memory {memory.id}, its source: `pieria forget --purge` erases it" in unreached
     assert f"the fact {alone.id}, which says the same" in unreached
-    assert "the aliases of Maya: `pieria facts unalias` takes them back" in unreached
+    assert "the aliases of Maya: `pieria facts unalias` removes them" in unreached
     assert any(line.startswith("that works_on is single-valued") for line in unreached)
     assert bank.get(memory.id) is not None
     assert [fact.id for fact in bank.facts.query("Maya", "works_on")] == [alone.id]

@@ -661,7 +661,7 @@ def test_a_server_that_is_started_anew_ends_no_worker(
     soon(lambda: bank.jobs.get(job.id).state == "done")
     worker.close()
     assert worker.problem is None
-    assert "no work is looked for" in caplog.text
+    assert "the worker looks for no jobs" in caplog.text
     answers = iter([UnreachableError("list", "it is started anew")])
     with pytest.raises(UnreachableError):
         Worker(banks, {}).run(once=True)

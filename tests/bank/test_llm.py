@@ -66,7 +66,7 @@ def test_a_name_given_to_the_workspace_counts_before_the_settings(
         assert findings(bank, "llm") == ["ollama:one at localhost:9, without a key"]
         assert bank.core.llm is other.core.llm
     with Workspace(tmp_path, llm="none") as workspace, workspace.open("b") as bank:
-        assert findings(bank, "llm") == ["none: no language model is asked"]
+        assert findings(bank, "llm") == ["none: Pieria calls no language model"]
 
 
 def test_without_a_word_no_language_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_a_copy_that_differs_is_named_and_taken_back(
         kind = type(writer)
     filled_as_it_is = kind.fill
     monkeypatch.setattr(kind, "fill", spoilt)
-    with pytest.raises(CorruptError, match="not the same in") as caught:
+    with pytest.raises(CorruptError, match="the copy differs in") as caught:
         pieria.copy("notes", data=filled.data, to=target.data, settings=kept.settings)
     assert "usage (1 and 2), journal" in str(caught.value)
     assert "boat-5" not in str(caught.value)

@@ -482,12 +482,12 @@ def test_the_doctor_says_how_much_is_still_to_be_distilled(bank: Bank, clock: Ha
 
     assert told() == []
     bank.observe([*repair(s), Session("s2").prompt("And now?")])
-    detail = "6 captured events of 2 sessions are still to be distilled"
+    detail = "6 captured events of 2 sessions are not distilled yet"
     assert told() == [(detail, None)]
     clock.now += timedelta(days=2)
-    assert told() == [(detail, "bank.distil() does it now.")]
+    assert told() == [(detail, "bank.distil() distils them now.")]
     bank.distil()
     assert told() == []
     bank.observe([Session("s3").prompt("And then?")])
     clock.now -= timedelta(days=300)
-    assert told() == [("1 captured events of 1 sessions are still to be distilled", "bank.distil() does it now.")]
+    assert told() == [("1 captured events of 1 sessions are not distilled yet", "bank.distil() distils them now.")]

@@ -628,7 +628,7 @@ def test_a_name_that_is_marked_private_is_refused_for_that(tmp_path: Path, param
         pytest.raises(PrivacyError) as refused,
     ):
         bank.remember("heron", **names)
-    assert str(refused.value) == f"{parameter}: refused, for a part of it is marked <private>"
+    assert str(refused.value) == f"{parameter}: refused, since a part of it is marked <private>"
     assert refused.value.found == ("private",)
 
 

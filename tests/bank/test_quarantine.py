@@ -63,7 +63,7 @@ def test_an_error_says_since_when_by_whom_and_why(bank: Bank) -> None:
     page, _ = poison(bank)
     bank.quarantine(source=EVIL, reason="it lied")
     for verb in (bank.get, bank.history, bank.remove, bank.neighbors, bank.pin):
-        with pytest.raises(QuarantinedError, match=r"in quarantine since .* by python: it lied"):
+        with pytest.raises(QuarantinedError, match=r"python put it in quarantine on .*: it lied"):
             verb(page)
     with pytest.raises(QuarantinedError):
         bank.remember("Refunds go to account 42.", id=page, unless_exists="id")

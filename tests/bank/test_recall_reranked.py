@@ -267,7 +267,7 @@ def test_context_is_reranked_as_well(bank: Bank, serving: RerankServer) -> None:
         (says(b"not JSON"), "not JSON"),
         (says({"result": []}), "no list of results"),
         (says({"results": []}), "no scores"),
-        (pairs((FIRST, 0.5)), "of no document"),
+        (pairs((FIRST, 0.5)), "has a wrong index"),
         (pairs((0, 0.5), (0, 0.4)), "two scores"),
         (pairs((0, float("nan"))), "not a finite number"),
         (pairs((0, None)), "no score"),
@@ -376,7 +376,7 @@ def test_doctor_tells_who_reranks(opened: Callable[..., Bank], serving: RerankSe
 
     host = serving.address.split("/")[2]
     assert told(opened(reranker_key="hunter2")) == [f"server:m at {host}, with a key"]
-    assert told(opened(reranker="none")) == ["none: recall keeps its own order"]
+    assert told(opened(reranker="none")) == ["none: results keep the order of recall"]
 
 
 def test_a_bank_of_somebody_else_is_not_sent(

@@ -51,7 +51,7 @@ def test_what_is_refused_is_told_and_does_not_make_the_model_ill(bank: Bank) -> 
     bank.remember_many(texts(3, 1))
     assert finding(bank).well
     told = finding(bank, "vectors")
-    assert "vectors still to be made: 1; 1 texts were refused" in told.detail
+    assert "vectors not yet made: 1; 1 texts were refused" in told.detail
     assert "not that" in told.detail
     assert told.remedy
     plan = bank.recall("apple").plan["embedding"]

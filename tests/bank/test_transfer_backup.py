@@ -113,7 +113,7 @@ def test_an_older_backup_is_replaced_and_a_bank_in_use_is_not(bank: Bank, data: 
     with pieria.open("another", data=data) as another:
         another.remember("precious")
         for target in (data / "notes.db", data / "another.db"):
-            with pytest.raises(InputError, match="a file that is no bank"):
+            with pytest.raises(InputError, match="a file that is not a bank"):
                 bank.backup(target)
         assert another.count() == 1
 

@@ -35,7 +35,7 @@ def test_the_user_s_own_are_asked_for_by_their_scope(tmp_path: Path) -> None:
         mine = bank.remember("One.", scope="user")
         assert bank.identical("One.") == ()
         assert [twin.id for twin in bank.identical("One.", scope="user")] == [mine.id]
-        with pytest.raises(InputError, match="ask twice"):
+        with pytest.raises(InputError, match="use two calls"):
             bank.identical("One.", scope=["bank", "user"])
 
 

@@ -107,7 +107,7 @@ def test_nothing_but_usage_changes(bank: Bank) -> None:
     bank.core.uses.note([id])
     assert bank.sync()
     assert bank.history(id) == before
-    with pytest.raises(ConflictError, match="keeps no versions"):
+    with pytest.raises(ConflictError, match="data without versions"):
         bank.undo(bank.changes(last=1)[0].seq)
     bank.undo(1)
     assert bank.get(id) is None

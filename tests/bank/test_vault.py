@@ -306,7 +306,7 @@ def test_what_the_bank_does_not_keep_stays_in_the_note_alone(bank: Bank, vault: 
     assert bank.vault.sync().events == []
     bank.update(id, text="We chose tokens.")
     synced = bank.vault.sync()
-    assert "says what the bank does not keep" in str(synced.problems[0])
+    assert "has text that the bank does not store" in str(synced.problems[0])
     assert "under the mat" in note.read_text()
     edit(note, "We chose JWT.", "We chose tokens.")
     assert [what for _, what in events(bank.vault.sync())] == ["conflict"]
@@ -428,9 +428,9 @@ def test_of_two_that_sync_at_once_one_is_told_to_wait(kept: Kept, bank: Bank, va
     def meanwhile(done: int, whole: int) -> None:
         with kept.opened("vaulted", settings={"vault": str(vault), "secrets": "flag"}) as other:
             other.vault.sync(dry_run=True)
-            with pytest.raises(BusyError, match="another process is at the vault"):
+            with pytest.raises(BusyError, match="another process is using the vault"):
                 other.vault.sync()
-            with pytest.raises(BusyError, match="another process is at the vault"):
+            with pytest.raises(BusyError, match="another process is using the vault"):
                 other.vault.promote()
 
     assert bank.vault.sync(progress=meanwhile).memories == {"written": 1}

@@ -301,7 +301,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),
     "embedder_url": (seen_of_embedder_url, {"/one": "/one/embeddings", "/two": "/two/embeddings"}),
     "embedder_key": (seen_of_embedder_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
-    "llm": (seen_of_llm, {"none": ["none: no language model is asked"], "server:a": "a", "ollama:b:8b": "b:8b"}),
+    "llm": (seen_of_llm, {"none": ["none: Pieria calls no language model"], "server:a": "a", "ollama:b:8b": "b:8b"}),
     "llm_url": (seen_of_llm_url, {"/one": "/v1/one/chat/completions", "/two": "/v1/two/chat/completions"}),
     "llm_key": (seen_of_llm_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
     "llm_seconds": (
@@ -781,7 +781,7 @@ def test_a_bank_in_the_way_is_replaced_only_when_asked_and_closed(tmp_path: Path
         bank.remember("after")
         with pytest.raises(ConflictError, match="open in this process"):
             pieria.restore(backup, tmp_path, name="NOTES", replace=True)
-    with pytest.raises(ConflictError, match="there already"):
+    with pytest.raises(ConflictError, match="exists already"):
         pieria.restore(backup, tmp_path, name="NOTES")
     pieria.restore(backup, tmp_path, name="NOTES", replace=True)
     with pieria.open("notes", data=tmp_path) as bank:

@@ -210,7 +210,7 @@ def test_what_a_power_cut_spoiled_keeps_nothing_else_from_being_tried_again(spoo
     assert Spool(spool).again() == 2
     assert aside.read_bytes() == left + b"\n"
     assert aside.stat().st_mode & 0o777 == 0o600
-    assert "1 of the lines in refused.jsonl cannot be read" in str(Spool(spool).standing().last_problem)
+    assert "1 lines in refused.jsonl cannot be read" in str(Spool(spool).standing().last_problem)
     assert [batch.lines for claim in Spool(spool).claims() for batch in claim.batches()] == [[b"heron", b"wren"]]
     assert Spool(spool).again() == 0
     assert aside.read_bytes() == left + b"\n"
@@ -298,7 +298,7 @@ def test_a_disk_that_is_full_loses_nothing(data: Path, spool: Path, project: Pat
 def test_what_is_no_file_of_ours_is_told_and_not_touched(make: Callable[[Path], None], data: Path, spool: Path) -> None:
     spool.mkdir(parents=True)
     make(spool / hook.LIVE)
-    with pytest.raises(StorageError, match="is no file"):
+    with pytest.raises(StorageError, match="is not a file"):
         drained(data)
     assert [path.name for path in spool.iterdir()] == [hook.LIVE]
 

@@ -48,7 +48,7 @@ def test_what_cannot_be_handed_over_now_is_told(workspace: Workspace, tmp_path: 
         with closing(spool.claims()) as elsewhere:
             next(elsewhere)
             waits, aside = remove_bank(workspace, "app").unreached[-2:]
-        assert "begin it anew" in waits
+        assert "create it again" in waits
         assert "set aside (1)" in aside and "spool/refused.jsonl" in aside
         assert workspace.banks() == []
         Drain(workspace).drain()

@@ -169,7 +169,7 @@ def test_no_bank_is_made_to_be_told_nothing_of(ask: Ask, tmp_path: Path) -> None
 def test_a_payload_that_is_none_is_no_failure_of_the_host_s(ask: Ask, stdin: str | bytes) -> None:
     answer = ask("context", "--hook", "claude-code", stdin=stdin)
     assert (answer.code, answer.out) == (0, "")
-    assert answer.err.startswith("note: nothing is told: ")
+    assert answer.err.startswith("note: no context: ")
     assert answer.err.count("\n") == 1
 
 
@@ -178,7 +178,7 @@ def test_the_log_holds_nothing_of_a_payload(ask: Ask, home: Path) -> None:
     for stdin in ('"what I told nobody"', json.dumps(begun("what I told\nnobody"))):
         assert "what I told" in ask("context", "--hook", "claude-code", stdin=stdin).err
     log = (home / "data" / "spool" / "hook.log").read_text()
-    assert (log.count("nothing is told"), log.count("expected"), log.count("I told")) == (2, 2, 0)
+    assert (log.count("no context"), log.count("expected"), log.count("I told")) == (2, 2, 0)
 
 
 @pytest.mark.usefixtures("told")
@@ -186,7 +186,7 @@ def test_the_log_holds_nothing_of_a_payload(ask: Ask, home: Path) -> None:
 def test_a_wrong_option_is_said_and_no_failure_either(ask: Ask, wrong: list[str]) -> None:
     answer = hook(ask, "claude-code", begun(), *wrong)
     assert answer.out == ""
-    assert "note: nothing is told: " in answer.err
+    assert "note: no context: " in answer.err
 
 
 def test_a_damaged_bank_is_said_and_no_failure_either(ask: Ask, tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_damaged_bank_is_said_and_no_failure_either(ask: Ask, tmp_path: Path) 
     (folder / "default.db").write_bytes(b"no database" * 1_000)
     answer = hook(ask, "claude-code", begun(), "--data", str(folder), "--bank", "default")
     assert answer.out == ""
-    assert "note: nothing is told: " in answer.err
+    assert "note: no context: " in answer.err
 
 
 def test_the_bank_is_that_of_the_folder_where_the_agent_works(ask: Ask, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_bank_that_cannot_be_written_to_is_told_all_the_same(ask: Ask, monkeyp
         other.execute("BEGIN IMMEDIATE")
         answer = hook(ask, "claude-code", begun())
     assert RULE in said(answer)
-    assert "the session's moment is not kept: " in answer.err
+    assert "the session's moment was not stored: " in answer.err
 
 
 def test_a_host_that_never_closes_the_pipe_is_not_held_up(environment: dict[str, str]) -> None:
@@ -228,9 +228,11 @@ def test_a_host_that_never_closes_the_pipe_is_not_held_up(environment: dict[str,
         assert process.stderr is not None
         assert process.wait(60) == 0
         assert (process.stdout.read(), process.stderr.read()) == (
-            b"", b"note: nothing is told: it took more than 0.5 s\n",
+            b"", b"note: no context: the answer took more than 0.5 s\n",
         )  # fmt: skip
-    assert "claude-code: nothing is told: it took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
+    assert (
+        "claude-code: no context: the answer took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
+    )
 
 
 @pytest.mark.usefixtures("told")

@@ -118,7 +118,7 @@ def test_what_changed_nothing_does_not_say_that_it_did(ask: Ask, bank: Bank) -> 
         (("update", "jwt", "We chose PASETO."), "updated"),
     ):
         assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
-        assert ask(*arguments, "--no-json").out.startswith("as it was jwt")
+        assert ask(*arguments, "--no-json").out.startswith("unchanged jwt")
 
 
 # --- forgetting
@@ -181,7 +181,7 @@ def test_a_purge_asks_the_person_at_the_terminal(
     bank.link("drawn", "jwt", "provenance")
     left += left == 3
     answer = terminal("forget", "--purge", "jwt", typed=typed)
-    assert "We chose JWT" in answer.out and "with them 1: drawn" in answer.out
+    assert "We chose JWT" in answer.out and "1 derived from them: drawn" in answer.out
     assert "[y/N]" in answer.out
     assert answer.code == (0 if left == 2 else 1)
     assert ask("count").json == {"count": left}

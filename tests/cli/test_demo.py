@@ -90,7 +90,7 @@ def test_every_question_but_those_that_should_have_none_is_answered_with_reasons
 
 
 def test_without_a_model_what_shares_no_word_is_not_found_and_the_demo_says_why(told: dict[str, Any]) -> None:
-    shown = scene(told, "In other words")
+    shown = scene(told, "Search by meaning")
     assert [len(call["result"]["hits"]) for call in shown["calls"]] == [0, 0]
     assert shown["found"]["model"].startswith("none")
 
@@ -100,7 +100,7 @@ def test_with_a_model_what_shares_no_word_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PIERIA_EMBEDDER", "local")
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
     told = show(shown=False)
-    shown = scene(told, "In other words")
+    shown = scene(told, "Search by meaning")
     assert shown["found"]["model"].startswith("local:")
     for call in shown["calls"]:
         [hit] = call["result"]["hits"]
@@ -134,7 +134,7 @@ def test_what_is_private_is_not_kept(told: dict[str, Any], kept: Path) -> None:
     word = max(private.split(), key=len)
     assert all(word.encode() not in file.read_bytes() for file in kept.iterdir())
     assert "private:cut" in json.dumps(told)
-    refused = scene(told, "What is private")["calls"]
+    refused = scene(told, "Private text stays out")["calls"]
     assert "privacy" in [call["result"].get("code") for call in refused if isinstance(call["result"], dict)]
 
 

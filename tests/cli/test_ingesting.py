@@ -26,7 +26,7 @@ def test_whole_trajectories_are_taken_in_once(ask: Ask, tmp_path: Path) -> None:
     first = ask("ingest", str(file)).json
     assert (first["new"], [one["source_id"] for one in first["receipts"]]) == (2, ["run-7", "run-8"])
     assert ask("ingest", str(file)).json == {**first, "new": 0}
-    assert "known already run-7" in ask("ingest", str(file), "--no-json").out
+    assert "already ingested run-7" in ask("ingest", str(file), "--no-json").out
     assert ask("ingest", str(file), "-q").out == "run-7\nrun-8\n"
     step = {"observation": "A note:\u2028two lines.\x85", "action": "Read it."}
     marked = (json.dumps({**TRIP, "source_id": name, "steps": [step]}, ensure_ascii=False) for name in ("a", "b"))

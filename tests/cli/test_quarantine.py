@@ -23,7 +23,7 @@ def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     assert held["memories"] == 2
     assert ask(*["list"]).json["memories"] == []
     refused = ask("get", page)
-    assert refused.code == 1 and "in quarantine since" in refused.err and "hacked" in refused.err
+    assert refused.code == 1 and "put it in quarantine on" in refused.err and "hacked" in refused.err
     [listed] = ask(*["quarantine", "--list"]).json["quarantines"]
     assert listed["number"] == held["number"]
     assert ask(*f"quarantine --lift {held['number']}".split()).json["memories"] == 2

@@ -65,7 +65,7 @@ def test_a_purged_memory_says_so(ask: Ask, bank: Bank) -> None:
 def test_what_was_not_known_then_says_since_when_it_is(ask: Ask, bank: Bank) -> None:
     missing = ask("get", "jwt", "--known-at", "2020-01-01")
     assert missing.code == 1
-    assert "known since" in missing.err
+    assert "known it since" in missing.err
 
 
 def test_an_unknown_id_is_told(ask: Ask, bank: Bank) -> None:
@@ -156,7 +156,7 @@ def test_history_shows_what_changed_and_why(ask: Ask, bank: Bank) -> None:
     shown = ask("history", "jwt", "--no-json").out
     parts = (
         "remembered", "JWT, rotated daily.", "0.8 -> 0.9", "security review", "False -> True", "removed", "we moved on",
-        "brought back",
+        "restored",
     )  # fmt: skip
     places = [shown.find(part) for part in parts]
     assert -1 not in places

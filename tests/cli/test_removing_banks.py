@@ -54,5 +54,5 @@ def test_none_is_removed_unnamed_nor_where_nobody_can_be_asked(
 def test_one_that_another_process_has_open_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:
     bank.remember("theirs", id="theirs")
     answer = run("remove-bank", "--bank", "default", "--yes")
-    assert (answer.returncode, b"Close it there" in answer.stderr) == (4, True), answer  # type: ignore[attr-defined]
+    assert (answer.returncode, b"Close the bank there" in answer.stderr) == (4, True), answer  # type: ignore[attr-defined]
     assert bank.get("theirs")

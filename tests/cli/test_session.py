@@ -87,6 +87,6 @@ def test_what_is_refused_says_which_command_goes_on(ask: Ask) -> None:
     id = ask("session", "start", "Plan").json["session_id"]
     ask("session", "close", id)
     closed, unknown = ask("session", "append", id, *TOKYO), ask("session", "append", "session_x", *TOKYO)
-    assert "Its work is over: `pieria session start` begins another session." in closed.err
-    assert "`pieria session start` gives a session's id." in unknown.err
+    assert "The session is finished: `pieria session start` starts another." in closed.err
+    assert "`pieria session start` returns a session's id." in unknown.err
     assert "sessions_" not in closed.err + unknown.err

@@ -57,7 +57,7 @@ def test_a_bank_called_all_is_one_bank(ask: Ask, home: Path) -> None:
     ("arguments", "said", "code"),
     [
         (["create", "x", "--access", "all"], "--access: expected one of read, write, admin", 2),
-        (["create", "x", "--expires", "2020-01-01"], "--expires: expected a time that is yet to come", 2),
+        (["create", "x", "--expires", "2020-01-01"], "--expires: expected a time in the future", 2),
         (["create", "x", "--banks", "a/b"], "--banks: expected a bank's name", 2),
         (["create", "x", "--banks", ""], "--banks: expected a bank's name", 2),
         (["create", "x", "--banks", "a,"], "--banks: expected a bank's name", 2),
@@ -128,7 +128,7 @@ def test_a_file_that_is_no_file_of_tokens_is_left_alone(ask: Ask, home: Path) ->
     (home / "data" / FILE).write_text("[]")
     refused = ask("token", "create", "x")
     assert refused.code == 2
-    assert "not a file of tokens" in refused.err
+    assert "not a token file" in refused.err
     assert (home / "data" / FILE).read_text() == "[]"
 
 

@@ -122,7 +122,7 @@ def test_a_clone_does_not_loosen_secrets(clone: Path, inside: Run, home: Path) -
     (home / ".pieria" / "pieria.toml").write_text('secrets = "refuse"\n')
     (clone / ".pieria.toml").write_text('secrets = "flag"\n')
     done = inside(clone, "remember", "the key is AKIAIOSFODNN7EXAMPLE")
-    assert done.returncode == 1 and b"seems to hold a secret" in done.stderr
+    assert done.returncode == 1 and b"seems to contain a secret" in done.stderr
     assert b"secrets ignored" in done.stderr
 
 
@@ -253,7 +253,7 @@ def test_without_a_terminal_nobody_can_say_it(clone: Path, inside: Run, yes: tup
 def test_an_agent_with_a_terminal_is_refused(clone: Path, person: Any, variable: str, yes: tuple[str, ...]) -> None:
     answer = person(clone, "trust", *yes, typed="y\n", **{variable: "1"})
     assert answer.code == 1
-    assert "in a terminal of your own" in " ".join(answer.out.split())
+    assert "in your own terminal" in " ".join(answer.out.split())
 
 
 def test_yes_at_a_terminal_asks_nothing(clone: Path, person: Any) -> None:

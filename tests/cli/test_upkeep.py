@@ -35,7 +35,7 @@ def test_a_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     assert shown.json["consolidated"] == 5
     assert talk.count(kinds="summary") == 0
     told = ask("upkeep", "sleep", "--dry-run", "--no-json").out
-    assert "would sum up 5 of" in told
+    assert "would summarize 5 of" in told
     assert " ".join(shown.json["summaries"][0]["text"].split()) in " ".join(told.split())
     done = ask("upkeep", "sleep")
     assert done.json["summaries"] == shown.json["summaries"]
@@ -66,10 +66,10 @@ def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Ban
     found = ask("upkeep", "validate")
     assert found.code == 1
     assert [problem["id"] for problem in json.loads(found.out)["problems"]] == [summary.id]
-    assert "not well" in ask("upkeep", "validate", "--no-json").out
+    assert "some checks failed" in ask("upkeep", "validate", "--no-json").out
     assert ask("upkeep", "repair", "--dry-run").code == 1
     assert ask("upkeep", "repair").json["repaired"] == [summary.id]
-    assert ask("upkeep", "validate", "--no-json").out.endswith("all well\n")
+    assert ask("upkeep", "validate", "--no-json").out.endswith("all checks passed\n")
 
 
 @pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["decay", "--limit", "x"]])
@@ -80,7 +80,7 @@ def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str])
 def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
     for text in ("Deploys run Fridays at noon.", "Deploys run Fridays at noon!", "Maya prefers tea."):
         ask("remember", text)
-    assert "1.00 alike" in ask("upkeep", "clusters", "--no-json").out
+    assert "similarity 1.00" in ask("upkeep", "clusters", "--no-json").out
     [cluster] = ask("upkeep", "clusters", "-q").out.split()
     assert ask("upkeep", "duplicates").json["whole"] == 1
     assert ask("upkeep", "merge", cluster, "--dry-run").json["change"] is None
@@ -96,7 +96,7 @@ def test_a_graph_is_kept_in_order_from_the_command_line(ask: Ask, bank: Bank) ->
     bank.graph.apply_changeset(Changeset([Tag(id="lonely", label="on nothing"), Semantic(id="a", proposition="So.")]))
     shown = ask("upkeep", "graph", "repair", "--dry-run").json
     assert shown["dry_run"] is True and shown["orphan_ids"] == ["lonely"]
-    assert "nothing is done yet" in ask("upkeep", "graph", "decay", "--dry-run", "--no-json").out
+    assert "nothing was changed" in ask("upkeep", "graph", "decay", "--dry-run", "--no-json").out
     assert ask("upkeep", "graph", "validate").json["orphaned"] == 1
     assert ask("upkeep", "graph", "decay", "--type", "episodic", "-q").out == "lonely\n"
     assert ask("upkeep", "graph", "consolidate").json["deleted"] == 0

@@ -32,7 +32,7 @@ def test_a_person_sees_counts_and_what_became_of_each_note(vault: Path, terminal
     (vault / "bad.md").write_text("---\ntags: [\n---\nStill a text.\n")
     said = terminal("vault", "sync", "--dry-run")
     assert said.code == 1
-    for part in ("would sync", "2 new", "bad.md", "is not YAML", "its text is taken in"):
+    for part in ("would sync", "2 new", "bad.md", "is not YAML", "its text is imported"):
         assert part in said.out
     assert "2 new" in terminal("vault", "status").out
     assert "synced" in terminal("vault", "sync").out

@@ -24,7 +24,7 @@ def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Ba
     assert told == {"banks": ["default", "other", "@me"], "jobs": {"done": 3}}
     assert bank.jobs.get(ids[0]).state == "done"
     assert ask("worker", "--once").json["jobs"] == {}
-    assert "nothing to do" in ask("worker", "--once", "--no-json").out
+    assert "no jobs" in ask("worker", "--once", "--no-json").out
     bank.jobs.add("embed")
     assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
 
@@ -42,7 +42,7 @@ def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: P
     bank.jobs.add("embed")
     answer = ask("worker", "--once")
     assert answer.json == {"banks": ["default"], "jobs": {"done": 1}}
-    assert answer.err.count("foreign is left alone") == 1
+    assert answer.err.count("foreign is skipped") == 1
     assert ask("worker", "--once", "--bank", "foreign").code == 3
 
 

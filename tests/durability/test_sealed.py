@@ -110,7 +110,7 @@ def test_without_its_key_it_stays_closed_and_says_so(data: Path, tmp_path: Path,
 
 def test_a_key_that_others_may_read_is_refused(data: Path, tmp_path: Path, place: str) -> None:
     (tmp_path / "key").chmod(0o644)
-    with pytest.raises(SealedError, match="others may read"):
+    with pytest.raises(SealedError, match="other users may read"):
         opened(data, place)
 
 

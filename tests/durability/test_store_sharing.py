@@ -34,7 +34,7 @@ def once_at(connection: sqlite3.Connection, beginning: str, act: Callable[[], ob
 
 
 def unfinished(store: SQLiteStore) -> bool:
-    return any(f.check == "purge" and "finished at this moment" in f.detail for f in store.check())
+    return any(f.check == "purge" and "being completed now" in f.detail for f in store.check())
 
 
 def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:

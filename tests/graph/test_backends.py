@@ -116,7 +116,7 @@ class Halfway(InMemoryBackend):
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [
-        (OneWay, "stands on the end named second"),
+        (OneWay, "is on the end named second"),
         (GivenNotLinked, "returns the neighbours"),
         (Adding, "comes back as it was set"),
         (Leaving, "has no metadata"),
@@ -187,7 +187,7 @@ def test_what_is_no_graph_is_left_as_it_is_and_a_damaged_one_is_refused(tmp_path
     for number, content in enumerate([b"my notes", b"my\nnotes", b"{}\n"]):
         path = tmp_path / f"{number}"
         path.write_bytes(content)
-        with pytest.raises(ForeignFileError, match="no graph"):
+        with pytest.raises(ForeignFileError, match="not a graph"):
             InMemoryBackend(path).init()
         assert path.read_bytes() == content
     path = tmp_path / "damaged"

@@ -144,7 +144,7 @@ def test_a_shape_that_is_not_known_is_told_with_its_first_record(
         written.claude_code(folder)
     report = mine(bank, folder / name if named else folder, conversations=True)
     if not named and name == "a.txt":
-        assert (report.refused, report.left["texts in which nobody speaks"]) == ([], 1)
+        assert (report.refused, report.left["texts without speakers"]) == ([], 1)
         return
     [one] = report.refused
     assert one.record == 1
@@ -166,7 +166,7 @@ def test_files_beside_conversations_are_no_mistakes(bank: Bank, tmp_path: Path) 
         (tmp_path / "projects" / name).write_text("" if "empty" in name else "words")
     report = mine(bank, tmp_path / "projects", conversations=True)
     assert report.well
-    assert report.left["files that come with conversations and hold none"] == 1
+    assert report.left["files beside conversations that contain none"] == 1
     assert (report.left["files of other kinds"], report.left["empty files"]) == (1, 1)
 
 
@@ -179,7 +179,7 @@ def test_a_turn_that_a_bank_refuses_keeps_no_other_away(tmp_path: Path) -> None:
     with pieria.open("strict", data=tmp_path / "data", settings={"secrets": "refuse"}) as bank:
         report = mine(bank, file, conversations=True)
         assert report.memories == {"new": 5, "refused": 2}
-        assert report.refused[0].reason == "text: refused, for it seems to hold a secret (github_token)"
+        assert report.refused[0].reason == "text: refused, since it seems to contain a secret (github_token)"
         assert report.refused[1].reason.startswith("at: expected a date")
         assert key not in str(report.as_dict())
         assert mine(bank, file, conversations=True).memories == {"unchanged": 7}

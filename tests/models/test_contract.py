@@ -106,7 +106,7 @@ def test_a_sound_one_is_let_through() -> None:
     ("broken", "rule"),
     [
         (Half(), "has a method chat_structured"), (Deaf(), "chat refuses an option"),
-        (Meddling(), "chat leaves the messages"), (MeddlingWithSchemas(), "leaves the schema"),
+        (Meddling(), "chat does not change the messages"), (MeddlingWithSchemas(), "does not change the schema"),
         (Bare(), "returns a pieria.LLMResponse, not str"), (saying(content=None), "content is a text, not NoneType"),
         (saying(content=" "), "not blank"), (saying(model=""), "name of the model"),
         (saying(usage=None), "usage is a mapping"), (saying(usage={"input_tokens": -1}), "input_tokens in usage"),

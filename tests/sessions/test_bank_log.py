@@ -427,9 +427,9 @@ def test_stats_and_doctor_tell_how_many_go_on_and_which_were_left(opened: Opened
 
     assert found() == ("1 collecting, 1 failed, 1 idle", False)
     log.release("session_2")
-    assert found() == ("1 collecting, 1 failed, 1 idle, 1 of them were left before their end", True)
+    assert found() == ("1 collecting, 1 failed, 1 idle, 1 of them were not finished", True)
     clock.move(minutes=5)
-    assert found() == ("1 collecting, 1 failed, 1 idle, 2 of them were left before their end", True)
+    assert found() == ("1 collecting, 1 failed, 1 idle, 2 of them were not finished", True)
 
 
 def test_an_export_carries_sessions_and_not_who_has_them(opened: Opened, tmp_path: Path) -> None:

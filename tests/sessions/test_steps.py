@@ -121,7 +121,7 @@ def test_a_lost_step_that_nobody_waits_for_is_told_of_in_the_log(caplog: pytest.
     session.append_async("water", "bread begins")
     assert [record.message for record in caplog.records if "not taken in" in record.message] == [
         "a step was not taken in: adapter model.chat: it is down",
-        "a step was not taken in: session: it collects no steps now",
+        "a step was not taken in: session: the session accepts no steps now",
     ]
 
 

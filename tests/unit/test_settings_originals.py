@@ -94,7 +94,7 @@ def test_the_file_of_variables_is_not_read_and_it_is_told_what_of_it_is_lost(hom
     file.parent.mkdir(parents=True)
     file.write_text("# mine\nexport MNEMEX_DECAY_BETA=0.7\nLTM_VAULT_PATH = ~/notes\nOTHER=1\n")
     [remark] = resolve({}, environ={}).remarks
-    assert remark.what == f"{file} is not read, and names MNEMEX_DECAY_BETA, LTM_VAULT_PATH"
+    assert remark.what == f"{file} is not read, but sets MNEMEX_DECAY_BETA, LTM_VAULT_PATH"
     assert f". {file};" in remark.remedy
     assert resolve({}, environ={"MNEMEX_DECAY_BETA": "0.7", "LTM_VAULT_PATH": "notes"}).remarks == ()
 

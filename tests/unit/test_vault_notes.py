@@ -86,7 +86,7 @@ def test_values_are_read_as_they_are_spelt() -> None:
         ("a:\tb\n\tc: d", "not YAML"),
         ("a: b: c", "not YAML"),
         ("- a\n- b", "no list of names"),
-        ("a: 1\na: 2", "stands twice"),
+        ("a: 1\na: 2", "is twice"),
         ("? [x]\n: y", "no text"),
         ("a: *nobody", "not YAML"),
         ("a: \x01", "not YAML"),

@@ -100,7 +100,7 @@ class Background:
         try:
             thread.start()
         except RuntimeError as problem:
-            log.info("nothing is done in the background: %s", problem)
+            log.info("background work is off: %s", problem)
             with self._changed:
                 self._thread = None
             return False
@@ -167,7 +167,7 @@ class Background:
             return worker.step()
         except Exception:
             # The thread serves all banks, so one failure must not stop the others.
-            log.exception("work in the background failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
+            log.exception("background work failed unexpectedly; next try in %d s", AFTER_A_FAULT)
             return AFTER_A_FAULT
 
     def _next(self) -> Worker | None:

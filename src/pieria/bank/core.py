@@ -286,13 +286,15 @@ class Core:
         if stands is None:
             raise missing(reader, newest)
         if since > max(stands.known_from, self.now()):
-            expected = f"a time that has been, such as known_from of what was read ({_when(stands.known_from)})"
+            expected = f"a past time, such as the known_from of the version that you read ({_when(stands.known_from)})"
             raise InputError(UNLESS, expected, _when(since))
         if stands.known_from > since:
             before = self.known(reader, self.newest_revision(reader, id, since), since)
-            read = f"nothing of it was there at {_when(since)}" if before is None else f"{_as_of(before)} was expected"
-            hint = f"Read it again, decide by what it says now, and give that one's known_from as {UNLESS}."
-            raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
+            read = f"it did not exist at {_when(since)}" if before is None else f"{_as_of(before)} was expected"
+            hint = f"Read the memory again, and repeat the call with its present known_from as {UNLESS}."
+            raise ConflictError(
+                f"the memory has changed: {read}, and {_as_of(stands)} is current", ids=(id,), hint=hint
+            )
 
     def check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
         """Raise unless every id exists and is visible, in any status."""
@@ -374,5 +376,5 @@ def missing(reader: Reader, id: str) -> NotFoundError | ConflictError:
     if held is not None:
         return held
     if reader.purged([id]):
-        return NotFoundError("memory", id, hint="It was purged: its content is erased for good.")
-    return NotFoundError("memory", id, hint="`list` and `recall` give the ids there are.")
+        return NotFoundError("memory", id, hint="The memory was purged: its content is erased for good.")
+    return NotFoundError("memory", id, hint="`list` and `recall` return ids.")

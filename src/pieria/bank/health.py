@@ -91,7 +91,7 @@ def _is_small(core: Core, up_to: int | None, repair: bool) -> bool:
         return True
     check.whole(up_to, "up_to")
     if repair:
-        raise InputError("up_to", "nothing, where something is to be repaired", up_to)
+        raise InputError("up_to", "no value together with a repair", up_to)
     with core.reading() as reader:
         return reader.head().documents <= up_to
 
@@ -114,8 +114,8 @@ def use_embedder(core: Core) -> str:
     core.check_open()
     space = core.embedding.use()
     if space is None:
-        hint = "Set embedder to another than none."
-        raise UnavailableError("embedder", "no embedder is set to move the bank to", hint=hint)
+        hint = "Set embedder to a model."
+        raise UnavailableError("embedder", "no embedder is set, so the bank cannot move to another model", hint=hint)
     return space.name
 
 
@@ -130,12 +130,12 @@ def _embedding_findings(core: Core) -> list[Finding]:
         standing = core.embedding.readiness(reader)
         held = reader.space()
     if embedder is None:
-        return [Finding("embedder", True, "none: recall finds by words alone")]
+        return [Finding("embedder", True, "none: recall searches by words only")]
     problem = core.embedding.problem
     if isinstance(problem, StorageError):
         problem = problem.placeless()
     if problem is not None:
-        return [Finding("embedder", False, problem.message, problem.hint or "It is tried again by itself."),
+        return [Finding("embedder", False, problem.message, problem.hint or "Pieria tries again automatically."),
                 _waiting(standing.pending)]  # fmt: skip
     if held is not None and not standing.usable and standing.model == held.name:
         remedy = "Set embedder to the model of the bank's vectors, or move the bank: pieria models use NAME."
@@ -147,7 +147,7 @@ def _embedding_findings(core: Core) -> list[Finding]:
 
 def _reranker_finding(core: Core) -> Finding:
     if core.reranker is None:
-        return Finding("reranker", True, "none: recall keeps its own order")
+        return Finding("reranker", True, "none: results keep the order of recall")
     return Finding("reranker", True, core.reranker.about)
 
 
@@ -156,14 +156,14 @@ def _llm_finding(core: Core) -> Finding:
         return Finding("llm", True, core.llm.about)
     steps, _ = core.origins.get("llm_steps", (None, ""))
     remedy = "The setting llm_steps has no effect without llm." if steps else None
-    return Finding("llm", True, "none: no language model is asked", remedy)
+    return Finding("llm", True, "none: Pieria calls no language model", remedy)
 
 
 def _work(core: Core) -> Finding:
     """Report the jobs. Dead jobs are no damage, but a user should look at them."""
     with core.reading() as reader:
         counted = by_state(reader.job_counts())
-    detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
+    detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "no jobs"
     return Finding("work", True, detail, DEAD if "dead" in counted else None)
 
 
@@ -176,10 +176,10 @@ def _raw(core: Core) -> list[Finding]:
     if not waiting:
         return []
     events, sessions = sum(state.new for state in waiting), len(waiting)
-    detail = f"{events:,} captured events of {sessions:,} sessions are still to be distilled"
+    detail = f"{events:,} captured events of {sessions:,} sessions are not distilled yet"
     # A time in the future means that the clock was wrong during capture; count it as left behind.
     left = any(not -CLOCK_TOLERANCE <= core.now() - state.touched <= LEFT_LYING for state in waiting)
-    return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
+    return [Finding("capture", True, detail, "bank.distil() distils them now." if left else None)]
 
 
 def _proposals(core: Core) -> list[Finding]:
@@ -204,8 +204,8 @@ def _sessions(core: Core) -> list[Finding]:
         return []
     told = [f"{number:,} {state}" for state, number in found.by_state.items()]
     if found.left:
-        told.append(f"{found.left:,} of them were left before their end")
-    advice = "Go on with them, or discard them: Workspace.sessions names them, Workspace.resume opens one."
+        told.append(f"{found.left:,} of them were not finished")
+    advice = "Continue or discard them: Workspace.sessions lists them, Workspace.resume opens one."
     return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
 
 
@@ -224,7 +224,7 @@ def _disk(core: Core) -> list[Finding]:
         return []
     free = shutil.disk_usage(core.data if core.data.is_dir() else core.data.parent).free
     well = free > LITTLE_SPACE
-    remedy = None if well else "Free some space before writing on."
+    remedy = None if well else "Free some space before you write more."
     return [Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)]
 
 
@@ -233,8 +233,12 @@ def _clock_finding(core: Core) -> Finding:
         known = reader.head().known
     ahead = known - core.now()
     well = ahead <= CLOCK_TOLERANCE
-    detail = "known time is not ahead of the clock" if well else f"the last change is of {iso(moment(known))}"
-    return Finding("clock", well, detail, None if well else "Set the clock; new changes are dated after the last.")
+    detail = (
+        "the last change is not ahead of the clock" if well else f"the last change has the time {iso(moment(known))}"
+    )
+    return Finding(
+        "clock", well, detail, None if well else "Correct the clock. New changes get times after the last one."
+    )
 
 
 def _engine(core: Core) -> Finding:
@@ -248,7 +252,7 @@ def _engine(core: Core) -> Finding:
             f"pgvector {held['pgvector']}",
             f"{pool['in_use']} in use and {pool['idle']} idle of {pool['most']} connections",
             f"row security {'on' if held['row_security'] else 'off'}",
-            "a copy that takes no writes" if held["read_only_copy"] else "takes writes",
+            "a read-only replica" if held["read_only_copy"] else "takes writes",
         ]
     return Finding("engine", True, ", ".join(told))
 
@@ -262,12 +266,12 @@ def _summed(numbers: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _waiting(pending: int, refusal: str | None = None) -> Finding:
-    detail = f"vectors still to be made: {pending:,}" if pending else "all texts are embedded"
+    detail = f"vectors not yet made: {pending:,}" if pending else "all texts are embedded"
     if pending and refusal is not None:
         return Finding(
             "vectors",
             True,
             f"{detail}; {refusal}",
-            "They are found by their words; opened anew, a bank tries them again.",
+            "Recall finds these texts by their words. To try them again, open the bank again.",
         )
     return Finding("vectors", True, detail)

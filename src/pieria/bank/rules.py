@@ -45,7 +45,7 @@ WHY = {
     HEARSAY: "it was mined, imported or pasted",
     OUTSIDE: "it came from outside",
 }
-UNSURE = "it may be pasted, or lower security: accept it if it is yours"
+UNSURE = "it may be pasted, or may lower security: accept it if it is yours"
 NO_RULE = "nothing in it states a rule"
 
 
@@ -193,7 +193,7 @@ class BankRules:
 
 def _why_proposed(proposal: Proposal) -> str:
     if proposal.state == DECLINED_LESSON:
-        return f"{proposal.decided_by or 'somebody'} declined it"
+        return f"{proposal.decided_by or 'someone'} declined it"
     if proposal.held_back is not None:
         return proposal.held_back
-    return f"seen in {proposal.seen} session{'' if proposal.seen == 1 else 's'}, {proposal.confidence:.2f} sure"
+    return f"seen in {proposal.seen} session{'' if proposal.seen == 1 else 's'}, confidence {proposal.confidence:.2f}"

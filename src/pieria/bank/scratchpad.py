@@ -42,7 +42,7 @@ class Scratchpad:
         def plan(writer: Writer) -> Changeset:
             old = self._entries(writer).get(id)
             if old is None:
-                hint = "`scratchpad.read` gives the ids there are; each session has a scratchpad of its own."
+                hint = "`scratchpad.read` lists the ids. Each session has its own scratchpad."
                 raise NotFoundError("scratchpad entry", id, hint=hint)
             entries.append(ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock())))
             return self._changeset("update", [self._record(entries[0])])

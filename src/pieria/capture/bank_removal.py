@@ -31,7 +31,7 @@ def remove_bank(workspace: Workspace, name: str, *, dry_run: bool = False) -> Re
         try:
             drain.drain(seconds=HANDING_OVER)
         except (PieriaError, OSError) as problem:
-            log.warning("what hooks captured waits in the spool: %s", problem)
+            log.warning("captured events stay in the spool: %s", problem)
     report = workspace.remove_bank(name, dry_run=dry_run)
     return report.not_reaching(_left_in(drain.spool))
 
@@ -39,7 +39,7 @@ def remove_bank(workspace: Workspace, name: str, *, dry_run: bool = False) -> Re
 def _left_in(spool: Spool) -> Iterator[str]:
     left = spool.standing()
     if left.waiting_bytes:
-        yield f"captured events that wait ({left.waiting_bytes:,} bytes): those of this bank begin it anew"
+        yield f"waiting captured events ({left.waiting_bytes:,} bytes): those of this bank will create it again"
     if left.refused:
         aside = f"{spool.folder.name}/{REFUSED}"
-        yield f"captured events that were set aside ({left.refused:,}), of whichever bank: {aside}"
+        yield f"captured events of all banks that were set aside ({left.refused:,}): {aside}"

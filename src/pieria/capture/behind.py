@@ -47,9 +47,9 @@ class DrainBehind:
                 if self._drain.spool.is_waiting:
                     self._told(self._drain.drain(stopping=self._stop.is_set))
             except PieriaError as problem:
-                log.warning("what was captured waits for %d s: %s", AFTER_A_FAULT, problem.message)
+                log.warning("captured events wait for %d s: %s", AFTER_A_FAULT, problem.message)
                 pause = AFTER_A_FAULT
             except Exception:
                 # Nothing else restarts this thread. The spool stays intact if a drain fails.
-                log.exception("draining failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
+                log.exception("draining the spool failed unexpectedly; next try in %d s", AFTER_A_FAULT)
                 pause = AFTER_A_FAULT

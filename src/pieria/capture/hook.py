@@ -28,7 +28,7 @@ ASKED = "asked"
 EVERY = 15
 """Prompts between two reminders to save, if the bank wants them."""
 ASK = (
-    "Pieria: {count} prompts came since you were last told this. Write into your memory what of them, and of what you "
+    "Pieria: {count} prompts came since the last reminder. Write into your memory what of them, and of what you "
     "did, is worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
 )
 
@@ -394,7 +394,7 @@ def _append(spool: str, line: dict[str, Any]) -> None:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             if _is_at(path, here := os.fstat(file)):
                 if here.st_size > FULL:
-                    raise BufferError("the spool is full: nothing drains it")
+                    raise BufferError("the spool is full: no process drains it")
                 if os.write(file, written) < len(written):
                     raise BufferError("the disk, or a quota, is full: an event is lost")
                 return
@@ -416,7 +416,7 @@ def _opened(path: str) -> int:
         file = os.open(path, flags, 0o600)
     if os.fstat(file).st_mode & KIND != REGULAR:
         os.close(file)
-        raise BufferError("something else is in the place of a file of the spool")
+        raise BufferError("a spool file was replaced by something else")
     return file
 
 
@@ -474,7 +474,7 @@ def note(spool: str, said: str) -> None:
 
 
 def _late(*_: object) -> None:
-    raise TimeoutError(f"it took more than {LONGEST:g} s, and is let go")
+    raise TimeoutError(f"it took more than {LONGEST:g} s, and was abandoned")
 
 
 def run(arguments: list[str]) -> None:

@@ -16,7 +16,7 @@ def notify(text: str) -> bool:
 
     command = _command(text)
     if command is None:
-        log.info("no notice is shown: neither notify-send nor osascript is here")
+        log.info("no notice is shown: neither notify-send nor osascript was found")
         return False
     try:
         subprocess.run(command, check=True, timeout=SECONDS, capture_output=True)  # noqa: S603 - found just now

@@ -93,7 +93,7 @@ class Spool:
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.lstat(self.folder / LIVE).st_mode):
                 raise StorageError(
-                    "drain", f"{self.folder / LIVE} is no file", hint="Take it away: hooks cannot write to it."
+                    "drain", f"{self.folder / LIVE} is not a file", hint="Remove it: hooks cannot write to it."
                 )
             os.rename(self.folder / LIVE, self.folder / f"{time.time_ns():020d}-{os.getpid()}{TAKEN}")
         self._clear()
@@ -132,7 +132,7 @@ class Spool:
                 else:
                     aside.unlink()
         if spoiled:
-            note(str(self.folder), f"{len(spoiled)} of the lines in {REFUSED} cannot be read, and stay there")
+            note(str(self.folder), f"{len(spoiled)} lines in {REFUSED} cannot be read, and stay there")
         return len(lines)
 
     def put_back(self, lines: Iterable[bytes]) -> None:

@@ -35,7 +35,10 @@ def told_by(line: bytes) -> Told:
         read = parsed(line)
     except ValueError as problem:
         raise InputError(
-            "line", "a whole line of JSON", f"{len(line):,} bytes", hint="It was torn, or nobody of ours wrote it."
+            "line",
+            "a whole line of JSON",
+            f"{len(line):,} bytes",
+            hint="The line was cut, or another program wrote it.",
         ) from problem
     if not isinstance(read, Mapping) or not isinstance(read.get("event"), Mapping):
         raise InputError("line", "an object with an event", type(read).__name__)

@@ -87,10 +87,10 @@ def serve(
 def _without_token(host: str, is_shared: bool) -> ConfigError:
     if is_shared:
         # A token file belongs to one address, and one database may have several.
-        hint = "Make one with `pieria token create NAME` and the same data."
-        return ConfigError("banks on a server are served to whoever has a token, and there is none", hint=hint)
-    hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."
-    return ConfigError(f"others can reach {host}, and there is no token", hint=hint)
+        hint = "Create one with `pieria token create NAME` and the same data."
+        return ConfigError("serving banks on a server needs a token, and there is none", hint=hint)
+    hint = "Create one with `pieria token create NAME`, or serve on 127.0.0.1."
+    return ConfigError(f"other machines can reach {host}, and there is no token", hint=hint)
 
 
 def bind(host: str, port: int) -> Bound:

@@ -12,7 +12,7 @@ from pieria.errors.root import Framework, More, Reasoned
 
 
 class NotFoundError(Framework):
-    """Nothing bears this id, or nothing that may be seen from here."""
+    """No record has this id, or the caller may not see it."""
 
     code = "not_found"
     fields = ("resource", "id")
@@ -25,25 +25,25 @@ class NotFoundError(Framework):
 
 
 class AccessError(Reasoned, Framework):
-    """Whoever asks may not do this."""
+    """The caller may not do this."""
 
     code = "access"
     about = "access"
     reasons: ClassVar[Mapping[str, str]] = {
         "no_token": "a token is needed",
-        "unknown_token": "this token is not known",
+        "unknown_token": "the token is unknown",
         "expired": "the token has expired",
-        "wrong_bank": "that bank is not open to this caller",
-        "read_only": "only reading is allowed here",
+        "wrong_bank": "the caller has no access to this bank",
+        "read_only": "only reading is allowed",
         "not_admin": "only an administrator may do this",
-        "foreign_origin": "a page from elsewhere may not ask here",
+        "foreign_origin": "requests from pages of other sites are refused",
         "not_a_person": "only a person may do this",
     }
     hints: ClassVar[Mapping[str, str]] = {
-        "wrong_bank": "Make one that names it: pieria token create NAME --banks BANKS.",
-        "read_only": "Show a token made with --access write, or start the server without --read-only.",
-        "not_admin": "Show a token made with: pieria token create NAME --access admin.",
-        "not_a_person": "Do it at a terminal, or on the page once you are signed in as a person.",
+        "wrong_bank": "Create a token for the bank: pieria token create NAME --banks BANKS.",
+        "read_only": "Use a token created with --access write, or start the server without --read-only.",
+        "not_admin": "Use a token created with: pieria token create NAME --access admin.",
+        "not_a_person": "Do it in a terminal, or sign in to the web page as a person.",
     }
     """Default hints for some reasons."""
 
@@ -54,7 +54,7 @@ class AccessError(Reasoned, Framework):
 
 
 class LimitError(Framework):
-    """Too much was asked in too short a time; after ``seconds`` there is room again."""
+    """The caller sent too many requests; try again after ``seconds``."""
 
     code = "limit"
     fields = ("what", "limit", "seconds")
@@ -64,12 +64,12 @@ class LimitError(Framework):
         self.what = what
         self.limit = limit
         self.seconds = seconds
-        more.setdefault("hint", f"Wait {counted(seconds, 'second')}, then go on more slowly.")
+        more.setdefault("hint", f"Wait {counted(seconds, 'second')}, then send requests more slowly.")
         super().__init__(f"{what}: at most {limit}", **more)
 
 
 class ConflictError(Framework):
-    """What is there already stands against the change; ``ids`` says which records."""
+    """The change conflicts with existing records; ``ids`` names them."""
 
     code = "conflict"
     fields = ("reason", "ids")
@@ -82,17 +82,17 @@ class ConflictError(Framework):
 
 
 class QuarantinedError(ConflictError):
-    """The memory is in quarantine: it is there, and nothing that reads shows it."""
+    """The memory is in quarantine: it exists, but no read shows it."""
 
     code = "quarantined"
 
 
 class ClosedError(Framework):
-    """The bank or workspace was closed before it was used."""
+    """The bank or workspace is closed."""
 
     code = "closed"
     fields = ("what",)
-    advice = "Open it again, or keep the use of it inside the with block."
+    advice = "Open it again, or use it inside the with block."
 
     def __init__(self, what: str, **more: Unpack[More]) -> None:
         self.what = what
@@ -105,30 +105,30 @@ class SessionError(Framework):
     code = "session"
     fields = ("reason", "state")
     reasons: ClassVar[Mapping[str, str]] = {
-        "not_ready": "nothing has been extracted that could be committed",
-        "not_collecting": "it collects no steps now",
-        "not_idle": "an episode is under way",
+        "not_ready": "there is no extracted knowledge to commit",
+        "not_collecting": "the session accepts no steps now",
+        "not_idle": "an episode is open",
         "not_discardable": "there is nothing to discard",
-        "invalid_operation": "its state does not allow this",
-        "extraction_in_progress": "extraction is under way",
+        "invalid_operation": "the session's state does not allow this",
+        "extraction_in_progress": "extraction is running",
         "append_in_progress": "a step is being appended",
-        "append_crashed": "appending the step broke off",
+        "append_crashed": "appending the step failed",
         "session_failed": "extraction failed; commit to try again, or discard",
-        "invalid_queued_operation": "what comes before it leads to a state that does not allow this",
-        "extraction_failed": "extraction failed, so what waited for it was dropped",
-        "preceding_op_failed": "what came before it in the queue failed",
-        "pending_queue_full": "too much is waiting already",
-        "session_stopping": "it is being stopped",
-        "held_elsewhere": "another process, or another object of this one, has it open",
+        "invalid_queued_operation": "the operations queued before it lead to a state that does not allow this",
+        "extraction_failed": "extraction failed, so the operations waiting for it were dropped",
+        "preceding_op_failed": "an earlier operation in the queue failed",
+        "pending_queue_full": "the queue is full",
+        "session_stopping": "the session is being stopped",
+        "held_elsewhere": "another process, or another object in this process, has the session open",
     }
     hints: ClassVar[Mapping[object, str]] = {
-        "not_ready": "Close the episode first. With auto_commit, what it taught is committed by itself.",
+        "not_ready": "Close the episode first. With auto_commit, its knowledge is committed automatically.",
         "not_collecting": "Start an episode first.",
-        "not_idle": "End it first: close it, then commit or discard what it came to.",
-        "not_discardable": "Only what was extracted, or could not be, is discarded; close the episode first.",
-        "invalid_operation": "An idle session starts, a collecting one closes, a ready one commits or discards.",
-        "extraction_in_progress": "It ends by itself; ask again when it has.",
-        "append_in_progress": "Ask again when it is in.",
+        "not_idle": "Close the episode first, then commit or discard its knowledge.",
+        "not_discardable": "Close the episode first. Discard works only after extraction, also if that failed.",
+        "invalid_operation": "Start an idle session, close a collecting one, commit or discard a ready one.",
+        "extraction_in_progress": "Wait until the extraction has ended, then try again.",
+        "append_in_progress": "Wait until the step is appended, then try again.",
         "session_stopping": "Start another session.",
     }
 
@@ -142,14 +142,14 @@ class SessionError(Framework):
 
 
 class PipelineError(Reasoned, Framework):
-    """Learning or recall broke off; where another error is the cause it stands in ``errors``."""
+    """Learning or recall failed; ``errors`` has the cause, if it is another error."""
 
     code = "pipeline"
     about = "pipeline"
     reasons: ClassVar[Mapping[str, str]] = {
         "extraction_failed": "extraction failed at every attempt",
         "extraction_timeout": "extraction did not finish in time",
-        "task_crashed": "a task broke off",
+        "task_crashed": "a task failed",
     }
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ class PipelineError(Reasoned, Framework):
 
 
 class AdapterError(Framework):
-    """A model's adapter failed; ``retryable`` is set by the adapter, which knows."""
+    """A model's adapter failed. The adapter sets ``retryable``."""
 
     code = "adapter"
     fields: ClassVar[tuple[str, ...]] = ("adapter", "operation", "reason")
@@ -181,7 +181,7 @@ class AdapterError(Framework):
 
 
 class ModelMissingError(AdapterError):
-    """The model is not installed; ``path`` is the folder that was looked for."""
+    """The model is not installed; ``path`` is the missing folder."""
 
     code = "model_missing"
     fields = ("adapter", "operation", "reason", "model", "path")
@@ -194,11 +194,11 @@ class ModelMissingError(AdapterError):
 
 
 class ModelDamagedError(AdapterError):
-    """A file of the model is not what it should be; ``path`` says which one, and nothing of it was used."""
+    """A file of the model differs from its checksum or format; ``path`` names it. The file was not used."""
 
     code = "model_damaged"
     fields = ("adapter", "operation", "reason", "path")
-    advice = "Run pieria models install: it puts sound files in their place."
+    advice = "Run pieria models install: it replaces the damaged files."
 
     def __init__(self, path: str | PurePath, reason: str, **more: Unpack[More]) -> None:
         self.path = path
@@ -206,9 +206,9 @@ class ModelDamagedError(AdapterError):
 
 
 class ReplyError(AdapterError):
-    """A language model answered, but not with what it was asked for; ``usage`` is what the answer cost.
+    """A language model's answer cannot be used; ``usage`` is what the answer cost.
 
-    Nobody asks again unbidden: a second answer costs again and may be no better.
+    Pieria does not repeat the call: a second answer costs again and may be no better.
     """
 
     code = "reply"
@@ -229,47 +229,47 @@ class ReplyError(AdapterError):
 
 
 class ReplyRefusedError(ReplyError):
-    """The model, or whoever filters what it says, refused to answer."""
+    """The model, or a filter in front of it, refused to answer."""
 
     code = "reply_refused"
-    usual_reason = "it refused to answer"
-    advice = "Ask another model, or leave out what it objects to."
+    usual_reason = "the model refused to answer"
+    advice = "Use another model, or leave out the content that it refuses."
 
 
 class ReplyCutError(ReplyError):
-    """The answer was cut off before its end, for it was longer than was allowed; nothing of it was used."""
+    """The answer reached the limit of tokens and was cut off. It was not used."""
 
     code = "reply_cut"
-    usual_reason = "the answer was cut off at the limit of tokens"
-    advice = "Allow more with max_tokens, or ask for less at once."
+    usual_reason = "the answer was cut off at the token limit"
+    advice = "Raise max_tokens, or ask for less at once."
 
 
 class ReplyUnreadableError(ReplyError):
-    """The answer is not the JSON that was asked for."""
+    """The answer is not the requested JSON."""
 
     code = "reply_unreadable"
     usual_reason = "the answer is not JSON"
-    advice = "The model, or its server, does not keep to JSON; another one may."
+    advice = "The model or its server returns invalid JSON. Try another model."
 
 
 class JobError(Reasoned, Framework):
-    """A job could not be done, or is not this worker's any more."""
+    """A job failed, or this worker lost its lease."""
 
     code = "job"
     about = "job"
     reasons: ClassVar[Mapping[str, str]] = {
-        "unknown_kind": "nothing here knows how to do a job of this kind",
+        "unknown_kind": "no handler for jobs of this kind",
         "unreadable_payload": "its payload is not a JSON object",
-        "crashed": "every worker that had it was lost in the middle of it",
+        "crashed": "every worker that ran it crashed",
         "superseded": "the same work was queued again for newer content",
-        "changed": "the content it was for has changed",
-        "lease_lost": "another worker has it, or it was cancelled",
+        "changed": "its content has changed since",
+        "lease_lost": "another worker has the job, or it was cancelled",
         "stopped": "the worker is being stopped",
     }
 
 
 class BudgetError(Framework):
-    """The day's budget of model calls or tokens is used up; ``until`` says when the next day begins."""
+    """The day's budget of model calls or tokens is used up; ``until`` is the start of the next day."""
 
     code = "budget"
     fields = ("budget", "limit", "used", "until")
@@ -281,7 +281,7 @@ class BudgetError(Framework):
         self.used = used
         self.until = until.isoformat().replace("+00:00", "Z")
         more.setdefault("hint", f"Wait until {self.until}, or raise {budget}.")
-        super().__init__(f"{budget}: {used:,} of {limit:,} are used up", **more)
+        super().__init__(f"{budget}: {used:,} of {limit:,} used", **more)
 
 
 class RepoError(Framework):
@@ -289,7 +289,7 @@ class RepoError(Framework):
 
     code = "repo"
     fields = ("repo_id", "reason")
-    reasons: ClassVar[Mapping[str, str]] = {"already_open": "it is open already"}
+    reasons: ClassVar[Mapping[str, str]] = {"already_open": "the bank is open already"}
 
     def __init__(self, repo_id: object = None, reason: object = None, **more: Unpack[More]) -> None:
         self.repo_id = repo_id

@@ -31,7 +31,7 @@ class InputError(Invalid):
 
 
 class UnavailableError(Invalid):
-    """A parameter whose effect this bank does not offer; refused rather than ignored."""
+    """This bank does not support the parameter, so it was refused."""
 
     code = "unavailable"
     fields = ("parameter", "reason")
@@ -49,7 +49,7 @@ class UnavailableError(Invalid):
 
 
 class PrivacyError(Invalid):
-    """It holds what may not be written; ``found`` names the kinds of secrets, and ``private`` for a marked part."""
+    """The text contains a secret or a private part; ``found`` names the kinds, ``private`` for a marked part."""
 
     code = "privacy"
     fields = ("parameter", "found")
@@ -59,8 +59,8 @@ class PrivacyError(Invalid):
         self.parameter = parameter
         self.found = (found,) if isinstance(found, str) else tuple(found)
         kinds = ", ".join(dict.fromkeys(self.found))
-        why = "a part of it is marked <private>" if kinds == "private" else f"it seems to hold a secret ({kinds})"
-        super().__init__(f"{parameter}: refused, for {why}", **more)
+        why = "a part of it is marked <private>" if kinds == "private" else f"it seems to contain a secret ({kinds})"
+        super().__init__(f"{parameter}: refused, since {why}", **more)
 
     @property
     def expected(self) -> str:
@@ -103,18 +103,18 @@ class ConfigError(Reasoned, Invalid):
 
     code = "config"
     about = "configuration"
-    reasons: ClassVar[Mapping[str, str]] = {"no_config": "there is none"}
+    reasons: ClassVar[Mapping[str, str]] = {"no_config": "no configuration was found"}
 
 
 class EpisodeError(Reasoned, Invalid):
-    """The episode is in the wrong standing for this step."""
+    """The episode's state does not allow this step."""
 
     code = "episode"
     about = "episode"
     reasons: ClassVar[Mapping[str, str]] = {
-        "episode_closed": "it is closed and takes no more steps",
-        "already_closed": "it was closed before",
-        "episode_not_closed": "it must be closed before anything is extracted from it",
+        "episode_closed": "the episode is closed and accepts no more steps",
+        "already_closed": "the episode is closed already",
+        "episode_not_closed": "the episode must be closed before extraction",
     }
 
 
@@ -124,16 +124,16 @@ class PromptError(Invalid):
     code = "prompt"
     fields = ("prompt", "reason")
     reasons: ClassVar[Mapping[str, str]] = {
-        "empty_response": "it was empty",
-        "invalid_schema": "it does not fit the schema",
+        "empty_response": "the reply was empty",
+        "invalid_schema": "the reply does not match the schema",
         "invalid_float": "a number was expected",
-        "invalid_mode": "an unknown mode of recall",
+        "invalid_mode": "the recall mode is unknown",
         "invalid_tags": "the tags could not be read",
         "invalid_merge_result": "the merged text could not be read",
-        "no_facts_extracted": "it named no facts",
-        "no_instructions_extracted": "it named no instructions",
-        "no_scores_extracted": "it named no scores",
-        "no_tags_generated": "it named no tags",
+        "no_facts_extracted": "the reply has no facts",
+        "no_instructions_extracted": "the reply has no instructions",
+        "no_scores_extracted": "the reply has no scores",
+        "no_tags_generated": "the reply has no tags",
     }
 
     def __init__(self, prompt: object = None, reason: object = None, **more: Unpack[More]) -> None:

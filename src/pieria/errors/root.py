@@ -97,13 +97,13 @@ class PieriaError(Exception):
 
 
 class Invalid(PieriaError):
-    """What was asked for cannot be right; asking again will not help."""
+    """The request is wrong; repeating it will not help."""
 
     code = "invalid"
 
 
 class Framework(PieriaError):
-    """The request was sound, but the surroundings did not allow it."""
+    """The request is valid, but could not be carried out now."""
 
     code = "framework"
 
@@ -115,7 +115,7 @@ class Unknown(PieriaError):
 
 
 class Reasoned(PieriaError):
-    """What the errors share that say nothing but a reason out of a known list."""
+    """Base of errors whose message is a reason from a known list."""
 
     fields = ("reason",)
     about: ClassVar[str]
@@ -126,7 +126,7 @@ class Reasoned(PieriaError):
 
 
 class UnknownError(Unknown):
-    """A failure nobody foresaw: ``error`` is what was raised, ``value`` what it happened to."""
+    """An unexpected failure: ``error`` is the exception, ``value`` the value it occurred with."""
 
     code = "unknown_error"
     fields = ("error", "value")

@@ -8,7 +8,7 @@ from pieria.errors.root import Framework, More
 
 
 class StorageError(Framework):
-    """The store could not read or write; nothing of the change was kept."""
+    """The store could not read or write; no part of the change was kept."""
 
     code = "storage"
     fields = ("operation", "reason")
@@ -22,11 +22,11 @@ class StorageError(Framework):
 
     def placeless(self) -> Self:
         """Return the error without details, for callers that must not learn where banks are stored."""
-        return type(self)(self.operation, hint=self.advice or "The server's log tells more.")
+        return type(self)(self.operation, hint=self.advice or "See the server's log for details.")
 
 
 class ReadOnlyError(StorageError):
-    """The bank's file or folder may not be written."""
+    """There is no permission to write the bank's file or folder."""
 
     code = "read_only"
     usual_reason = "no permission to write"
@@ -34,7 +34,7 @@ class ReadOnlyError(StorageError):
 
 
 class DiskFullError(StorageError):
-    """There is no space left; the bank stands as it did before the change."""
+    """The disk is full; the bank is unchanged."""
 
     code = "disk_full"
     usual_reason = "no space left on the disk"
@@ -55,11 +55,11 @@ class CorruptError(StorageError):
 
     code = "corrupt"
     usual_reason = "the file is damaged"
-    advice = "Keep the file as it is and bring back the latest backup with pieria restore."
+    advice = "Do not change the file. Restore the latest backup with pieria restore."
 
 
 class ForeignFileError(StorageError):
-    """The file is a database or something else, but not a bank."""
+    """The file is not a bank."""
 
     code = "foreign_file"
     usual_reason = "the file is not a bank"
@@ -67,7 +67,7 @@ class ForeignFileError(StorageError):
 
 
 class NewerVersionError(StorageError):
-    """The bank was written by a newer Pieria than this one."""
+    """A newer version of Pieria wrote the bank."""
 
     code = "newer_version"
     usual_reason = "the bank was written by a newer version of Pieria"
@@ -75,33 +75,33 @@ class NewerVersionError(StorageError):
 
 
 class SealedError(StorageError):
-    """The bank is sealed, and its key is missing, or is another."""
+    """The bank is sealed, and its key is missing or wrong."""
 
     code = "sealed"
-    usual_reason = "the bank is sealed, and there is no key that opens it"
-    advice = "Set seal_key to where the key is. Without the key the bank cannot be read by anybody, ever."
+    usual_reason = "the bank is sealed, and its key is missing or wrong"
+    advice = "Set seal_key to the place of the key. Without the key, the bank can never be read."
 
 
 class UnreachableError(StorageError):
-    """The server of the banks cannot be reached, was lost in the middle, or has no connection free."""
+    """The database server cannot be reached, closed the connection, or has no free connection."""
 
     code = "unreachable"
     retryable = True
-    usual_reason = "the server of the banks cannot be reached"
-    advice = "Repeat the call; if it goes on, check that the server runs and that the address in data is right."
+    usual_reason = "the database server cannot be reached"
+    advice = "Repeat the call. If it still fails, check that the server runs and that the address in data is right."
 
 
 class RefusedError(StorageError):
-    """The server of the banks does not let this user in, or not do this."""
+    """The database server refuses this user, or this operation."""
 
     code = "refused"
-    usual_reason = "the server does not allow it"
-    advice = "Check user and password of the address in data, and what that user is allowed to do."
+    usual_reason = "the database server does not allow it"
+    advice = "Check the user and password in data, and that user's rights."
 
 
 class UnsuitableError(StorageError):
-    """The server of the banks, or the database there, lacks what a bank needs."""
+    """The database server or its database does not meet the requirements of a bank."""
 
     code = "unsuitable"
-    usual_reason = "the server lacks what a bank needs"
-    advice = "Banks need PostgreSQL 15 or newer with the extension pgvector 0.8, and a database in UTF8."
+    usual_reason = "the database server does not meet the requirements of a bank"
+    advice = "A bank needs PostgreSQL 15 or newer, the extension pgvector 0.8, and a database in UTF8."

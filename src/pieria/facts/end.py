@@ -42,7 +42,7 @@ def ended(reader: Reader, statement: Statement, at: int, reason: str | None, fil
 def removed(reader: Reader, id: str, reason: str | None, filter: Filter) -> Planned:
     found = reader.facts(FactQuery(ids=(id,), include_ended=True), as_written(filter))
     if not found:
-        raise NotFoundError("fact", id, hint="`query` and `timeline` show the ids there are.")
+        raise NotFoundError("fact", id, hint="`query` and `timeline` show the ids.")
     if found[0].ended:
         raise NotFoundError("fact", id, hint="It was removed before.")
     rows = [row_of(found[0])._replace(ended="removed", reason=reason)]

@@ -99,10 +99,10 @@ def _check_ties(backend: GraphBackend, dimension: int) -> None:
     ties = [("fact", "step", Edge.PROVENANCE), ("tag", "fact", Edge.MEMBERSHIP), ("fact", "nobody", Edge.SIBLING)]
     ties += [("step", "fact", Edge.PROVENANCE), ("fact", "fact", Edge.SIBLING)]
     backend.apply_changeset(Changeset([fact, step, tag], ties))
-    _require(_links(backend, "fact", Edge.PROVENANCE) == {"step"}, "a tie stands on the end named first")
-    _require(_links(backend, "step", Edge.PROVENANCE) == {"fact"}, "a tie stands on the end named second")
+    _require(_links(backend, "fact", Edge.PROVENANCE) == {"step"}, "a tie is on the end named first")
+    _require(_links(backend, "step", Edge.PROVENANCE) == {"fact"}, "a tie is on the end named second")
     _require(_links(backend, "fact", Edge.MEMBERSHIP) == {"tag"}, "a tie has the type it was made with")
-    _require(not _links(backend, "fact", Edge.SIBLING), "nothing is tied to itself, nor to what is not there")
+    _require(not _links(backend, "fact", Edge.SIBLING), "no node is tied to itself or to a missing node")
     backend.apply_changeset(Changeset([], [("fact", "nobody", Edge.SIBLING)]))
     backend.apply_changeset(Changeset([_fact("nobody", dimension)]))
     _require(not _links(backend, "nobody", Edge.SIBLING), "a tie that led to nothing is not made later")
@@ -132,7 +132,7 @@ def _check_put_again(backend: GraphBackend, dimension: int) -> None:
     _require(len(backend.get_nodes_by_type(["semantic"])) == 1, "a node that is put again is there once")
     backend.apply_changeset(Changeset([fact, better]))
     held = backend.get_node("fact")
-    _require(held is not None and held.text == better.text, "of two nodes under one id the last stands")
+    _require(held is not None and held.text == better.text, "of two nodes under one id, the last is kept")
 
 
 def _check_nodes_bring_ties(backend: GraphBackend, dimension: int) -> None:
@@ -151,7 +151,7 @@ def _check_deleting(backend: GraphBackend, dimension: int) -> None:
     _require(backend.get_nodes_by_type(["semantic"]) == [], "a deleted node is not among those of its type")
     step_held = backend.get_node("step")
     _require(step_held is not None and not all_linked_ids(step_held), "nothing is tied to a deleted node")
-    _require(_linked(backend, ["step"]) == [], "a deleted node is nobody's neighbour")
+    _require(_linked(backend, ["step"]) == [], "no node has a deleted node as its neighbour")
     _require("fact" not in backend.get_metadata(["fact"]), "a deleted node has no metadata")
     backend.delete_nodes([])
     backend.apply_changeset(Changeset([fact]))
@@ -178,13 +178,13 @@ def _check_metadata(backend: GraphBackend, dimension: int) -> None:
     _require(held.created_at.tzinfo is not None, "created_at tells its zone")
     backend.delete_metadata(["fact", "unknown"])
     counts = backend.get_metadata(["fact"]).get("fact", NodeMetadata())
-    _require((counts.access_count, counts.reward_count) == (0, 0), "after delete_metadata counts begin anew")
+    _require((counts.access_count, counts.reward_count) == (0, 0), "after delete_metadata, counts start at zero")
     _require(backend.get_node("fact") is not None, "delete_metadata leaves the node")
     backend.update_metadata({"later": used})
     backend.apply_changeset(Changeset([], [], {"later": used}))
     backend.apply_changeset(Changeset([_fact("later", dimension)]))
     counts = backend.get_metadata(["later"]).get("later", NodeMetadata())
-    _require(counts.access_count == 0, "metadata of what is not there is not kept")
+    _require(counts.access_count == 0, "metadata of a missing node is not kept")
     backend.update_metadata({})
     _require(backend.get_metadata([]) == {}, "get_metadata of no id returns nothing")
 
@@ -237,7 +237,7 @@ def _check_leaves_alone(backend: GraphBackend, dimension: int) -> None:
     changeset = Changeset([fact, step], [("fact", "step", Edge.PROVENANCE)], {"fact": NodeMetadata()})
     before = copy.deepcopy(changeset)
     backend.apply_changeset(changeset)
-    _require(changeset == before, "apply_changeset leaves the changeset as it is")
+    _require(changeset == before, "apply_changeset does not change the changeset")
     backend.apply_changeset(changeset)
     _require(_links(backend, "fact", Edge.PROVENANCE) == {"step"}, "a changeset may be applied twice")
 
@@ -256,7 +256,7 @@ def _check_threads(backend: GraphBackend, dimension: int) -> None:
         for written in [threads.submit(write, thread) for thread in range(_THREADS)]:
             written.result()
     tied = _links(backend, "hub", Edge.MEMBERSHIP)
-    _require(len(tied) == _THREADS * _EACH, "of what several threads write at once nothing is lost")
+    _require(len(tied) == _THREADS * _EACH, "no concurrent write of several threads is lost")
 
 
 def _check_it_outlives(backend: GraphBackend, dimension: int, reopened: Callable[[GraphBackend], GraphBackend]) -> None:

@@ -65,7 +65,7 @@ def metadata_read(kept: Mapping[str, Any]) -> NodeMetadata:
 
 
 def damaged(reason: str) -> CorruptError:
-    return CorruptError("load", reason, hint="Keep the file as it is, and put a copy of it from before in its place.")
+    return CorruptError("load", reason, hint="Replace the file with an older copy, and keep the damaged one.")
 
 
 def _node(node: Node) -> Iterator[tuple[str, Any]]:

@@ -122,8 +122,8 @@ class JsonLines:
         """Return the complete changes, and cut off an unfinished one."""
         *lines, unfinished = self.path.read_bytes().split(b"\n")
         if lines[:1] != [BEGINNING] and (lines or not BEGINNING.startswith(unfinished)):
-            hint = "Name another file; this one was left as it is."
-            raise ForeignFileError("load", f"{self.path} is no graph of Pieria's", hint=hint)
+            hint = "Name another file; this one was not changed."
+            raise ForeignFileError("load", f"{self.path} is not a graph of Pieria", hint=hint)
         if unfinished:
             os.ftruncate(file, sum(len(line) + 1 for line in lines))
         if not lines:

@@ -97,7 +97,7 @@ def _sure_enough(result: RetrievalResult) -> tuple[Knowledge, ...]:
 
 def _why(result: RetrievalResult) -> str:
     told = [f"{sure:.2f}, below {result.floors[kind]:g} ({kind})" for kind, sure in result.sure.items()]
-    why = f"the surest of what was found comes to {'; '.join(told)}" if told else "nothing was found"
+    why = f"the highest confidence is {'; '.join(told)}" if told else "nothing was found"
     return f"Nothing that is known answers that: {why}."
 
 
@@ -114,7 +114,7 @@ def _answer(mind: Mind, query: str, kind: Knowledge, candidates: Sequence[Tagged
     try:
         text = mind.synthesize(query, kind, found)
     except PieriaError as problem:
-        return _Answer(None, ids, problem=f"nothing was said of what is {kind}: {problem}", error=problem.code)
+        return _Answer(None, ids, problem=f"no {kind} answer: {problem}", error=problem.code)
     if not text.strip():
         return _Answer(None, ids)
     places = sorted({*_marked(text, len(ids)), *([] if _MARKS.search(text) else _repeated(text, found))})

@@ -197,7 +197,7 @@ class Looking:
         try:
             mode: Mode = self.mind.mode(asked)
         except PieriaError as problem:
-            told = f"the kind of question could not be told, so all kinds are looked for: {problem}"
+            told = f"the kind of question could not be determined, so all kinds were searched: {problem}"
             self._problem(told, "mode", problem.code)
             return "mixed"
         if mode not in get_args(Mode):

@@ -216,7 +216,7 @@ def _check_all(ended: Sequence[Future[Any]]) -> None:
     if failed:
         done = len(ended) - len(failed)
         if done:
-            log.warning("%d of %d tasks failed, and nothing comes of the rest", len(failed), len(ended))
+            log.warning("%d of %d tasks failed; the results of the others are lost", len(failed), len(ended))
         raise failed[0]
 
 

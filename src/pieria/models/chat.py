@@ -96,7 +96,7 @@ class Chat:
         return LLMResponse(reply.content, str(reply.model), tokens(reply.usage, USAGE[:1], USAGE[1:]))
 
     def _wrong(self, operation: str, reason: str, usage: Mapping[str, int] | None = None) -> ReplyError:
-        return ReplyError(self.model, operation, reason, usage=usage, hint="The adapter of this model is wrong.")
+        return ReplyError(self.model, operation, reason, usage=usage, hint="The adapter of this model has a bug.")
 
 
 def _opts(opts: object) -> dict[str, Any] | None:

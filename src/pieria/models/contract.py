@@ -51,7 +51,7 @@ def check_llm(chosen: LLM | Function) -> None:
     for messages in (_ASKED, _TALK):
         _check_reply(_leaving_alone("chat", messages, llm.chat), "chat")
         _check_structured(_leaving_alone(_STRUCTURED, messages, lambda given: llm.chat_structured(given, schema)))
-    _require(schema == _SCHEMA, f"{_STRUCTURED} leaves the schema as it is")
+    _require(schema == _SCHEMA, f"{_STRUCTURED} does not change the schema")
     _check_reply(llm.chat([dict(message) for message in _ASKED], None), "chat, with opts=None")
     _check_refuses("chat", lambda: llm.chat(list(_ASKED), _UNKNOWN))
     _check_refuses(_STRUCTURED, lambda: llm.chat_structured(list(_ASKED), _SCHEMA, _UNKNOWN))
@@ -69,7 +69,7 @@ def check_embedding(chosen: Embedding | Texts) -> None:
     single = [_vectors(embedding.embed(text), 1, "embed")[0] for text in _TEXTS]
     given = list(_TEXTS)
     batch = _vectors(embedding.embed_batch(given), len(_TEXTS), "embed_batch")
-    _require(given == list(_TEXTS), "embed_batch leaves the list as it is")
+    _require(given == list(_TEXTS), "embed_batch does not change the list")
     _require(len({len(vector) for vector in (*single, *batch)}) == 1, "all vectors have the same dimension")
     _same(single, batch, "embed and embed_batch agree about a text")
     backwards = _vectors(embedding.embed_batch(given[::-1]), len(_TEXTS), "embed_batch")
@@ -88,7 +88,7 @@ def _leaving_alone(
 ) -> Any:
     given = [dict(message) for message in messages]
     reply = ask(given)
-    _require(given == list(messages), f"{operation} leaves the messages as they are")
+    _require(given == list(messages), f"{operation} does not change the messages")
     return reply
 
 

@@ -192,7 +192,7 @@ class Embedder:
         if not np.isfinite(lengths).all():
             raise self._wrong("a vector holds a number that is not finite")
         if not lengths.all():
-            raise self._wrong("a vector is all zeros, which is alike to nothing")
+            raise self._wrong("a vector is all zeros")
         unit: NDArray[np.float32] = (made / lengths).astype(np.float32)
         return unit
 
@@ -205,5 +205,5 @@ class Embedder:
             raise self._wrong(f"expected {expected or 'some'} dimensions, got {size}")
 
     def _wrong(self, reason: str) -> AdapterError:
-        hint = "The model behind this name is another one than before, or its adapter is wrong."
+        hint = "The model behind this name has changed, or its adapter has a bug."
         return AdapterError(self.model, "embed", reason, hint=hint)

@@ -33,10 +33,10 @@ _WORD = 3
 """Private texts up to this length may be quoted in errors: they reveal nothing and match by chance."""
 _HINTS = {
     401: "Check the API key.",
-    403: "Check the API key and what it may do.",
+    403: "Check the API key and its rights.",
     404: "Check the address and the model's name.",
     413: "Send shorter texts, or fewer at once.",
-    429: "The server wants fewer requests; try later.",
+    429: "The server limits requests; try again later.",
 }
 
 
@@ -169,7 +169,7 @@ class Endpoint:
             hint = "Check the address, and whether the server runs."
             raise _Passing(self._error(operation, reason, retryable=True, hint=hint)) from problem
         except httpx2.DecodingError as problem:
-            raise self._error(operation, "the reply is not compressed as it says") from problem
+            raise self._error(operation, "the reply has a wrong compression header") from problem
         if reply.status_code != 200:
             raise self._refused(reply.status_code, reply.headers, content, operation, private)
         return self._read(content, operation)

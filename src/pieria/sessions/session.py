@@ -252,7 +252,7 @@ def _step(observation: object, action: object) -> tuple[str, str]:
 
 def _callback(given: object) -> Callback | None:
     if given is not None and not callable(given):
-        raise InputError("callback", "a function that takes what came of it", given)
+        raise InputError("callback", "a function that takes the result", given)
     return given
 
 

@@ -118,7 +118,7 @@ def _paths(value: str) -> str:
     folders = [folder.strip() for folder in value.split(os.pathsep) if folder.strip()]
     for folder in folders:
         if "\0" in folder or not Path(folder).expanduser().is_absolute():
-            raise ValueError(InputError("paths", "folders in full, with colons between", folder))
+            raise ValueError(InputError("paths", "full paths of folders, separated by colons", folder))
     return os.pathsep.join(folders)
 
 
@@ -139,17 +139,15 @@ class Settings(Fades):
     data: Annotated[Path | Address, PlainSerializer(str, when_used="json")] = Field(
         default=DATA, description="the folder that holds the banks, or the address of a server"
     )
-    bank: Annotated[str, AfterValidator(_bank)] = Field(
-        default="default", description="the bank that is opened when none is named"
-    )
-    session: Name | None = Field(default=None, description="the conversation or run that is speaking")
+    bank: Annotated[str, AfterValidator(_bank)] = Field(default="default", description="the default bank")
+    session: Name | None = Field(default=None, description="the present conversation or run")
     channel: Name | None = Field(default=None, description="sessions that name it share what they remember")
-    author: Name | None = Field(default=None, description="who is said to have written a memory")
+    author: Name | None = Field(default=None, description="the author of new memories")
     author_type: Literal["human", "agent", "system"] | None = Field(
-        default=None, description="what the author is said to be; a claim, from which no trust follows"
+        default=None, description="the type of the author; a claim that gives no trust"
     )
     user: Annotated[str, AfterValidator(_user)] | None = Field(
-        default=None, description="whose the memories of scope user are on a server"
+        default=None, description="the user whose own bank is used on a server"
     )
     durability: Literal["full", "relaxed", "off"] = Field(
         default="full", description="how far a write waits for the disk before it is acknowledged"
@@ -162,32 +160,28 @@ class Settings(Fades):
         description="how long a write waits for another process",
     )
     seal_key: Annotated[str, AfterValidator(_seal_key)] | None = Field(
-        default=None, description="where the key of sealed banks is; new banks are sealed with it"
+        default=None, description="the place of the key for sealed banks; new banks are sealed with it"
     )
-    connections: int = Field(
-        default=8, ge=2, le=1_000, description="connections that this process keeps to a server, at most"
-    )
-    row_security: bool = Field(
-        default=False, description="whether a server itself keeps the rows of each bank apart, too"
-    )
+    connections: int = Field(default=8, ge=2, le=1_000, description="the most connections of this process to a server")
+    row_security: bool = Field(default=False, description="whether the server also separates the rows of banks")
     secrets: Literal["flag", "redact", "refuse"] = Field(
-        default="flag", description="what becomes of a text that holds a secret"
+        default="flag", description="what to do with a text that contains a secret"
     )
     upkeep_fades: Annotated[str, AfterValidator(_fading)] = Field(
-        default=",".join(FADES), description="kinds of memories that upkeep may forget, with commas between"
+        default=",".join(FADES), description="kinds of memories that upkeep may forget, separated by commas"
     )
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
     time_zone: Annotated[str, AfterValidator(_zone)] | None = Field(
-        default=None, description="whose days yesterday and last week are, in a question"
+        default=None, description="the time zone for yesterday and last week in a question"
     )
     request_seconds: float = Field(
         default=30.0,
         ge=1,
         le=3_600,
         allow_inf_nan=False,
-        description="the processor time that one request to a server may take",
+        description="the processor time limit of one request to a server",
     )
     request_memory: int = Field(
         default=64,
@@ -195,32 +189,30 @@ class Settings(Fades):
         le=1_000_000,
         description="MiB that the bodies of unfinished requests to a server may hold together",
     )
-    count_uses: bool = Field(default=True, description="whether what recall finds counts as used")
+    count_uses: bool = Field(default=True, description="whether hits of recall count as used")
     session_lease: float = Field(
         default=60.0,
         ge=1,
         le=86_400,
         allow_inf_nan=False,
-        description="seconds after which a session of a process that is gone may be taken over",
+        description="seconds until a session of a dead process may be taken over",
     )
     accept_above: float = Field(
         default=0.75,
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="the confidence above which what sessions taught is accepted by itself",
+        description="the confidence above which lessons are accepted automatically",
     )
-    capture: bool = Field(default=True, description="whether what agents do is captured by their hooks")
-    embedder: Annotated[str, AfterValidator(_embedder)] = Field(
-        default="auto", description="the model that makes vectors of texts"
-    )
+    capture: bool = Field(default=True, description="whether hooks capture what agents do")
+    embedder: Annotated[str, AfterValidator(_embedder)] = Field(default="auto", description="the embedding model")
     embedder_threads: int | None = Field(
-        default=None, ge=1, le=1_024, description="processors that the model uses for one call"
+        default=None, ge=1, le=1_024, description="processor cores that the embedding model uses for one call"
     )
     embedder_url: str | None = Field(default=None, description="the address of the embedder's server")
     embedder_key: SecretStr | None = Field(default=None, description="the key to the embedder's server")
     reranker: Annotated[str, AfterValidator(_reranker)] = Field(
-        default=NONE, description="the model that puts what recall found in order"
+        default=NONE, description="the model that reranks the hits of recall"
     )
     reranker_url: str | None = Field(default=None, description="the address of the reranker's server")
     reranker_key: SecretStr | None = Field(default=None, description="the key to the reranker's server")
@@ -229,9 +221,9 @@ class Settings(Fades):
         ge=0.1,
         le=3_600,
         allow_inf_nan=False,
-        description="how long the reranker may take for one recall, with all tries",
+        description="the time limit of the reranker for one recall, with retries",
     )
-    llm: Annotated[str, AfterValidator(_llm)] = Field(default="none", description="the language model that is asked")
+    llm: Annotated[str, AfterValidator(_llm)] = Field(default="none", description="the language model")
     llm_url: str | None = Field(default=None, description="the address of the language model's server")
     llm_key: SecretStr | None = Field(default=None, description="the key to the language model's server")
     llm_seconds: float = Field(
@@ -239,27 +231,27 @@ class Settings(Fades):
         ge=1,
         le=3_600,
         allow_inf_nan=False,
-        description="how long the language model may take for one answer, with all tries",
+        description="the time limit of the language model for one answer, with retries",
     )
     llm_steps: Annotated[str, AfterValidator(_steps)] | None = Field(
-        default=None, description="steps that another model of the same server answers, with commas between"
+        default=None, description="steps with another model of the same server, separated by commas"
     )
     nlp: Annotated[str, AfterValidator(_nlp)] = Field(
-        default=NONE, description="the pipeline of spaCy that spots names in texts"
+        default=NONE, description="the spaCy pipeline that finds names in texts"
     )
     budget_tokens_per_day: int | None = Field(
-        default=None, ge=0, le=10**15, description="tokens that a bank's models may take a day"
+        default=None, ge=0, le=10**15, description="the daily token budget of a bank's models"
     )
     budget_calls_per_day: int | None = Field(
-        default=None, ge=0, le=10**15, description="calls that a bank's models may be asked a day"
+        default=None, ge=0, le=10**15, description="the daily call budget of a bank's models"
     )
     paths: Annotated[str, AfterValidator(_paths)] | None = Field(
-        default=None, description="further folders in which tools may read and write files, with colons between"
+        default=None, description="more folders where tools may read and write files, separated by colons"
     )
-    token: SecretStr | None = Field(default=None, description="the token that lets an administrator into a server")
+    token: SecretStr | None = Field(default=None, description="the administrator's token for a server")
     models: Path = Field(default=MODELS, description="the folder of installed models")
     local: Path | None = Field(
-        default=None, description="the folder of what is this machine's own where the banks are on a server"
+        default=None, description="the folder for this machine's own data, if the banks are on a server"
     )
 
     vault: Path | None = Field(default=None, description="the folder of Markdown notes that memories are promoted to")

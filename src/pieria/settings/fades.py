@@ -42,44 +42,44 @@ class Fades(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     decay_model: Literal["power_law", "exponential", "two_component"] = Field(
-        default="power_law", description="the shape in which memories fade"
+        default="power_law", description="the decay model of memories"
     )
     decay_halflife_days: float = Field(
-        default=3.0, gt=0, le=LONGEST_DAYS, allow_inf_nan=False, description="power_law: days until half is left"
+        default=3.0, gt=0, le=LONGEST_DAYS, allow_inf_nan=False, description="power_law: half-life in days"
     )
     decay_alpha: float = Field(
-        default=1.1, ge=0.05, le=20, allow_inf_nan=False, description="power_law: how fast the rest goes after that"
+        default=1.1, ge=0.05, le=20, allow_inf_nan=False, description="power_law: the rate of decay after that"
     )
     decay_lambda: float = Field(
-        default=2.673e-6, gt=0, le=1, allow_inf_nan=False, description="exponential: what goes each second"
+        default=2.673e-6, gt=0, le=1, allow_inf_nan=False, description="exponential: the decay per second"
     )
     decay_lambda_fast: float = Field(
-        default=1.603e-5, gt=0, le=1, allow_inf_nan=False, description="two_component: what goes each second, at first"
+        default=1.603e-5, gt=0, le=1, allow_inf_nan=False, description="two_component: the fast decay per second"
     )
     decay_lambda_slow: float = Field(
-        default=1.147e-6, gt=0, le=1, allow_inf_nan=False, description="two_component: what goes each second, later"
+        default=1.147e-6, gt=0, le=1, allow_inf_nan=False, description="two_component: the slow decay per second"
     )
     decay_weight_fast: float = Field(
-        default=0.7, ge=0, le=1, allow_inf_nan=False, description="two_component: how much goes fast"
+        default=0.7, ge=0, le=1, allow_inf_nan=False, description="two_component: the share with fast decay"
     )
     decay_beta: float = Field(
         default=0.6, ge=0, le=5, allow_inf_nan=False, description="how much each further use strengthens a memory"
     )
     decay_halflives: Annotated[str, AfterValidator(_halflives)] | None = Field(
-        default=None, description="days until half is left, by kind or tag, with commas between"
+        default=None, description="half-lives in days, by kind or tag, separated by commas"
     )
     decay_spacing: float = Field(
         default=0.0, ge=0, le=3, allow_inf_nan=False, description="how much longer spaced use makes a memory last"
     )
     forget_threshold: float = Field(
-        default=0.05, ge=0, le=1, allow_inf_nan=False, description="the score below which a memory is collected"
+        default=0.05, ge=0, le=1, allow_inf_nan=False, description="the score below which upkeep removes a memory"
     )
     promote_threshold: float = Field(
-        default=0.65, ge=0, le=100, allow_inf_nan=False, description="the score from which a used memory is promoted"
+        default=0.65, ge=0, le=100, allow_inf_nan=False, description="the lowest score for promoting a used memory"
     )
-    promote_uses: int = Field(default=5, ge=1, le=10**6, description="the uses from which a memory is promoted")
+    promote_uses: int = Field(default=5, ge=1, le=10**6, description="the lowest number of uses for promotion")
     promote_days: float = Field(
-        default=14.0, gt=0, le=LONGEST_DAYS, allow_inf_nan=False, description="the days within which they count"
+        default=14.0, gt=0, le=LONGEST_DAYS, allow_inf_nan=False, description="the days in which these uses count"
     )
     review_from: float = Field(
         default=0.15, ge=0, le=1, allow_inf_nan=False, description="the score at which it is too late for a review"
@@ -92,29 +92,27 @@ class Fades(BaseModel):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="how many due memories come with an answer, of its size",
+        description="due memories added to an answer, as a share of its size",
     )
-    reinforce: bool = Field(default=True, description="whether memories that were of use in an answer are reinforced")
+    reinforce: bool = Field(default=True, description="whether memories that helped in an answer are reinforced")
     crossing_boost: float = Field(
-        default=0.1, ge=0, le=2, allow_inf_nan=False, description="the strength gained by being of use elsewhere"
+        default=0.1, ge=0, le=2, allow_inf_nan=False, description="the strength gained by a use in another context"
     )
     cluster_threshold: float = Field(
-        default=0.83, ge=0, le=1, allow_inf_nan=False, description="how alike memories of one cluster are"
+        default=0.83, ge=0, le=1, allow_inf_nan=False, description="the lowest similarity of memories in a cluster"
     )
-    cluster_most: int = Field(default=12, ge=2, le=1_000, description="memories that one cluster may have")
+    cluster_most: int = Field(default=12, ge=2, le=1_000, description="the most memories in a cluster")
     duplicate_threshold: float = Field(
-        default=0.88, ge=0, le=1, allow_inf_nan=False, description="how alike duplicates are"
+        default=0.88, ge=0, le=1, allow_inf_nan=False, description="the lowest similarity of duplicates"
     )
-    preview_chars: int = Field(default=300, ge=0, le=5_000, description="characters of a text that searches show")
-    enrich: bool = Field(default=True, description="whether names and strength are read from texts that come without")
-    search_by_meaning: bool = Field(
-        default=False, description="whether search_memory goes by meaning where the call does not say"
-    )
+    preview_chars: int = Field(default=300, ge=0, le=5_000, description="characters of a text shown by searches")
+    enrich: bool = Field(default=True, description="whether to read missing names and strength from the text")
+    search_by_meaning: bool = Field(default=False, description="whether search_memory searches by meaning by default")
     short_term_weight: float = Field(
-        default=1.0, ge=0, le=2, allow_inf_nan=False, description="what memories weigh in search_unified"
+        default=1.0, ge=0, le=2, allow_inf_nan=False, description="the weight of memories in search_unified"
     )
     long_term_weight: float = Field(
-        default=0.7, ge=0, le=2, allow_inf_nan=False, description="what notes of the vault weigh in search_unified"
+        default=0.7, ge=0, le=2, allow_inf_nan=False, description="the weight of the vault's notes in search_unified"
     )
 
     @property

@@ -145,7 +145,7 @@ def _well_placed(source: Source, naming: Sequence[str]) -> Source:
     """Return the source without the settings that name its own folder, which are refused."""
     misplaced = tuple(
         ConfigError(
-            f"{source.file}: {name} cannot be set in the folder that it names",
+            f"{source.file}: {name} cannot be set in the folder it names",
             hint=f"Set it in {PREFIX}{name.upper()}.",
         )
         for name in naming

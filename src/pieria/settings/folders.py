@@ -29,7 +29,7 @@ def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
     source = next((source for source in sources if "data" in source.values), default)
     given = _text(source, "data")
     if _KEYWORDS.match(given):
-        reason = "it reads like the keywords of a connection, and is not shown, for a password may be in it"
+        reason = "it looks like connection keywords; it is not shown, since it may contain a password"
         raise UnavailableError("data", reason, hint="Write it as postgresql://USER@HOST/DATABASE.")
     # The text after the scheme may hold a password: do not quote it.
     if not (address := _ADDRESS.match(given)):
@@ -52,8 +52,10 @@ def local_folder(sources: Sequence[Source], address: Address) -> Path:
     if named is not None:
         return named
     if home_folder() is None:
-        hint = f"Name the folder in full, as local or {PREFIX}LOCAL."
-        raise ConfigError("this user's home is not known, and so no folder of what is this machine's own", hint=hint)
+        hint = f"Give the full path of the folder in local or {PREFIX}LOCAL."
+        raise ConfigError(
+            "the user's home folder is unknown, so there is no folder for this machine's own data", hint=hint
+        )
     return SERVERS.expanduser() / address.stem
 
 
@@ -84,8 +86,8 @@ def _folder(source: Source, setting: str, given: str) -> Path:
     try:
         path = source.folder / Path(given).expanduser()
     except RuntimeError as problem:
-        hint = f"This user's home is not known; name the folder in full, as {setting} or {PREFIX}{setting.upper()}."
-        raise source.problem(setting, "a folder with a known home behind its ~", given, hint) from problem
+        hint = f"The user's home folder is unknown. Give the full path in {setting} or {PREFIX}{setting.upper()}."
+        raise source.problem(setting, "a folder whose ~ can be resolved", given, hint) from problem
     if os.path.isfile(path):
         raise source.problem(setting, "a folder, not a file", given)
     return path.resolve() if ".." in path.parts else path

@@ -49,9 +49,9 @@ PLAIN: Mapping[str, str] = {
     "LTM_VAULT_PATH": "vault",
     "LTM_PROMOTED_FOLDER": "vault_folder",
 }
-_ONE_FILE = "a bank is a database of its own, in the data folder or on a server"
-_BY_HOOK = "the hook of `pieria context` brings memories with a prompt, where it is installed"
-_INDEXED = "the vault has no index file: the bank holds what is in it"
+_ONE_FILE = "each bank is its own database, in the data folder or on a server"
+_BY_HOOK = "the hook of `pieria context`, if installed, adds memories to a prompt"
+_INDEXED = "the vault has no index file: the bank indexes its notes"
 INERT: Mapping[str, str] = {
     "STORAGE_BACKEND": _ONE_FILE,
     "SQLITE_PATH": _ONE_FILE,
@@ -64,11 +64,11 @@ INERT: Mapping[str, str] = {
     "AUTO_RECALL_RELEVANCE_THRESHOLD": _BY_HOOK,
     "AUTO_RECALL_MAX_RESULTS": _BY_HOOK,
     "AUTO_RECALL_MIN_INTERVAL": _BY_HOOK,
-    "DETECT_SECRETS": "secrets are always looked for; the setting secrets says what becomes of them",
+    "DETECT_SECRETS": "Pieria always looks for secrets; the setting secrets says what to do with them",
     "LTM_INDEX_MAX_AGE_SECONDS": _INDEXED,
 }
 """Variables without effect, with either prefix, and the reason."""
-UNKNOWN = "no setting of Pieria stands for it"
+UNKNOWN = "Pieria has no such setting"
 ENV = Path("cortexgraph", ".env")
 """The original's file of variables, in the configuration folder."""
 LOADED = "Set them where pieria is started, in the client's `env` or in the shell: set -a; . {file}; set +a"
@@ -103,7 +103,7 @@ def remarks(environ: Mapping[str, str], home: Path | None) -> Iterator[Remark]:
     for name in PREFIXED:
         one, other = environ.get(newer + name), environ.get(older + name)
         if one and other and one != other:
-            yield Remark(f"{newer}{name} counts, and {older}{name} says something else", "Unset one of them.")
+            yield Remark(f"{newer}{name} is used; {older}{name} has another value", "Unset one of them.")
     for variable in sorted(environ):
         prefix = next((prefix for prefix in PREFIXES if variable.startswith(prefix)), None)
         name = variable.removeprefix(prefix or "")
@@ -125,4 +125,4 @@ def _unread(environ: Mapping[str, str], file: Path) -> Iterator[Remark]:
     meant = {*PLAIN, *(prefix + name for prefix in PREFIXES for name in PREFIXED)}
     lost = [name for name in dict.fromkeys(named) if name in meant and not environ.get(name)]
     if lost:
-        yield Remark(f"{file} is not read, and names {', '.join(lost)}", LOADED.format(file=quote(str(file))))
+        yield Remark(f"{file} is not read, but sets {', '.join(lost)}", LOADED.format(file=quote(str(file))))

@@ -73,10 +73,10 @@ def request_for(folder: str | Path | None, arguments: Mapping[str, Any]) -> Requ
     """Return what the folder's files would change. Raise `ConfigError` for an invalid file."""
     start = working_folder(None) / Path(folder or ".").expanduser()
     if not start.is_dir():
-        raise InputError("folder", "a folder that is there", str(folder))
+        raise InputError("folder", "an existing folder", str(folder))
     project = innermost_project(Path(os.path.normpath(start)), None)
     if project is None:
-        expected = f"a folder with a {PROJECT_FILE} or a repository, or one inside of such a folder"
+        expected = f"a folder with a {PROJECT_FILE} or a repository, or a folder inside one"
         raise InputError("folder", expected, str(start), hint="There is nothing to trust here.")
     held = _readable()
     read = _contents_of(project / PROJECT_FILE)
@@ -105,7 +105,7 @@ def revoke(folder: str | Path | None) -> str:
     paths = (os.path.realpath(upper) for upper in (start, *start.parents))
     found = next((path for path in paths if path in held.folders), None)
     if found is None or (folder is not None and found != os.path.realpath(start)):
-        raise NotFoundError("trusted folder", str(start), hint="`pieria trust --list` names them.")
+        raise NotFoundError("trusted folder", str(start), hint="`pieria trust --list` lists them.")
     change(lambda now: now.without(found))
     return found
 
@@ -113,7 +113,7 @@ def revoke(folder: str | Path | None) -> str:
 def _readable() -> Trust:
     held = Trust.read()
     if held.problem is not None:
-        raise ConfigError(held.problem, hint="Move it away: then nothing is trusted, and you can begin again.")
+        raise ConfigError(held.problem, hint="Move the file away. Then nothing is trusted, and you can start over.")
     return held
 
 

@@ -14,20 +14,20 @@ TIGHTENS: Mapping[str, tuple[object, ...]] = {
 """Settings that an untrusted file may tighten, with their values from loosest to strictest."""
 REFUSED: Mapping[str, Sequence[str]] = {
     "chooses which memories an agent reads and where new ones go": ("data", "bank", "user", "local"),
-    "says who speaks, and so who reads what": ("session", "channel", "author", "author_type"),
+    "names the author, and so decides who may read what": ("session", "channel", "author", "author_type"),
     "sends texts to a model, or loads one": (
         *("embedder", "embedder_url", "embedder_key", "embedder_threads", "models"),
         *("reranker", "reranker_url", "reranker_key", "reranker_seconds"),
         *("llm", "llm_url", "llm_key", "llm_seconds", "llm_steps", "nlp"),
     ),
-    "spends, or stops what the user wants to spend on": ("budget_tokens_per_day", "budget_calls_per_day"),
+    "costs money, or stops work that the user wants to pay for": ("budget_tokens_per_day", "budget_calls_per_day"),
     "says which key opens banks, and may run a command for it": ("seal_key",),
-    "lets somebody in": ("token", "paths", "row_security"),
+    "gives access to a server": ("token", "paths", "row_security"),
     "names folders in which Pieria writes": ("vault", "vault_folder"),
     "accepts lessons without a person": ("accept_above",),
     "bounds what a server does for one request": ("request_seconds", "request_memory"),
     "makes writes fail or weakens them": ("durability", "busy_seconds", "connections", "session_lease"),
-    "hides memories from recall, or from the count of uses": ("text_budget", "count_uses", "preview_chars"),
+    "hides memories from recall, or their uses from the count": ("text_budget", "count_uses", "preview_chars"),
     "decides which memories fade, and no value is stricter than another": (
         *("upkeep_fades", "decay_model", "decay_halflife_days", "decay_alpha", "decay_lambda", "decay_lambda_fast"),
         *("decay_lambda_slow", "decay_weight_fast", "decay_beta", "decay_halflives", "decay_spacing"),

@@ -30,7 +30,7 @@ LARGEST = 65_536
 """Bytes of a settings file. A larger one is not read."""
 ABSENT = ""
 """The digest of a file that is not there."""
-HOMELESS = "this user's home is not known, so nothing can be trusted"
+HOMELESS = "the user's home folder is unknown, so nothing can be trusted"
 
 Standing = Literal["trusted", "changed", "untrusted"]
 Digests = Mapping[str, str | None]
@@ -125,7 +125,7 @@ def change(make: Callable[[Trust], Trust]) -> Trust:
     with _locked() as path:
         held = Trust.read()
         if held.problem is not None:
-            raise ConfigError(held.problem, hint=f"Move {path} away: then nothing is trusted, and you can begin again.")
+            raise ConfigError(held.problem, hint=f"Move {path} away. Then nothing is trusted, and you can start over.")
         made = make(held)
         with written_aside(path, "trust") as aside:
             aside.write_text(json.dumps(made.as_dict(), indent=1), "ascii")
@@ -183,7 +183,7 @@ def contents(file: Path) -> bytes:
             raise ConfigError(f"{file}: expected a file, found something else", hint="Remove it.")
         read = opened.read(LARGEST + 1)
     if len(read) > LARGEST:
-        raise ConfigError(f"{file}: larger than {LARGEST:,} bytes", hint="Keep settings alone in it.")
+        raise ConfigError(f"{file}: larger than {LARGEST:,} bytes", hint="Keep only settings in it.")
     return read
 
 

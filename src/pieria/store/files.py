@@ -32,7 +32,7 @@ def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
         return DiskFullError(operation, f"no space left for {path.name}")
     folder = path.parent
     if problem.errno in TROUBLE:
-        hint = "Nobody's rights are in the way: repeat the call when that is over, or name another place."
+        hint = "This is no problem of permissions. Repeat the call later, or name another place."
         return StorageError(operation, f"{path} cannot be written ({problem.strerror})", hint=hint)
     if not os.path.isdir(folder):
         reason = f"{path} cannot be written, since its folder could not be made ({problem.strerror})"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-REMOVED = "It was removed. Open it again, and it is a new, empty one."
+REMOVED = "The bank was removed. To create a new, empty one, open it again."
 """Hint for a caller whose open bank was removed."""
 
 

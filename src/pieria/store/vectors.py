@@ -38,7 +38,7 @@ def normalised(vectors: Sequence[Collection[float]], dimension: int) -> Floats:
 
     for vector in vectors:
         if len(vector) != dimension:
-            raise InputError("vector", f"{dimension} numbers, as the bank's space has", f"{len(vector)}")
+            raise InputError("vector", f"{dimension} numbers, as in the bank's space", f"{len(vector)}")
     try:
         held = np.asarray(vectors, dtype=np.float32).reshape(len(vectors), dimension)
     except (TypeError, ValueError) as problem:

@@ -101,12 +101,12 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
     except Exception as problem:
         # The traceback goes to the log, never to the wire.
         log.exception("%s failed unexpectedly", tool.name)
-        error = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+        error = UnknownError(type(problem).__name__, hint="See the server's log for details.")
     error = error if known is None else known.telling(error)
     try:
         return _wired(_envelope(toolset).failed(tool, given, error), error, known, {})
     except Exception:
-        log.exception("the failure of %s could not be put into its envelope", tool.name)
+        log.exception("the error of %s could not be put into the toolset's envelope", tool.name)
         return _wired({"error": error.as_dict()}, error, known, {})
 
 

@@ -152,7 +152,7 @@ class Banks:
             except ClosedError:
                 return
             except PieriaError as problem:
-                log.warning("bank %s is not worked on: %s", name, problem.message)
+                log.warning("no background work for bank %s: %s", name, problem.message)
 
     def close(self) -> None:
         with self._lock:
@@ -169,9 +169,9 @@ def out_of_reach(bank: str, opened: Sequence[str]) -> AccessError:
     """Return the error for a bank the caller may not reach. `opened` lists the banks of the caller's token, if any."""
     make = f"pieria token create NAME --banks {quote(','.join((*(opened or ('*',)), bank[:NAMED])))}"
     if opened:
-        hint = f"The token opens {', '.join(opened)}. Make one that names this bank, too: {make}."
+        hint = f"The token opens {', '.join(opened)}. Create one that also names this bank: {make}."
     else:
-        hint = f"Only a token that names it opens it: {make}. Once there is a token, every caller needs one."
+        hint = f"Only a token that names the bank opens it: {make}. Once there is a token, every caller needs one."
     return AccessError("wrong_bank", hint=hint)
 
 

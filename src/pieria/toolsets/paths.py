@@ -50,7 +50,7 @@ class Paths:
             hint = "The setting paths allows further folders."
             raise InputError(parameter, f"a path under {folders}", given, hint=hint)
         if self._is_our_own(path):
-            expected = "a path other than of the banks, tokens and settings in the data folder"
+            expected = "a path outside the banks, tokens and settings in the data folder"
             raise InputError(parameter, expected, given, hint="Choose another name or folder.")
         return path
 

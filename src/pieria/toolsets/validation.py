@@ -59,7 +59,7 @@ def _all_of(problems: list[InputError]) -> InputError:
     first, *rest = problems[:MOST]
     if len(problems) > MOST:
         hint = f"{len(problems) - MOST:,} further violations are not listed."
-        rest.append(InputError("arguments", "parameters of the tool alone", None, hint=hint))
+        rest.append(InputError("arguments", "only parameters of the tool", None, hint=hint))
     first.errors = tuple(rest)
     return first
 

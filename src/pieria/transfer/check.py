@@ -191,7 +191,7 @@ class _Checker:
         if state.id in self._found.left["memory"]:
             return
         if before is None and hash(state.id) in self._complete:
-            self._wrong(line, "id", "an id whose last state has not been told", "one that ended above")
+            self._wrong(line, "id", "an id whose last state has not come yet", "one that ended above")
             return
         versions = before.versions if before is not None else ()
         if content is None and state.version not in versions:

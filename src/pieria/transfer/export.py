@@ -158,4 +158,4 @@ def _written(line: Row) -> bytes:
 
 def _no_change(what: str) -> CorruptError:
     reason = f"a {what} in it belongs to no change of the journal"
-    return CorruptError("export", reason, hint="`pieria doctor` says more; a backup copies the bank as it is.")
+    return CorruptError("export", reason, hint="Run `pieria doctor`. A backup still copies the whole bank.")

@@ -61,7 +61,7 @@ def _kept_for(memory: Memory, fades: Collection[str]) -> str | None:
     if memory.pinned:
         return "pinned"
     if memory.kind not in fades:
-        return f"evidence: a {memory.kind} is kept as it is"
+        return f"evidence: a {memory.kind} is kept unchanged"
     return None if memory.status == "active" else memory.status
 
 

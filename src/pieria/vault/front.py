@@ -65,9 +65,9 @@ def read(front: str) -> dict[str, Value]:
     size = 0
     for key, value in _entries(front):
         if not isinstance(key, yaml.ScalarNode):
-            raise BadFrontError("a name in its front matter is no text")
+            raise BadFrontError("a name in its front matter is not text")
         if key.value in found:
-            raise BadFrontError(f"{key.value[:60]!r} stands twice in its front matter")
+            raise BadFrontError(f"{key.value[:60]!r} is twice in its front matter")
         found[key.value] = None
         if isinstance(value, yaml.ScalarNode):
             found[key.value] = _plain(value.value)

@@ -136,7 +136,7 @@ def said_in(written: str, tail: str = "") -> Said:
     """Return what the note says. `tail` is the text last written below its mark. Raise `BadFrontError`."""
     parts = front.split(written)
     if parts.front is None:
-        raise front.BadFrontError(parts.problem or "it has no front matter any more")
+        raise front.BadFrontError(parts.problem or "its front matter is missing")
     values = front.read(parts.front)
     text, added, marked = _cut(parts.body, tail)
     tags = dict.fromkeys(front.tags(values))

@@ -110,7 +110,7 @@ def restore(
     workspace = Workspace(data, named)
     spot = workspace.place.at(workspace.resolved.settings.bank)
     if replace and stores.hold(spot):
-        raise ConflictError("the bank is open in this process", ids=(spot.name,), hint="Close it, then restore.")
+        raise ConflictError("the bank is open in this process", ids=(spot.name,), hint="Close the bank, then restore.")
     return spot.restore(source, replace=replace, progress=progress, seal=seal_of(workspace.resolved))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def copy_bank(source: Spot, target: Spot, way: Way, progress: Progress | None = None) -> CopyReport:
     """Copy the bank. Check source and target first; raise `CorruptError` and remove the copy if it differs."""
     if not source.is_there:
-        raise NotFoundError("bank", source.name, hint="`pieria where` names the banks that are there.")
+        raise NotFoundError("bank", source.name, hint="`pieria where` lists the banks.")
     if source.key == target.key:
         raise InputError("to", "another place, or another name there", str(target))
     if target.is_there and not target.is_empty(way):
@@ -49,7 +49,7 @@ def _compared(here: Reader, there: Reader, name: str, bar: _Bar) -> tuple[dict[s
         raise _differs(differing)
     questions, ids = asked_alike(here, there, name)
     if ids:
-        raise _differs([f"what the texts of {', '.join(ids)} find"])
+        raise _differs([f"the results of recall for the texts of {', '.join(ids)}"])
     return {what: print.sha256 for what, print in ours.items()}, questions
 
 
@@ -58,8 +58,8 @@ def _told(what: str, ours: Print, theirs: Print) -> str:
 
 
 def _differs(what: list[str]) -> CorruptError:
-    hint = "The bank is as it was. Copy it again; if the same comes of it, `pieria doctor` of the bank may tell why."
-    return CorruptError("copy", f"the copy is not the same in {', '.join(what)}, and was taken back", hint=hint)
+    hint = "The bank was not changed. Copy it again. If that fails too, run `pieria doctor` on the bank."
+    return CorruptError("copy", f"the copy differs in {', '.join(what)}, and was removed", hint=hint)
 
 
 class _Bar:

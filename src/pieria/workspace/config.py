@@ -70,4 +70,4 @@ def further_of(config: Config | None) -> dict[str, Any]:
 def say_who_embeds(config: Config | None, model: str) -> None:
     named = NONE if config is None else config.embedding["model"]
     if named not in NAMELESS and named not in (model, model.partition(":")[2]) and kind_of(named) not in PROVIDERS:
-        log.warning("the configuration names the embedding model %r; %s embeds", named, model)
+        log.warning("the configuration names the embedding model %r, but %s is used", named, model)

@@ -34,7 +34,7 @@ def doubts_about(resolved: Resolved, spot: Spot) -> list[Remark]:
     found = dict.fromkeys(project for file in spot.files if (project := trust.doubted_bank(file)) is not None)
     return [
         Remark(
-            f"the bank {spot.name} lies in {shown(str(project))}, which is not trusted: it is read only, as hearsay",
+            f"the bank {spot.name} is in the untrusted folder {shown(str(project))}: it is read-only, as hearsay",
             how_to_trust(project),
             CHECK,
         )

@@ -113,7 +113,7 @@ class FileSpot:
     def open(self, way: Way, *, create: bool = True) -> Store:
         from pieria.store.sqlite import SQLiteStore
 
-        told = partial(log.warning, "%s was brought to a new schema; as it was: %s", self.path)
+        told = partial(log.warning, "%s was migrated to a new schema; the copy from before: %s", self.path)
         return SQLiteStore(
             self.path,
             create=create,

@@ -15,5 +15,5 @@ def offers(folder: Path) -> list[Finding]:
     file = folder / MNEMEX
     if not file.is_file():
         return []
-    remedy = f"Bring it in, if it is not in yet: pieria import {quote(str(folder))} --from mnemex"
+    remedy = f"If it is not imported yet, import it: pieria import {quote(str(folder))} --from mnemex"
     return [Finding("import", True, f"{file} is a store of Mnemex", remedy)]

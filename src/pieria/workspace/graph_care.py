@@ -138,14 +138,16 @@ class GraphCare:
 
     def _cared_behind(self, repo_id: str, care: Care, callback: Callback | None) -> None:
         if callback is not None and not callable(callback):
-            raise InputError("callback", "a function that is given what comes of it", callback)
+            raise InputError("callback", "a function that takes the result", callback)
         self._repository(repo_id)
         turn = self._turn(repo_id)
         behind = partial(self._heard, repo_id, turn, care, callback)
         try:
             threading.Thread(target=behind, name="pieria-graph-care", daemon=True).start()
         except RuntimeError as problem:
-            log.info("the graph of %s is kept in order at once, since no thread can be had: %s", repo_id, problem)
+            log.info(
+                "graph upkeep of %s runs in the calling thread, since no other could be started: %s", repo_id, problem
+            )
             behind()
 
     def _heard(self, repo_id: str, turn: tuple[Turns, object], care: Care, callback: Callback | None) -> None:
@@ -154,17 +156,17 @@ class GraphCare:
             outcome = self._in_turn(repo_id, turn, care)
         except PieriaError as problem:
             if callback is None:
-                log.warning("the graph of %s was not kept in order: %s", repo_id, problem)
+                log.warning("graph upkeep of %s failed: %s", repo_id, problem)
             outcome = problem
         except Exception as problem:
-            log.exception("keeping the graph of %s in order broke off", repo_id)
+            log.exception("graph upkeep of %s failed unexpectedly", repo_id)
             outcome = problem
         if callback is None:
             return
         try:
             callback(outcome)
         except Exception:
-            log.exception("a callback failed on what came of keeping the graph of %s in order", repo_id)
+            log.exception("a callback failed on the result of graph upkeep of %s", repo_id)
 
     def _turn(self, repo_id: str) -> tuple[Turns, object]:
         with self._turns_lock:

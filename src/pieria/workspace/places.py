@@ -124,7 +124,7 @@ class Place(Protocol):
 
 
 def in_the_way(name: str, hint: str = "Copy it under another name: --as, or name.") -> ConflictError:
-    return ConflictError("a bank of this name is there already", ids=(name,), hint=hint)
+    return ConflictError("a bank of this name exists already", ids=(name,), hint=hint)
 
 
 def not_there(name: str, place: Place) -> NotFoundError:
@@ -132,8 +132,8 @@ def not_there(name: str, place: Place) -> NotFoundError:
 
 
 def no_user(parameter: str) -> UnavailableError:
-    hint = "Say who you are with the setting user, such as PIERIA_USER=maya."
-    return UnavailableError(parameter, "a server has to know which user's memories are meant", hint=hint)
+    hint = "Name yourself in the setting user, such as PIERIA_USER=maya."
+    return UnavailableError(parameter, "on a server, the user's own bank needs the user's name", hint=hint)
 
 
 def spelt_in(name: str, names: Collection[str]) -> str:

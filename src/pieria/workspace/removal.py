@@ -20,7 +20,7 @@ def remove_bank(spot: Spot, way: Way, *, dry_run: bool) -> RemovalReport:
     is lost.
     """
     if not spot.is_there:
-        raise NotFoundError("bank", spot.name, hint="`pieria where` names the banks that are there.")
+        raise NotFoundError("bank", spot.name, hint="`pieria where` lists the banks.")
     if not dry_run:
         with stores.alone(spot):
             return _removed(spot, way)

@@ -154,7 +154,7 @@ class Repositories(GraphCare):
         """Learn once from a finished episode. See `Bank.ingest`."""
         bank = self._repository(repo_id).bank
         if bank is None:
-            raise UnavailableError("repo_id", "receipts are kept by banks alone", hint="Open it without a backend.")
+            raise UnavailableError("repo_id", "only banks keep receipts", hint="Open it without a backend.")
         return bank.sessions.ingest(trajectory)
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
@@ -180,7 +180,7 @@ class Repositories(GraphCare):
         with self._repositories_lock:
             held = self._repositories.get(id)
             if id in self._opening or (held is not None and held.is_open):
-                hint = "Use it as it is, or close it first: close_repo."
+                hint = "Use the open repository, or close it first: close_repo."
                 raise RepoError(id, "already_open", hint=hint)
             self._opening.add(id)
         try:
@@ -261,14 +261,14 @@ def _begun(id: str, backend: object) -> GraphBackend:
     made = module() if isinstance(module, type) else module
     lacking = [name for name in vars(GraphBackend) if name[0] != "_" and not callable(getattr(made, name, None))]
     if lacking:
-        hint = "pieria.graph.GraphBackend says what each is to do."
+        hint = "pieria.graph.GraphBackend documents each method."
         raise InputError("backend", f"an object with {', '.join(lacking)}", made, hint=hint)
     try:
         made.init({**opts, "repo_id": id})
     except PieriaError:
         raise
     except Exception as problem:
-        raise RepoError(id, f"its backend could not begin: {problem}") from problem
+        raise RepoError(id, f"its backend could not start: {problem}") from problem
     begun: GraphBackend = made
     return begun
 
@@ -292,4 +292,4 @@ def _module_of(backend: object) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _not_open(repo_id: object) -> NotFoundError:
-    return NotFoundError("repo", repo_id, hint="`open_repo` opens it, and `list_repos` names those that are open.")
+    return NotFoundError("repo", repo_id, hint="`open_repo` opens it, and `list_repos` lists the open ones.")

@@ -68,7 +68,7 @@ def rekey(
         held = _named(workspace)
         place = checked_key_place(to, "to")
         if place == held.where:
-            raise InputError("to", "another place than seal_key names", place)
+            raise InputError("to", "a place other than that of seal_key", place)
         spot = _spot(workspace)
         is_new = make_key(place, workspace.resolved.environ)
         wanted = seal_at(place, workspace.resolved.environ)
@@ -90,14 +90,14 @@ def _given(name: str | None, settings: Mapping[str, Any] | None) -> dict[str, An
 def _named(workspace: Workspace) -> Seal:
     named = seal_of(workspace.resolved)
     if named is None:
-        raise InputError("seal_key", "where the key is, as keyring: or file:PATH", None)
+        raise InputError("seal_key", "the place of the key, as keyring: or file:PATH", None)
     return named
 
 
 def _spot(workspace: Workspace) -> FileSpot:
     if not isinstance(workspace.place, Folder):
-        hint = "Encrypt the server's disk; the backups that are taken of its banks are sealed with seal_key."
-        raise UnavailableError("seal", "a server's banks are not sealed here", hint=hint)
+        hint = "Encrypt the server's disk. Backups of its banks are sealed with seal_key."
+        raise UnavailableError("seal", "banks on a server cannot be sealed", hint=hint)
     spot = workspace.place.at(workspace.resolved.settings.bank)
     if not spot.is_there:
         raise not_there(spot.name, workspace.place)

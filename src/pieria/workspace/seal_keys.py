@@ -48,16 +48,16 @@ def seal_at(place: str, environ: Mapping[str, str]) -> Seal:
 def _read(place: str, look: Callable[[], str | None]) -> bytes:
     found = look()
     if not found:
-        hint = "Put the key back there, or set seal_key to where it is. `pieria seal --make-key` makes a first one."
-        raise SealedError(OPERATION, f"no key was found: {place} holds none", hint=hint)
+        hint = "Put the key back there, or set seal_key to its place. `pieria seal --make-key` creates a first key."
+        raise SealedError(OPERATION, f"no key was found in {place}", hint=hint)
     try:
         key = bytes.fromhex(found.strip())
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        reason = f"what {place} holds is no key: a key is {2 * KEY_BYTES} hexadecimal digits"
+        reason = f"{place} holds no valid key: a key is {2 * KEY_BYTES} hexadecimal digits"
         raise SealedError(
-            OPERATION, reason, hint="`openssl rand -hex 32` makes one, for a bank that is not sealed yet."
+            OPERATION, reason, hint="`openssl rand -hex 32` creates one, for a bank that is not sealed yet."
         )
     return key
 
@@ -79,8 +79,8 @@ def make_key(place: str, environ: Mapping[str, str]) -> bool:
     try:
         seal_at(place, environ).key()
     except SealedError as problem:
-        hint = "Put a key there yourself (`openssl rand -hex 32` makes one), or use keyring: or file:PATH."
-        raise UnavailableError("seal_key", f"no key can be made in {place}", hint=hint) from problem
+        hint = "Put a key there yourself (`openssl rand -hex 32` creates one), or use keyring: or file:PATH."
+        raise UnavailableError("seal_key", f"Pieria cannot create a key in {place}", hint=hint) from problem
     return False
 
 
@@ -113,10 +113,10 @@ def _of_file(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise SealedError(OPERATION, f"the key's file {path} cannot be read ({problem.strerror})") from problem
+        raise SealedError(OPERATION, f"the key file {path} cannot be read ({problem.strerror})") from problem
     if others:
-        hint = f"Run `chmod 600 {path}`, and think about who may have read it: `pieria rekey` gives a new key."
-        raise SealedError(OPERATION, f"others may read the key's file {path}", hint=hint)
+        hint = f"Run `chmod 600 {path}`. If others may have read the key, change it with `pieria rekey`."
+        raise SealedError(OPERATION, f"other users may read the key file {path}", hint=hint)
     return held.decode("ascii", "replace")
 
 
@@ -135,7 +135,7 @@ def _of_command(line: str, environ: Mapping[str, str]) -> str | None:
         raise SealedError(
             OPERATION,
             f"the command of seal_key gave no key ({type(problem).__name__})",
-            hint="Run it by hand: it has to print the key alone, and to end with status 0.",
+            hint="Run the command yourself: it must print only the key, and end with status 0.",
         ) from None
     return done.stdout.decode("ascii", "replace")
 

@@ -115,7 +115,9 @@ class ServerSpot:
         from pieria.store.parts import counts
 
         if replace:
-            raise UnavailableError("replace", "a server keeps no bank aside", hint="Restore under another name.")
+            raise UnavailableError(
+                "replace", "a server keeps no copy of a replaced bank", hint="Restore under another name."
+            )
         way = Way()
         if self.is_there and not self.is_empty(way):
             raise in_the_way(self.name, "Restore under another name.")
@@ -140,7 +142,7 @@ class ServerSpot:
         from pieria.store.postgres import PostgresStore
 
         held = self._server
-        told = partial(log.warning, "the database %s was brought to a new schema: %s", held)
+        told = partial(log.warning, "the database %s was migrated to a new schema: %s", held)
         return PostgresStore(
             held.address.url,
             self._kept_as,

@@ -136,7 +136,7 @@ class Sessions(Repositories):
                 return use(repository.sessions())
             except NotFoundError:
                 continue
-        hint = "`sessions` lists those of a repository; its repository has to be open: `open_repo`."
+        hint = "`sessions` lists the sessions of a repository. The repository must be open: `open_repo`."
         raise NotFoundError("session", session_id, hint=hint)
 
 

@@ -56,13 +56,13 @@ def opened(data: Path, seal: Seal | None, line: bytes) -> bytes:
         return line
     pair = text_of(data)
     if seal is None or pair is None:
-        hint = "Set seal_key to where the key of the banks is. What waits is kept until then."
-        raise SealedError("drain", "what hooks wrote is sealed, and no setting says where the key is", hint=hint)
+        hint = "Set seal_key to the place of the banks' key. The waiting events are kept until then."
+        raise SealedError("drain", "the spool is sealed, and the setting seal_key is missing", hint=hint)
     try:
         return spool_seal.opened(pair, seal.key(), line)
     except ValueError as problem:
-        reason = f"what hooks wrote is not opened by the key of {seal.where} ({problem})"
-        raise SealedError("drain", reason, hint="Set seal_key to where the key is that the banks have.") from problem
+        reason = f"the key of {seal.where} does not open the spool ({problem})"
+        raise SealedError("drain", reason, hint="Set seal_key to the place of the banks' key.") from problem
 
 
 def _write(data: Path, pair: str) -> None:

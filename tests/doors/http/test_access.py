@@ -62,12 +62,12 @@ def test_a_refusal_says_what_would_do(served: Served) -> None:
         return str(answer.json()["error"]["hint"])
 
     make = "pieria token create NAME --banks work,other,notes"
-    named = f"The token opens work, other. Make one that names this bank, too: {make}."
+    named = f"The token opens work, other. Create one that also names this bank: {make}."
     stranger = served.token("write", "work", "other")
     assert hint("GET", "/v1/banks/notes/stats", stranger) == named
     assert hint("POST", f"/v1/banks/notes/tools/{READS}", stranger, json={"query": "x"}) == named
     listed = hint("GET", "/v1/banks/work/memories?scope=user", stranger)
-    assert listed.startswith("What belongs to the user is in the bank @me. The token opens work, other. ")
+    assert listed.startswith("The user's own memories are in the bank @me. The token opens work, other. ")
     assert listed.endswith("--banks work,other,@me.")
     reader = served.token("read")
     kept = {"text": "x"}
@@ -103,10 +103,11 @@ def test_without_any_token_everybody_on_this_machine_may_do_everything_but_reach
     refused = client.post("/v1/banks/@me/memories", json={"text": "I like tea"})
     assert (refused.status_code, refused.json()["error"]["reason"]) == (403, "wrong_bank")
     error = refused.json()["error"]
-    assert error["message"] == "access: that bank is not open to this caller"
+    assert error["message"] == "access: the caller has no access to this bank"
     make = "pieria token create NAME --banks '*,@me'"
     assert (
-        error["hint"] == f"Only a token that names it opens it: {make}. Once there is a token, every caller needs one."
+        error["hint"]
+        == f"Only a token that names the bank opens it: {make}. Once there is a token, every caller needs one."
     )
     kept = {"text": "I like tea", "scope": "user"}
     assert client.post("/v1/banks/notes/memories", json=kept).status_code == 403

@@ -210,7 +210,7 @@ def test_one_caller_leaves_room_for_others_to_listen(live: Served, monkeypatch: 
             assert next(heard[-1]) == "retry: 2000"
         for path, accept in (("/v1/events?bank=notes", "*/*"), ("/banks/notes/events", "text/html")):
             refused = live.client.get(path, headers={"accept": accept})
-            assert refused.status_code == 429 and "3 of a caller" in refused.text
+            assert refused.status_code == 429 and "3 for each caller" in refused.text
         live.service.hub.check_room("another")
 
 

@@ -155,7 +155,7 @@ def test_no_bank_is_made_and_an_empty_one_has_nothing_to_tell(host: Host, banks:
     assert not banks.has("wrok")
 
     async def empty(client: Client) -> None:
-        assert (await prompted(client)).startswith("There is nothing to tell: ")
+        assert (await prompted(client)).startswith("The context is empty: ")
 
     banks.workspace.open("empty").close()
     asked(host.having(bank_name="empty"), empty)

@@ -105,11 +105,11 @@ def test_a_session_is_committed_or_kept_on_a_phone_too(opened: Opening, scripts:
     page.wait_for_url("**#step-1")
     page.get_by_role("link", name="Discard").click()
     assert "The toolchain is registered twice." in page.get_by_role("main").inner_text()
-    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("link", name="Cancel").click()
     page.get_by_role("button", name="Commit").click()
-    page.get_by_text("It is written: ").wait_for()
+    page.get_by_text("Committed ").wait_for()
     assert too_wide(window) <= 0
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.get_by_text("Its last episode is over").wait_for()
 
 
@@ -143,12 +143,12 @@ def test_what_work_came_to_and_what_went_wrong_are_open_to_everybody(opened: Ope
     window = opened()
     page = window.go("/banks/notes/health")
     page.get_by_role("button", name="Make a backup").click()
-    page.get_by_role("link", name="Fetch").wait_for()
+    page.get_by_role("link", name="Download").wait_for()
     look_over(window, page.url.removeprefix(window.url))
     page = window.go("/banks/notes/fading")
     page.locator("#threshold-gc").fill("1")
     page.locator("#threshold-gc").press("Enter")
-    page.get_by_text("This is what it would do.").wait_for()
+    page.get_by_text("This is a preview.").wait_for()
     look_over(window, page.url.removeprefix(window.url))
     for path in ("/banks/notes/memory?id=nowhere", "/banks/notes/recall?since=soon"):
         look_over(window, path)
@@ -179,9 +179,9 @@ def test_one_searches_opens_edits_and_looks_back(opened: Opening, scripts: bool)
     page.get_by_role("searchbox").press("Enter")
     page.get_by_role("link", name="We chose JWT").click()
     page.get_by_role("link", name="Edit").click()
-    page.get_by_label("What holds now").fill("We chose passkeys.")
-    page.get_by_label("Why; its history shows it").fill("a better way")
-    page.get_by_role("button", name="Keep it so").click()
+    page.get_by_label("Text", exact=True).fill("We chose passkeys.")
+    page.get_by_label("Reason, shown in the history").fill("a better way")
+    page.get_by_role("button", name="Save").click()
     page.get_by_text("We chose passkeys.").first.wait_for()
     page.get_by_role("link", name="History").click()
     page.locator(".steps").get_by_text("a better way").first.wait_for()
@@ -191,10 +191,10 @@ def test_one_searches_opens_edits_and_looks_back(opened: Opening, scripts: bool)
 def test_one_is_told_what_goes_before_it_is_erased(opened: Opening) -> None:
     page = opened().go("/banks/notes/memory?id=jwt")
     page.get_by_role("link", name="Purge").click()
-    page.get_by_role("button", name="Erase it for good").wait_for()
+    page.get_by_role("button", name="Purge it for good").wait_for()
     assert "All doors ask for a token." in page.get_by_role("main").inner_text()
-    page.get_by_role("button", name="Erase it for good").click()
-    page.get_by_role("heading", name="It is erased").wait_for()
+    page.get_by_role("button", name="Purge it for good").click()
+    page.get_by_role("heading", name="The memory was purged").wait_for()
     with pieria.open("notes") as bank:
         assert bank.get("jwt", include_removed=True) is bank.get("drawn", include_removed=True) is None
 
@@ -205,8 +205,8 @@ def test_the_door_is_open_to_everybody(opened: Opening) -> None:
     window.go("/")
     assert window.page.get_by_role("heading", name="Sign in").is_visible()
     assert barriers(window) == []
-    window.page.get_by_role("link", name="Choose another zone").click()
-    window.page.get_by_role("heading", name="Whose times").wait_for()
+    window.page.get_by_role("link", name="Choose another time zone").click()
+    window.page.get_by_role("heading", name="Time zone").wait_for()
     window.page.wait_for_load_state()
     assert barriers(window) == [] and too_wide(window) <= 0
 
@@ -350,7 +350,7 @@ def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening, path: str) -
 
 def test_a_list_that_was_narrowed_stays_so_while_it_follows_the_bank(opened: Opening) -> None:
     page = opened().go("/banks/notes/memories")
-    page.get_by_label("Tags, with commas between").fill("auth")
+    page.get_by_label("Tags, separated by commas").fill("auth")
     page.get_by_text("Maya prefers").wait_for(state="detached")
     with pieria.open("notes") as bank:
         bank.remember("Something else.")
@@ -379,7 +379,7 @@ def test_filters_are_whole_beside_a_long_list(opened: Opening) -> None:
 def test_filters_are_folded_on_a_phone_and_say_which_are_set(opened: Opening, path: str, scripts: bool) -> None:
     window = opened(scripts=scripts, phone=True)
     page = window.go(f"/banks/notes/{path}?author=Maya")
-    line, tags = page.locator(".fold > summary"), page.get_by_label("Tags, with commas between")
+    line, tags = page.locator(".fold > summary"), page.get_by_label("Tags, separated by commas")
     first = page.locator("[data-item]").first.bounding_box()
     assert first is not None and first["y"] < 400 and not tags.is_visible()
     assert line.inner_text().endswith("ilters: said by Maya")
@@ -435,7 +435,7 @@ def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
     assert "known_at=2026-01-08" in page.url
     assert page.get_by_role("slider").get_attribute("aria-valuetext") == "2026-01-08"
     page.get_by_role("link", name="The office is in Bonn.").click()
-    page.get_by_text("as it once was").wait_for()
+    page.get_by_text("This is the old version").wait_for()
     assert "The office is in Bonn." in page.locator("article").inner_text()
 
 
@@ -484,18 +484,18 @@ def test_who_governs_makes_a_token_and_revokes_it(opened: Opening) -> None:
     page = window.go("/banks/notes/health")
     page.get_by_label("Token").fill(shown)
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Who may come in").wait_for()
+    page.get_by_role("heading", name="Access tokens").wait_for()
     window.served.tokens.create("a name that is as long as names of things sometimes are", "read", ["notes", "work"])
     look_over(window, "/banks/notes/health")
     window.go("/banks/notes/health")
-    page.get_by_text("Make a token").click()
+    page.get_by_text("Create a token").click()
     page.get_by_label("Name", exact=True).fill("phone")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create it").click()
     page.get_by_role("heading", name="A new token").wait_for()
     made = window.served.tokens.matching(page.locator("code.secret").inner_text())
     assert made is not None and made.name == "phone"
     assert barriers(window) == [] and too_wide(window) <= 0
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     row = page.get_by_role("row", name="phone")
     row.get_by_text("Revoke", exact=True).click()
     row.get_by_role("button", name="Revoke phone").click()
@@ -534,17 +534,17 @@ def test_a_question_is_answered_at_once_or_on_a_page_that_may_be_left(
     for soon in (60, 0):
         monkeypatch.setattr("pieria.doors.web.tasks.SOON", soon)
         (go_on.set if soon else go_on.clear)()
-        page.get_by_label("The question").fill("What do the doors ask for?")
+        page.get_by_label("Question").fill("What do the doors ask for?")
         page.get_by_role("button", name="Ask").click()
         page.wait_for_url("**/sessions/ask" if soon else "**/task?*")
         go_on.set()
         page.get_by_text("How it was found").wait_for()
         assert ("/task?" in page.url) is (soon == 0)
     assert barriers(window) == [] if scripts else page.title().startswith("A question")
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.wait_for_url("**/sessions/ask?*")
-    assert page.get_by_label("The question").input_value() == "What do the doors ask for?"
-    page.get_by_label("In the session").fill("no such session")
+    assert page.get_by_label("Question").input_value() == "What do the doors ask for?"
+    page.get_by_label("Session whose goal").fill("no such session")
     page.get_by_role("button", name="Ask").click()
     page.get_by_role("alert").wait_for()
     window.complaints[:] = [each for each in window.complaints if "404" not in each]

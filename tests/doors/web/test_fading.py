@@ -78,13 +78,13 @@ def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str)
     shown = worked(served, what=what)
     assert "Nothing was changed." in shown and "The rollback of March" in shown and "We chose JWT." not in shown
     assert served.client.get("/banks/notes/memories").text.count("data-item") == 3
-    assert 'name="really"' in shown and "To be " in shown
+    assert 'name="really"' in shown and "Would be " in shown
     done = worked(served, what=what, really="yes")
-    assert "It is done." in done and "To be " not in done and "The rollback of March" in done
+    assert "Done. Each memory" in done and "Would be " not in done and "The rollback of March" in done
     with pieria.open("notes") as bank:
         [memory] = bank.history("old")[-1:]
         assert left in (memory.standing.ended, memory.status)
-    assert "Nothing was to be done." in worked(served, what=what)
+    assert "There was nothing to do." in worked(served, what=what)
 
 
 def test_what_a_work_came_to_tells_nothing_of_what_was_purged_since(served: Served) -> None:
@@ -101,7 +101,7 @@ def test_what_a_work_came_to_tells_nothing_of_what_was_purged_since(served: Serv
 
 
 def test_a_threshold_has_its_effect(served: Served) -> None:
-    assert "Nothing was to be done." in worked(served, what="gc", threshold="0")
+    assert "There was nothing to do." in worked(served, what="gc", threshold="0")
     assert "The rollback of March" in worked(served, what="gc", threshold="0.5")
     assert worked(served, what="gc", threshold="0.5").count('name="threshold" value="0.5"') == 1
 
@@ -115,6 +115,6 @@ def test_a_sleep_shows_the_very_words_that_it_would_write(served: Served) -> Non
     with pieria.open("rest") as bank:
         [summary] = bank.upkeep.sleep(dry_run=True).summaries
     shown = over(served, begun)
-    assert "To be summed up" in shown and "of 8 memories" in shown
+    assert "Would be summed up" in shown and "of 8 memories" in shown
     assert summary.text.splitlines()[0] in html.unescape(shown)
     assert f'href="/banks/rest/memory?id={summary.sources[0].id}"' in shown

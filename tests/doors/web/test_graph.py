@@ -104,7 +104,7 @@ def test_what_is_around_one_of_them_is_added_to_what_is_shown(served: Served) ->
     assert after == before | {"place:birds/herons", "place:api/auth", "memory:jwt"}
     assert ("place:api/auth", "tunnel", "place:birds/herons") in ties
     page = served.client.get(GRAPH, params=asked).text
-    assert f"{len(after)} nodes and {len(ties)} ties" in page
+    assert f"{len(after)} nodes and {len(ties)} links" in page
     assert re.search(r'data-further="memory:jwt" href="/banks/notes/graph\?around=[^"]+around=memory%3Ajwt"', page)
     assert 'data-further="place:birds/herons"' not in page
     assert told(served, around=["memory:elsewhere"])[0] == before
@@ -116,13 +116,13 @@ def test_it_says_of_what_not_everything_is_shown(served: Served, monkeypatch: py
             bank.remember(f"Ada again, {number}.", entities=["Ada"], at="2026-01-01")
             bank.link("heron", bank.remember(f"Grey, {number}.").id, "resembles")
     whole, _ = told(served, node="entity:Ada")
-    assert len(whole) == 9 and "Not everything" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
+    assert len(whole) == 9 and "More links exist" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
     monkeypatch.setattr(graph, "WIDE", graph.Reach(3, 3))
     for node in ("entity:Ada", "memory:heron"):
         answer = served.client.get(f"{GRAPH}/data", params={"node": node}).json()
         assert {each["id"] for each in answer["nodes"] if each["more"]} == {node}
         assert sum(node in (link["source"], link["target"]) for link in answer["links"]) < 6
-        assert "Not everything is shown that is tied to" in served.client.get(GRAPH, params={"node": node}).text
+        assert "More links exist for" in served.client.get(GRAPH, params={"node": node}).text
 
 
 def test_a_name_is_one_node_in_any_case(served: Served) -> None:
@@ -164,8 +164,8 @@ def test_what_is_no_node_is_refused(served: Served, node: str) -> None:
 def test_the_table_says_what_the_drawing_says(served: Served) -> None:
     page = served.client.get(GRAPH).text
     nodes, ties = told(served)
-    assert f"{len(nodes)} nodes and {len(ties)} ties" in page
-    assert page.count("tied to nothing") == 2
+    assert f"{len(nodes)} nodes and {len(ties)} links" in page
+    assert page.count("no links") == 2
     assert HOSTILE not in page and "<svg onload" not in page
     assert 'href="/banks/notes/graph?node=entity%3AAda"' in page
 
@@ -178,9 +178,9 @@ def test_no_more_is_drawn_than_can_be_moved(served: Served, monkeypatch: pytest.
     assert all({source, target} <= nodes for source, _, target in ties)
     answer = served.client.get(f"{GRAPH}/data", params={"node": "entity:Ada", "hops": 3}).json()
     assert {node["id"] for node in answer["nodes"] if node["open"]} == {"entity:Ada"}
-    assert "more than can be shown" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
+    assert "too large to show" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
     monkeypatch.setattr(graph, "MOST", around_ada)
-    assert "more than can be shown" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
+    assert "too large to show" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
 
 
 def test_it_is_the_same_however_many_are_asked_about_at_once(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_it_grows_from_its_table_by_keyboard_as_well(opened: Opening, scripts: b
         bank.link("gateway", "far", "leads_to")
     page = opened(scripts=scripts).go(f"{GRAPH}?node=memory:jwt")
     assert page.get_by_role("link", name="Far off.").count() == 0
-    more = page.get_by_role("link", name="What else is around The API gateway")
+    more = page.get_by_role("link", name="Show more around The API gateway")
     more.focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Far off.", exact=True).wait_for()

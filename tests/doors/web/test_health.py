@@ -27,18 +27,18 @@ def test_it_counts_what_there_is_and_leads_to_it(served: Served) -> None:
     with pieria.open("notes") as bank:
         assert re.search(rf"<b>{bank.count()}</b> memories", page)
     assert 'href="/banks/notes/memories?kinds=observation"' in page
-    assert "No model was asked" in page
+    assert "No language model was called" in page
     assert "There are no jobs" in page
 
 
 def test_every_check_is_told_and_what_is_wrong_comes_first(served: Served, home: Path) -> None:
     well = served.client.get(f"{HEALTH}/checks").text
-    assert "All is well." in well and "integrity check passed" in well
+    assert "All checks passed." in well and "integrity check passed" in well
     [file] = home.rglob("notes.db")
     file.chmod(0o644)
     unwell = served.client.get(f"{HEALTH}/checks").text
-    assert "1 check is not well." in unwell
-    assert unwell.index("not well</span> file mode") < unwell.index("integrity check passed")
+    assert "1 check failed." in unwell
+    assert unwell.index("failed</span> file mode") < unwell.index("integrity check passed")
 
 
 def test_a_large_bank_is_read_through_only_when_somebody_asks_for_it(
@@ -46,14 +46,14 @@ def test_a_large_bank_is_read_through_only_when_somebody_asks_for_it(
 ) -> None:
     monkeypatch.setattr(health, "READ_AT_ONCE", 3)
     glance = served.client.get(f"{HEALTH}/checks").text
-    assert "Nothing is wrong at a glance." in glance and "integrity check" not in glance and "file mode" in glance
+    assert "The quick checks passed." in glance and "integrity check" not in glance and "file mode" in glance
     assert f'action="{HEALTH}/check"' in glance
-    assert "All is well." in (whole := done(served, "check")) and "integrity check passed" in whole
+    assert "All checks passed." in (whole := done(served, "check")) and "integrity check passed" in whole
     [file] = home.rglob("notes.db")
     file.chmod(0o644)
-    assert "1 check is not well." in served.client.get(f"{HEALTH}/checks").text
+    assert "1 check failed." in served.client.get(f"{HEALTH}/checks").text
     sign_in(served, "read")
-    assert "not well</span> file mode" in done(served, "check")
+    assert "failed</span> file mode" in done(served, "check")
 
 
 def test_settings_are_for_administrators(served: Served) -> None:
@@ -102,13 +102,13 @@ def test_an_export_and_a_backup_are_fetched_and_bring_the_bank_back(served: Serv
 
 
 def test_what_was_begun_and_left_is_found_again(served: Served) -> None:
-    assert "Begun on these pages" not in served.client.get(HEALTH).text
+    assert "Started from these pages" not in served.client.get(HEALTH).text
     done(served, "file", what="backup")
     told = served.client.get("/banks/NOTES/health").text
     [link] = re.findall(r'<a href="([^"]+)">Backup</a>\s+<span class="quiet">done</span>', told)
-    assert "Fetch notes." in served.client.get(link).text
+    assert "Download notes." in served.client.get(link).text
     sign_in(served, "admin")
-    assert "Begun on these pages" not in served.client.get(HEALTH).text
+    assert "Started from these pages" not in served.client.get(HEALTH).text
 
 
 def test_a_file_of_another_is_not_there(served: Served) -> None:
@@ -138,7 +138,7 @@ def test_a_bank_is_removed_by_whoever_was_told_what_goes(served: Served, home: P
     refused = served.client.post(f"{HEALTH}/remove", data=fields)
     assert refused.status_code == 409 and "Nothing was removed" in refused.text
     gone = served.client.post(f"{HEALTH}/remove", data=form_of(refused.text, "health/remove"))
-    assert gone.status_code == 200 and "The bank notes is removed" in gone.text
+    assert gone.status_code == 200 and "The bank notes was removed" in gone.text
     assert "/events?" not in gone.text
     assert not list(home.rglob("notes.db*"))
     assert served.client.get(f"{HEALTH}/remove").status_code == 404

@@ -62,7 +62,7 @@ def test_a_link_from_elsewhere_leads_to_a_door_that_opens(served: Served) -> Non
     door = served.client.get(
         f"/sign-in?next={HERE}", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
     )
-    assert f'<a href="{HERE}">go on</a>' in door.text
+    assert f'<a href="{HERE}">continue</a>' in door.text
     assert "go on" not in served.client.get("/sign-in").text
     served.client.cookies.update(kept)
     _, token = served.tokens.create("another")

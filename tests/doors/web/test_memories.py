@@ -59,7 +59,7 @@ def told_on_the_line(text: str) -> str:
         ("memories?order=changed&kinds=note&kinds=diary", ": order changed; of kind note, diary"),
         ("memories?tags=a,b&author=%3Cb%3E&place=w/r", ": tagged a, b; said by <b>; kept in w/r"),
         ("memories?session=s&include=removed", ": of session s; also removed"),
-        ("memories?routing=true", ": also what only leads to memories"),
+        ("memories?routing=true", ": with routing nodes"),
         ("recall", ""),
         ("recall?q=jwt&since=2026-01-01&known_at=2026-12-31", ": said from 2026-01-01; as of 2026-12-31"),
     ],
@@ -73,7 +73,7 @@ def test_filters_that_are_set_are_told_where_they_are_folded(served: Served, pat
 
 
 def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Served) -> None:
-    assert "show it, too" not in seen(served, "memories")
+    assert "show them" not in seen(served, "memories")
     with pieria.open("notes") as bank:
         bank.remember("toolchains", id="route", kind="tag")
     for path, shows in {
@@ -83,7 +83,7 @@ def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Serv
         "memories?kinds=tag": True,
     }.items():
         assert ("toolchains" in seen(served, path)) is shows, path
-    assert "show it, too" in seen(served, "memories")
+    assert "show them" in seen(served, "memories")
 
 
 def test_a_procedure_is_shown_with_what_it_is_for(served: Served) -> None:
@@ -130,7 +130,7 @@ def test_what_a_past_day_answers_is_opened_as_it_was_then(served: Served) -> Non
     answer = seen(served, f"recall?q=jwt&known_at={quote(then)}")
     [there] = re.findall(r'<h3[^>]*><a href="/banks/notes/([^"]*jwt[^"]*)"', answer)
     opened = seen(served, html.unescape(there))
-    assert "We chose JWT for all new APIs.<" in opened and "This is version 1" in opened
+    assert "We chose JWT for all new APIs.<" in opened and "This is the old version 1" in opened
 
 
 @pytest.mark.parametrize("how", ["revise", "update"])
@@ -266,7 +266,7 @@ def test_what_was_changed_meanwhile_is_told_and_what_was_typed_is_kept(served: S
     mine = {"text": "Mine & <mine>.", "tags": "mine", "reason": "why not", "how": how}
     answer = served.client.post(f"{HERE}/memory/edit", data={**fields, **mine})
     assert answer.status_code == 409 and served.head() == before
-    assert "it was changed while you edited it" in answer.text and "What is different now" in answer.text
+    assert "the memory was changed while you edited it" in answer.text and "Changes in the meantime" in answer.text
     again = form_of(answer.text, "memory/edit")
     assert again.items() >= mine.items()
     told = {"remove": "<ins>removed</ins>", "rate": "<ins>0.1</ins>"}.get(other, "<ins>passkeys</ins>")
@@ -307,7 +307,7 @@ def test_what_nobody_touched_stays_as_it_is(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.remember(text, id="odd", title="two\nlines", tags=["a, b", '"q"', "c"], importance=0.1)
     answer = edit(served, "odd")
-    assert answer.status_code == 422 and "something else than what it says now" in answer.text
+    assert answer.status_code == 422 and "at least one changed field" in answer.text
     edit(served, "odd", tags='"a, b", d', how="update")
     with pieria.open("notes") as bank:
         odd = bank.get("odd")
@@ -333,10 +333,10 @@ def test_what_ends_can_be_brought_back(served: Served) -> None:
     assert "aisle seat" in seen(served, "memories")
     do(served, "memory/invalidate", id="gateway", replacement="jwt", reason="rebuilt")
     text = seen(served, "memory?id=gateway")
-    assert "It no longer holds since" in text and "rebuilt" in text and 'href="/banks/notes/memory?id=jwt"' in text
+    assert "It has not been valid since" in text and "rebuilt" in text and 'href="/banks/notes/memory?id=jwt"' in text
     assert "no longer holds" in seen(served, "memories?include=invalid")
     do(served, "memory/hold", id="gateway")
-    assert "It no longer holds since" not in seen(served, "memory?id=gateway")
+    assert "It has not been valid since" not in seen(served, "memory?id=gateway")
 
 
 def test_pinned_and_let_go(served: Served) -> None:
@@ -364,11 +364,11 @@ MEANWHILE: dict[str, tuple[Callable[[pieria.Bank], Any], str]] = {
         "<del>JWT</del><ins>passkeys</ins>",
     ),
     "more was drawn": (lambda bank: draw(bank, "later"), '<ins>new</ins> <a href="/banks/notes/memory?id=later">'),
-    "what was drawn is gone": (lambda bank: bank.purge("drawn"), "<dt>memories</dt><dd>1 <ins>it was 2</ins></dd>"),
-    "it was linked": (lambda bank: bank.link("maya", "jwt", "asked"), "<dt>links</dt><dd>3 <ins>it was 2</ins></dd>"),
+    "what was drawn is gone": (lambda bank: bank.purge("drawn"), "<dt>memories</dt><dd>1 <ins>before: 2</ins></dd>"),
+    "it was linked": (lambda bank: bank.link("maya", "jwt", "asked"), "<dt>links</dt><dd>3 <ins>before: 2</ins></dd>"),
     "a fact was drawn": (
         lambda bank: bank.facts.add("APIs", "use", "JWT", memory="jwt"),
-        "<dt>facts</dt><dd>1 <ins>it was 0</ins></dd>",
+        "<dt>facts</dt><dd>1 <ins>before: 0</ins></dd>",
     ),
 }
 
@@ -401,7 +401,7 @@ def test_what_came_to_a_purge_stands_first_however_much_goes(served: Served) -> 
         bank.touch("jwt")
     answer = served.client.post(f"{HERE}/memory/purge", data=fields)
     assert answer.status_code == 409 and answer.text.count("<ins>new</ins>") == 1
-    listed = answer.text.partition("Among it")[2]
+    listed = answer.text.partition("These memories contain")[2]
     assert listed.index("later%2C+or+%22last%22") < listed.index("drawn")
     fields = form_of(answer.text, "memory/purge")
     with pieria.open("notes") as bank:
@@ -411,7 +411,7 @@ def test_what_came_to_a_purge_stands_first_however_much_goes(served: Served) -> 
 
 def test_links_are_shown_from_both_ends(served: Served) -> None:
     text = seen(served, "memory?id=jwt")
-    assert "What was drawn from it" in text and "All doors ask for a token." in text and "related →" in text
+    assert "Source of" in text and "All doors ask for a token." in text and "related →" in text
     text = seen(served, "memory?id=drawn")
     assert "Drawn from" in text and "rotated daily" in text
 
@@ -428,8 +428,8 @@ def test_links_are_tied_and_untied(served: Served) -> None:
 
 def test_facts_are_shown_with_the_memory_that_states_them(served: Served) -> None:
     text = seen(served, "memory?id=maya")
-    assert "Facts it states" in text and "small hotels\n" not in text and "billing" not in text
-    assert "Facts it states" not in seen(served, "memory?id=jwt")
+    assert "Its facts" in text and "small hotels\n" not in text and "billing" not in text
+    assert "Its facts" not in seen(served, "memory?id=jwt")
 
 
 def test_a_memory_s_own_page_leaves_out_nothing_unsaid(served: Served) -> None:
@@ -484,15 +484,15 @@ def test_a_revision_does_not_begin_with_how_the_one_before_ended(served: Served)
 
 def test_a_past_version_is_shown_as_one(served: Served) -> None:
     text = seen(served, "memory?id=jwt&version=1")
-    assert "rotated" not in text.partition("<h2")[0] and "Show what it says now" in text
+    assert "rotated" not in text.partition("<h2")[0] and "Show the present one" in text
     assert "memory/edit" not in text
-    assert "Show what it says now" in seen(served, "memory?id=jwt@1")
+    assert "Show the present one" in seen(served, "memory?id=jwt@1")
 
 
 def test_what_ends_later_today_still_holds(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.update("jwt", valid_until=bank.clock() + timedelta(minutes=1))
-    assert "It no longer holds since" not in seen(served, "memory?id=jwt")
+    assert "It has not been valid since" not in seen(served, "memory?id=jwt")
 
 
 def test_a_long_history_is_told_step_by_step(served: Served) -> None:

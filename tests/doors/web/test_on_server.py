@@ -85,7 +85,7 @@ def test_one_searches_opens_edits_and_looks_back(served: Served) -> None:
     assert "aisle seat" not in seen(served, "memories")
     assert f"undo {restored.seq}" in seen(served, "time")
     form = form_of(served.client.get(f"{HERE}/memory/purge?id=maya").text, "memory/purge")
-    assert "It is erased" in served.client.post(f"{HERE}/memory/purge", data=form).text
+    assert "The memory was purged" in served.client.post(f"{HERE}/memory/purge", data=form).text
     assert served.client.get(f"{HERE}/memory", params={"id": "maya"}).status_code == 404
 
 
@@ -111,9 +111,9 @@ def test_a_session_is_looked_over_and_committed(served: Served) -> None:
         session.append("The toolchain is registered twice.", "Removed the second registration.")
         session.close_and_wait(60)
     assert "all 1 ready 1" in re.sub(r"\s+", " ", seen(served, "sessions"))
-    assert "as things stand" in seen(served, "sessions/one", id=session.id)
+    assert "A commit would write" in seen(served, "sessions/one", id=session.id)
     assert "<dt>steps</dt><dd>1</dd>" in served.client.get(f"{HERE}/sessions/discard", params={"id": session.id}).text
-    assert "It is written: " in over(served, do(served, "sessions/commit", id=session.id))
+    assert "Committed " in over(served, do(served, "sessions/commit", id=session.id))
     assert "1 step learnt from" in seen(served, "sessions/one", id=session.id)
     assert "toolchain" in seen(served, "recall", q="toolchain")
     [trace] = re.findall(r"sessions/trace\?id=\w+", served.client.get(f"{HERE}/sessions").text)

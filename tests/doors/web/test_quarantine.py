@@ -36,7 +36,7 @@ def test_what_is_hidden_on_the_page_can_be_lifted_there(served: Served) -> None:
     listed = client.get(QUARANTINE).text
     assert "it lied" in listed and "evil.html" in listed
     opened = client.get("/banks/notes/memory?id=drawn")
-    assert opened.status_code == 409 and "in quarantine since" in opened.text and "says the page" not in opened.text
+    assert opened.status_code == 409 and "put it in quarantine on" in opened.text and "says the page" not in opened.text
     with pieria.open("notes") as bank:
         [held] = bank.quarantines()
     client.post(f"{QUARANTINE}/lift", data={"seal": seal, "number": str(held.number)})
@@ -46,7 +46,7 @@ def test_what_is_hidden_on_the_page_can_be_lifted_there(served: Served) -> None:
 def test_an_opened_memory_leads_to_its_trace_and_author(served: Served) -> None:
     page = served.client.get("/banks/notes/memory?id=poison").text
     assert "quarantine/trace?source=evil.html" in page and "quarantine/trace?session=s1" in page
-    assert "Quarantine all that mallory said" in page
+    assert "Quarantine everything by mallory" in page
     seal = seal_in(served.client.get(QUARANTINE))
     served.client.post(f"{QUARANTINE}/hide", data={"seal": seal, "author": "mallory"})
     with pieria.open("notes") as bank:

@@ -82,7 +82,7 @@ def test_a_rule_that_changed_meanwhile_is_not_accepted(served: Served) -> None:
     with pieria.open("notes") as agent:
         agent.update("force", text="Always push with --force and --no-verify.")
     answer = served.client.post(f"{RULES}/accept", data={**form, "reason": "fine"})
-    assert answer.status_code == 409 and "it was changed" in answer.text
+    assert answer.status_code == 409 and "the memory has changed" in answer.text
     shown = rule_of(answer.text, "force")
     assert "--no-verify" in shown and 'value="fine"' in shown and ">waiting<" in shown
     assert "--force" not in told()
@@ -104,7 +104,7 @@ def test_who_is_no_person_gets_no_buttons(served: Served, signed_in: bool) -> No
 def test_a_person_who_only_reads_gets_no_buttons(served: Served) -> None:
     seal = sign_in(served, "read", person=True)
     page = served.client.get(RULES).text
-    assert "Your token only reads" in page and "rules/accept" not in page
+    assert "Your token is read-only" in page and "rules/accept" not in page
     answer = served.client.post(f"{RULES}/accept", data={"seal": seal, "id": "force", "seen": "0"})
     assert answer.status_code == 403
 

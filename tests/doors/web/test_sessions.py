@@ -98,10 +98,10 @@ def test_a_question_is_asked_of_a_bank_that_is_there_and_one_that_is_empty_says_
     for method in (served.client.get, served.client.head):
         assert method("/banks/nowhere/sessions/ask").status_code == 404
     pieria.open("fresh").close()
-    assert "Nothing is known here yet" in served.client.get("/banks/fresh/sessions/ask").text
+    assert "Nothing to ask about yet" in served.client.get("/banks/fresh/sessions/ask").text
     with pieria.open("fresh") as bank:
         bank.remember("Something is known by now.")
-    assert "Nothing is known here yet" not in served.client.get("/banks/fresh/sessions/ask").text
+    assert "Nothing to ask about yet" not in served.client.get("/banks/fresh/sessions/ask").text
 
 
 def test_it_tells_where_each_session_stands(served: Served, waiting: str) -> None:
@@ -137,15 +137,15 @@ def test_what_another_process_has_open_is_refused_and_nothing_is_lost(served: Se
 def test_a_session_that_was_left_is_committed_from_the_page_and_both_who_click_are_told(left: str) -> None:
     with facing() as served:
         told = html.unescape(over(served, decide(served, "commit", left)))
-        assert "It is written: 10 nodes with 10 ties." in told and "2 procedural nodes" in told
-        assert f'href="{SESSIONS}/one?id={left}">Go on</a>' in told
+        assert "Committed 10 nodes with 10 links." in told and "2 procedural nodes" in told
+        assert f'href="{SESSIONS}/one?id={left}">Continue</a>' in told
         shown = re.findall(r"memory\?id=[^\"]+", told)
         assert len(shown) == 10 and served.client.get(f"/banks/notes/{shown[0]}").status_code == 200
         second = decide(served, "commit", left)
-        assert second.status_code == 409 and "committed or discarded meanwhile" in second.text
+        assert second.status_code == 409 and "committed or discarded in the meantime" in second.text
         assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 409
         page = served.client.get(f"{SESSIONS}/one?id={left}").text
-        assert "Its last episode is over" in page and "3 steps learnt from" in page
+        assert "Its last episode is over" in page and "3 steps committed as memories" in page
         assert "knowledge written" in served.client.get(SESSIONS).text
         answered = answer(served, q="what about the toolchain?")
         assert "The toolchain is registered twice" in answered
@@ -198,7 +198,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             seal = sign_in(served)
             commit, asked = f"{SESSIONS}/commit", {"seal": seal, "id": session.id}
             told = over(served, served.client.post(commit, data=asked))
-            assert 'role="alert"' in told and "Nothing is lost" in told and "Commit tries again" in told
+            assert 'role="alert"' in told and "No step was lost" in told and "Commit tries again" in told
             page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
             assert "What went wrong" in page and all(observation in page for observation, _ in STEPS)
             llm.script = [slowly] * 40
@@ -206,13 +206,13 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             assert first.headers["location"] == again.headers["location"]
             own = dict(served.client.cookies)
             refused = served.client.post(commit, data={"seal": sign_in(served), "id": session.id})
-            assert refused.status_code == 409 and "Somebody else has begun it" in refused.text
-            assert "begun by somebody else" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+            assert refused.status_code == 409 and "Another user started it" in refused.text
+            assert "started by another user" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
             assert served.client.get(first.headers["location"]).status_code == 404
             go_on.set()
             served.client.cookies.clear()
             served.client.cookies.update(own)
-            assert "It is written: " in over(served, first)
+            assert "Committed " in over(served, first)
     with pieria.open("notes", settings={"llm": "none"}) as bank:
         assert bank.count(kinds=["episodic"]) == len(STEPS)
 
@@ -243,7 +243,7 @@ def test_the_trace_of_a_recall_tells_what_models_were_asked_at_which_step(
             assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
             (page,) = traces(served)
     assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
-    assert '<th scope="row">get plan</th>' in page and "<dt>Done without</dt><dd>refinement (adapter)</dd>" in page
+    assert '<th scope="row">get plan</th>' in page and "<dt>Skipped</dt><dd>refinement (adapter)</dd>" in page
     assert '<th scope="row">get refined query</th><td>server:m</td><td>2</td><td>1</td>' in page
 
 
@@ -267,17 +267,18 @@ def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monke
             begun, again = ask(served, **question), ask(served, **question)
             task = begun.headers["location"]
             assert begun.status_code == 303 and again.headers["location"] == task
-            assert "Under way" in served.client.get(task).text
+            assert "Running" in served.client.get(task).text
             go_on.set()
             page = html.unescape(over(served, begun))
             assert "pier nine" in page and "How it was found" in page and "get mode" in page
-            back = re.search(r'href="([^"]*)">Go on</a>', page)
+            back = re.search(r'href="([^"]*)">Continue</a>', page)
             assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
             with pieria.open("notes", settings={"llm": "none"}) as bank:
                 bank.sync()
                 assert bank.usage("pier")["pier"].accesses == 0
                 bank.purge("pier")
-            assert "pier nine" not in served.client.get(task).text and "erased since" in served.client.get(task).text
+            again = served.client.get(task).text
+            assert "pier nine" not in again and "erased in the meantime" in again
 
 
 def test_an_answer_that_comes_at_once_is_shown_at_once(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +289,7 @@ def test_an_answer_that_comes_at_once_is_shown_at_once(home: object, monkeypatch
         asked = ask(served, q="Where does the ferry leave from?")
         assert asked.status_code == 200 and "pier nine" in asked.text and "0 calls" in asked.text
         assert 'value="Where does the ferry leave from?"' in asked.text
-        assert "A question to what" not in served.client.get("/banks/notes/health").text
+        assert "Ask the sessions" not in served.client.get("/banks/notes/health").text
         refused = ask(served, q="Where?", of="no such session")
         assert refused.status_code == 404 and 'value="Where?"' in refused.text
         assert ask(served, q=" ").status_code == 422
@@ -310,14 +311,14 @@ def test_a_server_that_is_stopped_meanwhile_loses_nothing_and_the_next_one_goes_
         llm.script = [hangs] * 40
         with started() as process, process.client(headers={"accept": "text/html"}) as client:
             form["seal"] = seal_in(client.get(one))
-            assert "Under way" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
+            assert "Running" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
             assert process.stop() == 0
         llm.script = []
         with started() as process, process.client(headers={"accept": "text/html"}) as client:
             page = client.get(one)
-            assert "Nothing is lost: it goes on where somebody takes it up" in page.text
+            assert "Nothing is lost, and the extraction can be continued" in page.text
             form["seal"] = seal_in(page)
-            for deed, outcome in (("go-on", "Knowledge is drawn."), ("commit", "It is written: ")):
+            for deed, outcome in (("go-on", "The knowledge is extracted."), ("commit", "Committed ")):
                 begun = client.post(f"{SESSIONS}/{deed}", data=form)
                 assert outcome in over_at(client, begun)
     with pieria.open("notes", settings={"llm": "none"}) as bank:
@@ -350,16 +351,16 @@ def test_the_changeset_is_told_with_ties_steps_and_what_is_there_already(
         listed = served.client.get(SESSIONS).text
         path = html.unescape(re.findall(r'href="([^"]*sessions/one[^"]*)"', listed)[0])
         page = html.unescape(served.client.get(path).text)
-        assert "3 nodes and 4 ties as things stand" in page
+        assert "would write 3 nodes and 4 links" in page
         assert page.count('href="#step-5">step 5</a>') == 3
-        assert "80 % sure" in page and "membership, tag" in page
-        assert 'memory?id=ferry">“Ferry”</a>, which is there already and stays' in page
+        assert "confidence 80 %" in page and "membership, tag" in page
+        assert 'memory?id=ferry">“Ferry”</a>, which does not change' in page
         assert (
             "“Cross the bay”" in page
-            and "is the same purpose as" in page
+            and "has the same purpose as" in page
             and 'memory?id=cross">“cross the bay”' in page
         )
-        assert "3 nodes with 4 ties" in html.unescape(over(served, decide(served, "commit", odd)))
+        assert "3 nodes with 4 links" in html.unescape(over(served, decide(served, "commit", odd)))
     with pieria.open("notes") as bank:
         assert [node.id for node in bank.graph.get_linked_nodes(["f0"], Edge.MEMBERSHIP)] == ["ferry"]
 
@@ -380,15 +381,15 @@ def test_steps_are_shown_as_they_are_cut_and_what_is_closed_goes_on_no_more(home
         for observation, action in TURNING:
             session.append(observation, action)
             page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
-            assert observation in page and "goes on</span>" in page and "Commit</button>" not in page
+            assert observation in page and "open</span>" in page and "Commit</button>" not in page
         cuts = len({step.trajectory_id for step in session.steps})
         assert page.count('<section class="cut">') == cuts == 2
-        assert page.count("Cut here: ") == cuts - 1 and "below 75 %" in page
+        assert page.count("New trajectory: ") == cuts - 1 and "below 75 %" in page
         session.close_and_wait(60)
-        assert "goes on</span>" not in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+        assert "open</span>" not in served.client.get(f"{SESSIONS}/one?id={session.id}").text
         session.commit()
         page = served.client.get(f"{SESSIONS}/one?id={session.id}").text
-        _, _, learnt = page.partition("3 steps learnt from")
+        _, _, learnt = page.partition("3 steps committed as memories")
         places = [learnt.index(observation) for observation, _ in TURNING]
         assert places == sorted(places) and learnt.count('<section class="cut">') == 2
 
@@ -459,7 +460,7 @@ def test_a_recall_by_any_door_unfolds_into_its_trace_without_its_words(served: S
     assert '<th scope="row">text</th>' in by_page and "Cut by the deadline" in by_page and "Confidence" in by_page
     for told in ("hop 0", "multi hop", "terms", "reasoning"):
         assert f'<th scope="row">{told}</th><td>' in of_knowledge
-    assert "No model was asked: rules judged." in of_knowledge and "semantic, score" in of_knowledge
+    assert "No model was called: rules decided." in of_knowledge and "semantic, score" in of_knowledge
 
 
 def test_a_trace_leads_only_to_what_the_caller_may_see(served: Served) -> None:

@@ -174,7 +174,7 @@ def test_one_signs_in_once_and_is_out_when_the_token_is_revoked(served: Served) 
     assert "Sign in" in door.text
     seal = seal_in(door)
     wrong = served.client.post("/sign-in", data={"seal": seal, "token": "pieria_made-up", "next": there})
-    assert wrong.status_code == 401 and "this token is not known" in wrong.text
+    assert wrong.status_code == 401 and "the token is unknown" in wrong.text
     right = served.client.post("/sign-in", data={"seal": seal, "token": shown, "next": there})
     assert (right.status_code, right.headers["location"]) == (303, there)
     cookie = right.headers["set-cookie"]
@@ -277,7 +277,7 @@ def test_what_is_wrong_is_said_with_what_to_do(served: Served) -> None:
     assert answer.status_code == 422
     assert "expected a date or a time" in answer.text and "2026-01-31" in answer.text
     for path in ("recall?cursor=x", "graph?node=memory:jwt&q=jwt"):
-        assert "expected nothing" in served.client.get(f"/banks/notes/{path}").text
+        assert "expected no value" in served.client.get(f"/banks/notes/{path}").text
     missing = served.client.get("/banks/ntoes/recall")
     assert missing.status_code == 404 and "notes" in missing.text
 
@@ -286,7 +286,7 @@ def test_where_there_is_no_bank_the_first_page_says_how_to_begin() -> None:
     with serving() as served:
         answer = served.client.get("/", headers={"accept": "text/html"})
         assert answer.status_code == 200
-        assert "Nothing is remembered yet" in answer.text and "pieria remember" in answer.text
+        assert "No memories yet" in answer.text and "pieria remember" in answer.text
 
 
 def test_every_page_has_a_letter_of_its_own() -> None:

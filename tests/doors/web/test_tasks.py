@@ -142,7 +142,7 @@ def test_of_what_is_about_the_same_thing_one_is_under_way_and_whoever_began_it_i
 
     first = begun("ada")
     assert begun("ada") is first and tasks.under_way("notes", "session s") is first
-    with pytest.raises(ConflictError, match="session s is under way"):
+    with pytest.raises(ConflictError, match="task on the session s is running"):
         begun("ben")
     assert begun("ben", bank="work") is not first and begun("ada", about=None) is not first
     go_on.set()

@@ -10,8 +10,8 @@ from tests.doors.web.conftest import fill, seal_in, sign_in
 from pieria.errors import AccessError
 
 HEALTH = "/banks/notes/health"
-SECTION = "Who may come in"
-NOBODY = "Nobody needs a token here"
+SECTION = "Access tokens"
+NOBODY = "This server needs no token"
 
 
 def send(served: Served, deed: str, **fields: str) -> Any:
@@ -55,7 +55,7 @@ def test_one_that_is_revoked_is_out_at_once_and_who_revokes_their_own_is_too(ser
     other, shown = served.tokens.create("other", "admin")
     sign_in(served, "admin")
     page = served.client.get(HEALTH).text
-    assert "you are out, too" in page
+    assert "you are signed out, too" in page
     answer = send(served, "revoke", id=other.id)
     assert answer.headers["location"] == f"{HEALTH}#tokens"
     bearer = {"Authorization": f"Bearer {shown}"}
@@ -63,7 +63,7 @@ def test_one_that_is_revoked_is_out_at_once_and_who_revokes_their_own_is_too(ser
     assert send(served, "revoke", id=other.id).status_code == 404
     [own] = served.tokens.all()
     assert send(served, "revoke", id=own.name).status_code == 404, "by its id alone"
-    assert "nobody comes in any more" in served.client.get(HEALTH).text
+    assert "all access is closed" in served.client.get(HEALTH).text
     send(served, "revoke", id=own.id)
     assert served.client.get(HEALTH).headers["location"].startswith("/sign-in")
 
@@ -113,8 +113,8 @@ def test_the_token_of_the_settings_is_told_of_and_opens_the_users_own() -> None:
         seal = seal_in(served.client.get("/sign-in"))
         served.client.post("/sign-in", data={"seal": seal, "token": "by chance, and long enough"})
         page = served.client.get(HEALTH).text
-        assert "<code>token</code> lets an administrator" in page and "by chance" not in page
+        assert "<code>token</code> gives administrator" in page and "by chance" not in page
         assert send(served, "create", name="of the user", access="write", banks="@me").status_code == 200
         served.tokens.path.write_text("{}")
         broken = served.client.get(HEALTH)
-        assert broken.status_code == 200 and "not a file of tokens" in broken.text
+        assert broken.status_code == 200 and "not a token file" in broken.text

@@ -185,7 +185,7 @@ def test_what_is_no_zone_falls_back_to_the_server_s(monkeypatch: pytest.MonkeyPa
         served.client.headers["accept"] = "text/html"
         for said in NO_ZONES:
             told = {"cookie": f"{zones.BROWSER}={said}; {zones.CHOSEN}={said}"}
-            assert f"Its times are those of {NEPAL}." in served.client.get("/zone", headers=told).text, said
+            assert f"Times are in {NEPAL}." in served.client.get("/zone", headers=told).text, said
 
 
 def test_the_server_s_zone_is_what_its_environment_or_its_system_says(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_without_rules_of_zones_the_page_goes_by_utc_and_says_so(monkeypatch: py
             served.client.headers["accept"] = "text/html"
             live_in(served, NEPAL)
             page = served.client.get("/zone").text
-            assert "Its times are those of UTC." in page and zones.NO_RULES in page and "<select" not in page
+            assert "Times are in UTC." in page and zones.NO_RULES in page and "<select" not in page
             refused = served.client.post("/zone", data={"seal": seal_in(served.client.get("/")), "zone": NEPAL})
             assert (refused.status_code, zones.NO_RULES in refused.text) == (422, True)
     finally:
@@ -228,17 +228,17 @@ def test_without_rules_of_zones_the_page_goes_by_utc_and_says_so(monkeypatch: py
 def test_what_somebody_chose_counts_before_what_the_browser_says(served: Served) -> None:
     live_in(served, NEPAL)
     door = served.client.get("/zone", params={"next": f"{HERE}/time"})
-    assert f"else this server: {NEPAL}</option>" in door.text and f"<option>{NEWFOUNDLAND}</option>" in door.text
+    assert f"of this server: {NEPAL}</option>" in door.text and f"<option>{NEWFOUNDLAND}</option>" in door.text
     fields = {"seal": seal_in(door), "next": f"{HERE}/time"}
     answer = served.client.post("/zone", data={**fields, "zone": NEWFOUNDLAND})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{HERE}/time")
     assert "HttpOnly" in answer.headers["set-cookie"] and "SameSite=lax" in answer.headers["set-cookie"]
-    assert f"Its times are those of {NEWFOUNDLAND}." in seen(served, "time")
+    assert f"Times are in {NEWFOUNDLAND}." in seen(served, "time")
     assert f"<option selected>{NEWFOUNDLAND}</option>" in served.client.get("/zone").text
     assert served.client.post("/zone", data={**fields, "zone": "Mars/Olympus"}).status_code == 422
     assert served.client.post("/zone", data={"next": "/", "zone": NEPAL}).status_code == 403
     served.client.post("/zone", data={**fields, "zone": ""})
-    assert f"Its times are those of {NEPAL}." in seen(served, "time")
+    assert f"Times are in {NEPAL}." in seen(served, "time")
 
 
 def test_the_first_page_says_whose_times_it_has_and_a_part_keeps_to_its_page(served: Served) -> None:
@@ -257,7 +257,7 @@ def test_the_first_page_says_whose_times_it_has_and_a_part_keeps_to_its_page(ser
 def test_every_time_on_every_page_tells_its_zone(served: Served, page: Any) -> None:
     live_in(served, NEPAL)
     text = seen(served, page.name)
-    assert f"Its times are those of {NEPAL}." in text
+    assert f"Times are in {NEPAL}." in text
     for attributes, _ in re.findall(r"<time ([^>]*)>([^<]*)<", text):
         assert re.fullmatch(r'(data-at|datetime="[^"]+Z" title="[^"]+ \+05:45 Asia/Kathmandu[^"]*")', attributes)
 
@@ -361,12 +361,12 @@ def test_an_address_with_days_means_the_same_days_everywhere(served: Served) -> 
     shared = {"q": "office", "known_at": "2026-03-08", "zone": KIRITIMATI}
     live_in(served, NEPAL)
     page = seen(served, "recall", **shared)
-    assert "in Bonn" in page and f"those of {KIRITIMATI}, as its address says" in page
+    assert "in Bonn" in page and f"in the time zone {KIRITIMATI}, given in its address" in page
     assert f'name="zone" value="{KIRITIMATI}"' in page and "+14:00" in page and "+05:45" not in page
-    [own] = re.findall(r'<a href="([^"]+)">Take its days as those of Asia/Kathmandu', page)
+    [own] = re.findall(r'<a href="([^"]+)">Use Asia/Kathmandu instead', page)
     assert own == f"{HERE}/recall?q=office&known_at=2026-03-08"
     own_page = html.unescape(served.client.get(own).text)
-    assert "in Berlin" in own_page and "as its address says" not in own_page
+    assert "in Berlin" in own_page and "given in its address" not in own_page
 
 
 def test_what_leads_on_from_days_says_whose_they_are(served: Served) -> None:
@@ -388,7 +388,7 @@ def test_a_zone_of_an_address_is_known_or_refused_and_without_days_it_says_nothi
     assert refused.status_code == 422 and "Mars/Olympus" in refused.text and "Europe/Berlin" in refused.text
     twice = served.client.get(f"{HERE}/recall", params={"known_at": "2026-03-08", "zone": [NEPAL, KIRITIMATI]})
     assert twice.status_code == 422
-    assert "Its times are those of UTC." in seen(served, "recall", q="office", zone=NEPAL)
+    assert "Times are in UTC." in seen(served, "recall", q="office", zone=NEPAL)
 
 
 # --- in a browser
@@ -402,10 +402,10 @@ def test_the_browser_s_zone_is_kept_from_the_first_page_on(opened: Opening) -> N
     with pieria.open("old") as bank:
         bank.update("office", text="The office is in Berlin.")
     page = opened(zone=KIRITIMATI).go("/banks/old/recall?q=office")
-    assert "those of UTC." in page.locator("footer").inner_text()
-    page.get_by_role("link", name="show its times so").click()
-    page.get_by_text(f"Its times are those of {KIRITIMATI}.").wait_for()
-    assert page.get_by_role("link", name="show its times so").count() == 0
+    assert "Times are in UTC." in page.locator("footer").inner_text()
+    page.get_by_role("link", name="use that time zone").click()
+    page.get_by_text(f"Times are in {KIRITIMATI}.").wait_for()
+    assert page.get_by_role("link", name="use that time zone").count() == 0
     page.get_by_role("slider", name="As of a past day").fill("1")
     page.get_by_text("The office is in Bonn.").wait_for()
     assert page.locator("#known_at").input_value() == "2026-03-09"
@@ -417,8 +417,8 @@ def test_the_browser_s_zone_is_kept_from_the_first_page_on(opened: Opening) -> N
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_zone_is_chosen_without_scripts(opened: Opening) -> None:
     page = opened(scripts=False, zone=KIRITIMATI).go("/banks/notes/time")
-    page.get_by_role("link", name="Choose another zone").click()
-    page.get_by_label("Zone").select_option(NEWFOUNDLAND)
-    page.get_by_role("button", name="Go by it").click()
+    page.get_by_role("link", name="Choose another time zone").click()
+    page.get_by_label("Time zone").select_option(NEWFOUNDLAND)
+    page.get_by_role("button", name="Use this time zone").click()
     page.wait_for_url("**/banks/notes/time")
-    assert f"Its times are those of {NEWFOUNDLAND}." in page.locator("footer").inner_text()
+    assert f"Times are in {NEWFOUNDLAND}." in page.locator("footer").inner_text()

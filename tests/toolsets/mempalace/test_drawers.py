@@ -320,4 +320,4 @@ def test_times_that_cannot_be_are_both_told_as_they_were_given(refused: Refused)
             ("since", "'soon'"), ("before", "'later'"),
         ]  # fmt: skip
         told = refused(tool, since="2026-01-31", before="2026-01-31", **more)
-        assert (told["violations"][0]["received"], "give the day after it" in told["hint"]) == ("'2026-01-31'", True)
+        assert (told["violations"][0]["received"], "give the next day" in told["hint"]) == ("'2026-01-31'", True)

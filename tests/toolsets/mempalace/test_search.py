@@ -97,7 +97,7 @@ def test_what_is_not_there_is_no_confident_match(ask: Ask) -> None:
     assert ask("mempalace_search", query="which port does the billing service run on?")["no_confident_match"] is False
     told = ask("mempalace_search", query="who painted the ceiling of the chapel?")
     assert told["no_confident_match"] is True
-    assert ask("mempalace_search", query=" ")["warnings"][0] == "query: it is empty, and finds nothing."
+    assert ask("mempalace_search", query=" ")["warnings"][0] == "query: an empty query finds nothing."
 
 
 @requirement("search.confident")

@@ -54,8 +54,8 @@ def test_a_secret_what_was_private_and_a_twin_are_told_of(ask: Ask, saved: Saved
     first = saved("We chose JWT.")
     assert ask("save_memory", content="We chose JWT.")["warnings"] == [f"The same content is in {first} already."]
     told = ask("save_memory", content="The key is AKIAIOSFODNN7EXAMPLE. <private>Mine.</private>")
-    assert told["warnings"][0].startswith("It seems to hold a secret: ")
-    assert told["warnings"][1] == "What is marked <private> was left out."
+    assert told["warnings"][0].startswith("It seems to contain a secret: ")
+    assert told["warnings"][1] == "Parts marked <private> were left out."
 
 
 @requirement("save.embedding")

@@ -199,7 +199,7 @@ def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(
     assert told["archived_ids"] == ids
     unknown = refused("consolidate_memories", cluster_id="cluster-abc")
     assert (unknown["message"], unknown["hint"]) == (
-        "Cluster not found: cluster-abc", "cluster_memories gives the ids there are.",
+        "Cluster not found: cluster-abc", "cluster_memories returns the ids.",
     )  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def test_an_id_that_is_nobody_s_is_told_as_such(refused: Refused, tool: str, sta
     more = {"content": "x"} if tool == "mnemosyne_update" else {}
     reply = refused(tool, memory_id="nobody", **more)
     assert (reply["status"], reply["memory_id"], reply["error"]["code"]) == (status, "nobody", "not_found")
-    assert reply["error"]["hint"] == "mnemosyne_recall gives the ids there are."
+    assert reply["error"]["hint"] == "mnemosyne_recall returns the ids."
 
 
 @requirement("forget.missing")

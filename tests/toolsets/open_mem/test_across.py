@@ -94,7 +94,7 @@ def test_what_was_created_here_is_a_drawer_of_the_palace(ask: Ask, refused: Refu
     assert made.found("sqlite cache") == []
     gone = ask("mem-get", ids=[newest])["data"]
     assert (gone["observations"], gone["missing"]) == ([], [newest])
-    assert refused("mem-revise", id=newest, title="T")["error"]["details"]["hint"].startswith("It was purged")
+    assert refused("mem-revise", id=newest, title="T")["error"]["details"]["hint"].startswith("The memory was purged")
 
 
 @requirement("across.theirs")

@@ -129,4 +129,4 @@ def test_a_history_of_very_many_revisions_comes_in_whole(ask: Ask, made: Made) -
 @requirement("import.ignored")
 def test_what_belonged_to_the_user_is_said_to_be_the_project_s_here(ask: Ask) -> None:
     reply = ask("mem-import", payload=payload(said("mine", scope="user")))
-    assert reply["meta"]["warnings"] == ["scope: 1 belonged to the user there, and belong to the project here."]
+    assert reply["meta"]["warnings"] == ["scope: 1 of the user's observations now belong to the project."]

@@ -394,6 +394,6 @@ def test_where_the_block_goes_is_told_and_that_there_is_nothing_to_put_into_it(
     ask("mempalace_add_drawer", at=here, wing="w", room="r", content="A drawer that names no file.")
     told = ask("mem-maintenance", at=here, action="folderContextRebuild")
     assert (told["meta"]["root"], told["data"]["changed"]) == (str(working), 0)
-    assert "There is nothing to tell of" in told["meta"]["warnings"][0]
+    assert "There is nothing to show" in told["meta"]["warnings"][0]
     shared = host.having(paths=Paths(working, (working,), is_shared=True))
     assert "root" not in ask("mem-maintenance", at=shared, action="folderContextClean")["meta"]

@@ -384,7 +384,7 @@ def test_what_the_original_leaves_empty_comes_in(ask: Ask) -> None:
     reply = ask("mem-import", payload=payload(bare))
     found = held(ask, "bare")
     assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
-    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles stand in its place."]
+    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles are used instead."]
 
 
 @requirement("import.forms")
@@ -467,4 +467,4 @@ def test_what_nobody_here_knows_is_named(ask: Ask) -> None:
 @requirement("import.forms")
 def test_the_name_of_a_file_in_place_of_its_text_is_told_for_what_it_is(refused: Refused) -> None:
     error = refused("mem-import", payload="open-mem-export.json")["error"]
-    assert error["details"]["hint"] == "It is what stands in the file of an export; the name of the file is none."
+    assert error["details"]["hint"] == "Give the content of an export file, not its name."

@@ -131,10 +131,10 @@ def _found(bank: Bank, reader: Reader, lessons: Lessons, id: str, state: str) ->
     held = lessons.held.get(id)
     if held is None:
         bank.core.standing(reader, id)
-        raise NotFoundError("proposal", id, hint="It is a memory, but none that a session taught.")
+        raise NotFoundError("proposal", id, hint="The memory is not a lesson from a session.")
     stands = SUPERSEDED if held.is_superseded else _STATE.get(held.status, ACCEPTED)
     if stands == state:
-        raise ConflictError(f"it is {state} already", ids=(id,), hint="There is nothing to decide.")
+        raise ConflictError(f"it is {state} already", ids=(id,), hint="No decision is needed.")
     return held
 
 

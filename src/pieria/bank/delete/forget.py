@@ -48,7 +48,7 @@ def forget(
     if not where:
         raise InputError("source", "a source, or a session", None)
     if purge and reason is not None:
-        raise InputError("reason", "none with purge, which keeps nothing", reason)
+        raise InputError("reason", "no reason with purge, which keeps none", reason)
     kept_reason = core.reason(reason)
     told = None if as_told is None else check.name(as_told, "as_told")
     if dry_run:
@@ -111,7 +111,7 @@ def _from(core: Core, reader: Reader, where: Mapping[str, str], *, purge: bool =
     facts = [id for id, memory in _stated(reader, where, core) if memory not in ids]
     if not placed and not facts:
         name, value = next(iter(where.items()))
-        raise NotFoundError(name, value, hint=f"`count` by {name} tells which there are.")
+        raise NotFoundError(name, value, hint=f"`count` by {name} lists them.")
     told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
     return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
 

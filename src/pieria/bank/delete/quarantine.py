@@ -75,7 +75,7 @@ def quarantine(
     problems.of(check.flag, dry_run, "dry_run")
     problems.settle()
     if not kept and not named:
-        raise InputError("source", "a source, session, author, channel, way in, period or ids", None)
+        raise InputError("source", "a source, session, author, channel, via, period or ids", None)
     if via in RULING and core.via != PERSON:
         raise AccessError("not_a_person")
     selectors = Selectors(**kept, ids=tuple(named))
@@ -139,7 +139,7 @@ def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:
         facts += _facts(core, reader, FactQuery(memories=tuple(memories[begin : begin + AT_ONCE])))
     if not memories and not facts:
         name, value = next(iter(selectors.names.items()))
-        raise NotFoundError(name, str(value), hint="`count` by source, session or author tells which there are.")
+        raise NotFoundError(name, str(value), hint="`count` by source, session or author lists them.")
     return Members(tuple(dict.fromkeys(memories)), tuple(sorted(set(facts))))
 
 
@@ -189,7 +189,7 @@ def is_quarantine(reader: Reader, number: int) -> bool:
 def lifting(reader: Reader, number: int, verb: str) -> tuple[Changeset, Lifted]:
     """Return the change that ends a quarantine, and its result. Raise `NotFoundError` if there is none."""
     if not is_quarantine(reader, number):
-        raise NotFoundError("quarantine", str(number), hint="`pieria quarantine --list` shows those that last.")
+        raise NotFoundError("quarantine", str(number), hint="`pieria quarantine --list` shows those in effect.")
     members = _members(reader).get(number, Members((), ()))
     keys = [key for key in reader.records(HELD, prefix=str(number)) if quarantine_number(key) == number]
     records = [Record(HELD, key, None) for key in keys] + [Record(QUARANTINES, str(number), None)]

@@ -32,8 +32,8 @@ def quarantine_error(reader: Reader, id: str) -> QuarantinedError | None:
     number = numbers[0]
     of = reader.records(QUARANTINES, keys=[str(number)])[str(number)]
     why = f": {of['reason']}" if of["reason"] else ""
-    said = f"it is in quarantine since {iso(moment(of['at']))} by {of['who']}{why}"
-    hint = f"`pieria trace` opens it; `pieria quarantine --lift {number}` lets it out."
+    said = f"{of['who']} put it in quarantine on {iso(moment(of['at']))}{why}"
+    hint = f"`pieria trace` shows it; `pieria quarantine --lift {number}` ends the quarantine."
     return QuarantinedError(said, ids=(id,), hint=hint)
 
 
@@ -132,7 +132,7 @@ def check_record(record: Record) -> None:
     try:
         Selectors.of_record(_field(of, "selectors", dict))
     except TypeError:
-        raise InputError("value.selectors", "what a quarantine is about", None) from None
+        raise InputError("value.selectors", "the selectors of a quarantine", None) from None
     if record.collection == HELD:
         for name in ("memories", "facts"):
             if not all(isinstance(id, str) for id in _field(record.value, name, list)):

@@ -63,7 +63,7 @@ def restore(core: Core, id: str) -> Memory:
         if held is None:
             holder.standing(writer, id)
         elif held.state.ended != "removed":
-            raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
+            raise ConflictError("the memory was not removed", ids=(id,), hint="There is nothing to restore.")
         assert held is not None
         back = told_again(core, writer, held.state, held.state._replace(ended="", reason=None))
         return Changeset("restore", writes=[Write(back)])
@@ -72,8 +72,8 @@ def restore(core: Core, id: str) -> Memory:
         holder.applied(writer, plan)
         restored = holder.at_hand(writer, id)
         if restored.removed:
-            hint = "Unlink it from that memory first, or give the two something in common."
-            raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
+            hint = "Unlink it from that memory first, or change their validity or scope so that they overlap."
+            raise ConflictError(restored.standing.reason or "it cannot be restored", ids=(id,), hint=hint)
         return restored
 
 
@@ -184,7 +184,7 @@ def finished(holder: Core, erasure: Erasure) -> list[str]:
             with holder.writing() as writer:
                 writer.enqueue([new_job(SCRUB, key=SCRUB, tries=SCRUB_TRIES)])
         except StorageError as problem:
-            left.append(f"the job that would try again: it could not be queued ({problem.message})")
+            left.append(f"the job for another try: it could not be queued ({problem.message})")
     return [*left, *holder.store.copies()]
 
 
@@ -202,8 +202,8 @@ def read_digest(problems: Problems, as_told: str | None) -> str | None:
 def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
     """Raise `ConflictError` if what would be erased is not what was announced."""
     if told not in (None, now):
-        hint = "See with dry_run what would go now, decide by that, and give its digest as as_told."
-        raise ConflictError("what would go is not what was told", ids=tuple(ids), hint=hint)
+        hint = "Call with dry_run to see what would be erased now, then give its digest as as_told."
+        raise ConflictError("the records to erase differ from those of the dry run", ids=tuple(ids), hint=hint)
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:

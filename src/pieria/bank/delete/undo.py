@@ -27,7 +27,7 @@ def undo(core: Core, seq: int) -> Change:
     def plan(writer: Writer) -> Changeset:
         found = writer.changes(seqs=[seq])
         if not found:
-            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
+            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers.")
         if is_quarantine(writer, seq):
             if core.via != PERSON:
                 raise AccessError("not_a_person", hint=f"A person lifts it: pieria quarantine --lift {seq}")
@@ -65,7 +65,7 @@ def _check_visible(core: Core, reader: Reader, states: list[Stored], links: list
     )
     seen = reader.states(here, core.filter().having(ids=tuple(here), quarantined=True).anything())
     if here - seen.keys():
-        raise ConflictError("it touched what this session does not see", hint="Undo it from the session it is of.")
+        raise ConflictError("it changed records that this session may not see", hint="Undo it from its own session.")
 
 
 def _check_nothing_rests_on(core: Core, reader: Reader, change: Change, states: list[Stored]) -> None:
@@ -81,7 +81,7 @@ def _check_nothing_rests_on(core: Core, reader: Reader, change: Change, states: 
         later += [fact.id for fact in reader.facts(FactQuery(memory=id), everything) if fact.known_from > change.at]
     if later:
         hint = "Undo those first, or use remove."
-        raise ConflictError(f"later links or facts rest on change {change.seq}", ids=tuple(later), hint=hint)
+        raise ConflictError(f"later links or facts depend on change {change.seq}", ids=tuple(later), hint=hint)
 
 
 def _reversed(
@@ -111,7 +111,7 @@ def _check_complete(
     lost = tuple(id for id in change.ids if id not in opened)
     if lost or not opened:
         raise ConflictError(
-            f"change {change.seq} ({change.what}) touched what keeps no versions, or what was purged since",
+            f"change {change.seq} ({change.what}) changed data without versions, or data purged since",
             ids=lost,
             hint="Purges, usage, the scratchpad and settings cannot be undone.",
         )

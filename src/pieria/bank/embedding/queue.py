@@ -110,9 +110,9 @@ class Embedding:
         if ours == held.name:
             return Readiness(held.name, True, pending, self._complaint())
         if self.takes_over(held):
-            return Readiness(ours, False, pending, self._complaint() or "the bank is moving over to it")
-        reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
-        return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
+            return Readiness(ours, False, pending, self._complaint() or "the bank is moving to this model")
+        reason = f"the bank's vectors are from {held.name}; this process embeds with {ours}"
+        return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank to it")
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
         """Return the vector of a query. Raise `AdapterError` if the model fails; `seconds` limits a remote model."""
@@ -129,7 +129,7 @@ class Embedding:
         try:
             replied: Future[NDArray[np.float32]] = asked(lambda: embedder.queries(texts, self._meter.of_readers))
         except RuntimeError as problem:
-            reason = f"no thread is to be had to ask it in ({problem})"
+            reason = f"no thread could be started for it ({problem})"
             raise AdapterError(embedder.model, "embed", reason, retryable=True) from problem
         replied.add_done_callback(lambda _: self.wake())
         try:
@@ -476,7 +476,7 @@ class Embedding:
         """Return a note about the model, if there is one."""
         assert self._embedder is not None
         if (problem := self.problem) is not None:
-            return f"{problem.message}; it is tried again"
+            return f"{problem.message}; it will be tried again"
         return self.refused.told or self._embedder.note
 
     def _failed(self, problem: PieriaError) -> float | None:
@@ -484,7 +484,7 @@ class Embedding:
         if isinstance(problem, ClosedError) and self._closed:
             return None
         if isinstance(problem, ReadOnlyError):
-            log.info("the bank cannot be written, so nothing is embedded: %s", problem.message)
+            log.info("the bank is not writable, so nothing is embedded: %s", problem.message)
             return None
         log.warning("embedding for a bank failed, next try in %d s: %s", self._pause, problem.message)
         pause, self._problem = self._pause, problem

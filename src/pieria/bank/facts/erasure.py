@@ -76,17 +76,17 @@ def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
 
 def _missing(reader: Reader, id: str) -> NotFoundError:
     if reader.purged([id]):
-        return NotFoundError("fact", id, hint="It was purged: its content is erased for good.")
-    return NotFoundError("fact", id, hint="`query` and `timeline` show the ids there are.")
+        return NotFoundError("fact", id, hint="The fact was purged: its content is erased for good.")
+    return NotFoundError("fact", id, hint="`query` and `timeline` show the ids.")
 
 
 def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
     """Yield what else says the same in the bank, if visible."""
     for id, held in reader.states(ids).items():
         if held.state.kind != STATEMENT:
-            yield f"the memory {id}, which stated it before it was worded anew: `pieria forget --purge` erases it"
+            yield f"the memory {id}, whose older versions state it: `pieria forget --purge` erases it"
     for memory in dict.fromkeys(fact.source_memory for fact in versions if fact.source_memory is not None):
-        yield f"the memory {memory}, which it was drawn from: `pieria forget --purge` erases it"
+        yield f"the memory {memory}, its source: `pieria forget --purge` erases it"
     aliases = Aliases(reader)
     for fact in versions:
         keys = FactQuery(
@@ -101,6 +101,6 @@ def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter:
                 yield f"the fact {other.id}, which says the same"
         for name in (fact.subject, fact.object):
             if aliases.is_alias(name) or aliases.names(folded(name)):
-                yield f"the aliases of {name}: `pieria facts unalias` takes them back"
+                yield f"the aliases of {name}: `pieria facts unalias` removes them"
         if declaration(reader, folded_predicate(fact.predicate)) is not None:
             yield f"that {fact.predicate} is single-valued: `pieria facts declare --many-valued` takes it back"

@@ -52,7 +52,7 @@ def _drawn(core: Core, id: str, wanted: Wanted) -> Extracted:
                 for plan in plans_of(core, writer, found):
                     core.applied(writer, plan)
                 return told_of(core, writer, found)
-    raise ConflictError("it is changed again and again", ids=(id,), hint="Try again in a moment.")
+    raise ConflictError("other writers keep changing it", ids=(id,), hint="Try again in a moment.")
 
 
 def draw(core: Core, writer: Writer, memory: Memory, wanted: Wanted, read: Read) -> None:

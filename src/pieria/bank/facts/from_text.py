@@ -211,4 +211,4 @@ def _moment(words: str | None, memory: Memory, *, is_end: bool = False) -> datet
 
 
 def _note(memory: Memory, problem: PieriaError) -> None:
-    log.info("memory %s: something of it could not be kept as a fact (%s)", memory.id, problem.code)
+    log.info("memory %s: a fact from its text could not be stored (%s)", memory.id, problem.code)

@@ -37,7 +37,7 @@ def state_old_facts(core: Core, via: str = AGENT) -> None:
             if not are_due(reader):
                 return
     except PieriaError as problem:
-        log.info("bank %s: whether its facts are stated is not known: %s", core.name, problem.message)
+        log.info("bank %s: cannot check whether its facts have statements: %s", core.name, problem.message)
         return
     stating = _Stating(core, via)
     if stating.step() is not None:
@@ -68,7 +68,7 @@ class _Stating:
         try:
             return 0.0 if self._some() else None
         except PieriaError as problem:
-            log.info("bank %s: facts are not stated yet: %s", self._core.name, problem.message)
+            log.info("bank %s: some facts have no statements yet: %s", self._core.name, problem.message)
             return None
 
     def start_anew(self) -> None:
@@ -96,7 +96,7 @@ class _Stating:
             try:
                 write = statement_of(row, speaker, micros(fact.known_from))
             except PrivacyError as problem:
-                log.info("fact %s: it cannot be stated (%s)", fact.id, problem.code)
+                log.info("fact %s: its statement cannot be written (%s)", fact.id, problem.code)
                 continue
             changeset.facts.append(row)
             changeset.writes.append(write)

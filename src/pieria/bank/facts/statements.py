@@ -24,7 +24,7 @@ from pieria.store.rows import first_write, names_of, terms_of
 
 KEY, DONE = "after", -1
 """The record key for how far facts of older versions have statements, and its value when all have."""
-UNSAID = "its memory was worded anew"
+UNSAID = "its memory was reworded"
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
 
 

@@ -174,7 +174,7 @@ class Facts:
             of(check.identifier, memory, "memory")
         of(check.one_of, direction, "direction", DIRECTIONS)
         if entity is None and direction in ("out", "in"):
-            problems.found.append(InputError("direction", "an entity to go with it", direction, hint="Give entity."))
+            problems.found.append(InputError("direction", "an entity together with it", direction, hint="Give entity."))
         asked = _time_asked(problems, valid_at, history)
         filter = self._asked(problems, known_at, limit)
         question = Question(
@@ -222,7 +222,7 @@ class Facts:
             every = reader.facts(query, as_written(filter))
             versions = [version for version in every if was_seen(reader, version, filter)]
         if not versions:
-            raise NotFoundError("fact", fact_id, hint="`query` and `timeline` show the ids there are.")
+            raise NotFoundError("fact", fact_id, hint="`query` and `timeline` show the ids.")
         return sorted(versions, key=lambda fact: fact.known_from)
 
     def declare(self, predicate: str, single_valued: bool = True) -> list[Conflict]:
@@ -294,7 +294,7 @@ class Facts:
             return self._written(what, lambda reader, filter: plans(reader, statement, filter))[0]
         except NotFoundError:
             if statement.memory is not None and self._is_the_user_s(statement.memory):
-                hint = "It belongs to the user: open the bank @me, and state what follows from it there."
+                hint = "The memory is the user's own: open the bank @me, and add the fact there."
                 raise NotFoundError("memory", statement.memory, hint=hint) from None
             raise
 
@@ -385,6 +385,6 @@ def _time_asked(problems: Problems, valid_at: Instant | None, history: bool) -> 
     """Return the time asked for, or None for facts of all times."""
     problems.of(check.flag, history, "history")
     if history is True and valid_at is not None:
-        problems.found.append(InputError("valid_at", "nothing, together with history", valid_at))
+        problems.found.append(InputError("valid_at", "no value together with history", valid_at))
     asked: int | None = None if valid_at is None else problems.of(last_moment, valid_at, "valid_at")
     return asked

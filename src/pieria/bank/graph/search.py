@@ -216,12 +216,12 @@ def _sure(hit: Hit, by_words: bool) -> float:
 def _problems(recalled: Recall) -> Iterator[Problem]:
     why = recalled.plan["left_out"].get("dense")
     if why is not None:
-        told = f"the question could not be embedded, so its words alone are looked for: {why}"
+        told = f"the query could not be embedded, so only its words were searched: {why}"
         yield Problem(told, "embedding", "adapter")
 
 
 def _hubs(tied: Mapping[str, Iterable[Met]]) -> Iterator[Problem]:
     hubs = sum(len([*of]) >= HUB for of in tied.values())
     if hubs:
-        told = f"{hubs} nodes lead to more than {HUB} others: of each the last {HUB} were looked at"
+        told = f"{hubs} nodes have more than {HUB} neighbours: the last {HUB} of each were searched"
         yield Problem(told, "multi_hop", "truncated")

@@ -123,10 +123,10 @@ def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Ma
         if id not in held:
             continue
         if id not in seen:
-            raise ConflictError("the id is taken", ids=(id,), hint="Another session holds it; use another id.")
+            raise ConflictError("the id is taken", ids=(id,), hint="Another session uses it; choose another id.")
         state = held[id].state
         if state.kind != draft.new.kind:
-            hint = f"It is the id of a memory of the kind {state.kind}; use another."
+            hint = f"The id belongs to a memory of the kind {state.kind}; use another id."
             raise ConflictError("the id is taken", ids=(id,), hint=hint)
         if state.ended == "revised":
             hint = f"Put what changes under {state.superseded_by}."

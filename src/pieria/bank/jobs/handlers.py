@@ -58,7 +58,7 @@ Handlers = Mapping[str, Handler]
 
 def takes_nothing(payload: Payload) -> None:
     if payload:
-        raise InputError("payload", "nothing: this kind of job takes no payload", payload)
+        raise InputError("payload", "no payload for this kind of job", payload)
 
 
 def names_a_memory(payload: Payload) -> None:

@@ -81,9 +81,7 @@ class Jobs:
         with self._bank.core.reading() as reader:
             for job in reader.jobs(JobQuery(ids=(id,))):
                 return job
-        raise NotFoundError(
-            "job", id, hint="`jobs.list` gives the jobs there are; those that are over go after a week."
-        )
+        raise NotFoundError("job", id, hint="`jobs.list` lists the jobs. Finished jobs are deleted after a week.")
 
     def list(
         self, *, states: str | Iterable[str] | None = None, kinds: str | Iterable[str] | None = None, limit: int = 50

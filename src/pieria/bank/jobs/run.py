@@ -123,7 +123,7 @@ class Work:
             with self.bank.core.store.writing(BEAT_PATIENCE) as writer:
                 self._extend(writer)
         except BusyError:
-            log.debug("job %s: another is writing; its lease is extended a little later", self.job.id)
+            log.debug("job %s: the bank is busy; its lease will be extended later", self.job.id)
 
     def _extend(self, writer: Writer) -> None:
         now, progress = self.bank.core.now(), self._progress
@@ -194,7 +194,7 @@ class Shift:
     def _failed(self, problem: Exception) -> str:
         work, job = self.work, self.work.job
         if work.lost:
-            log.info("job %s (%s) was taken away from this worker; nothing of it was kept", job.id, job.kind)
+            log.info("job %s (%s): this worker lost its lease; its changes were discarded", job.id, job.kind)
             return LOST
         if work.stopping and isinstance(problem, JobError | ClosedError):
             return self._settled(GIVEN_BACK)
@@ -216,7 +216,11 @@ class Shift:
         except JobError:
             return LOST
         except PieriaError as problem:
-            log.warning("job %s could not be settled, so that another takes it over: %s", self.work.job.id, problem)
+            log.warning(
+                "the result of job %s could not be written; another worker will take it over: %s",
+                self.work.job.id,
+                problem,
+            )
             return LOST
         return outcome.state
 

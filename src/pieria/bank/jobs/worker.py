@@ -135,7 +135,7 @@ class Worker:
             return
         shift = self._shift
         if shift is not None and shift.release():
-            log.info("job %s was given back: its handler did not end in time", shift.work.job.id)
+            log.info("job %s was released: its handler did not end in time", shift.work.job.id)
 
     def _rounds(self, once: bool, idle: float | None, seconds: float | None = None) -> None:
         last = time.monotonic()
@@ -158,7 +158,7 @@ class Worker:
         except PieriaError as problem:
             if raising or not problem.retryable:
                 raise
-            log.warning("no work is looked for, for %d s: %s", AWAY, problem.message)
+            log.warning("the worker looks for no jobs for %d s: %s", AWAY, problem.message)
             self._stop.wait(AWAY)
             return 0
 
@@ -176,13 +176,13 @@ class Worker:
             except PieriaError as problem:
                 if raising:
                     raise
-                log.warning("bank %s is left alone for %d s: %s", bank.name, AFTER_A_FAULT, problem.message)
+                log.warning("the worker skips bank %s for %d s: %s", bank.name, AFTER_A_FAULT, problem.message)
                 self._aside[bank.name] = time.monotonic() + AFTER_A_FAULT
             except Exception:
                 if raising:
                     raise
                 # One bank's failure must not stop the worker for the others.
-                log.exception("bank %s is left alone for %d s: work failed unexpectedly", bank.name, AFTER_A_FAULT)
+                log.exception("the worker skips bank %s for %d s: a job failed unexpectedly", bank.name, AFTER_A_FAULT)
                 self._aside[bank.name] = time.monotonic() + AFTER_A_FAULT
         return done
 

@@ -135,12 +135,12 @@ def _files(files: object) -> tuple[str, ...]:
 
 def _check_keeping(session: str | None, unasked: bool) -> None:
     if session is None:
-        raise InputError("keep", "a session to keep the moment for", True, hint="Name it as `session`.")
+        raise InputError("keep", "a session whose moment to keep", True, hint="Name it as `session`.")
     if not unasked:
         raise InputError(
-            "keep", "neither query nor files nor known_at", True, hint="Only what is told unasked is kept."
+            "keep", "neither query nor files nor known_at", True, hint="Only a context without a request can be kept."
         )
 
 
 def _check_hurry() -> None:
-    raise InputError("deadline_ms", "a query to answer in that time", None, hint="Without one there is no recall.")
+    raise InputError("deadline_ms", "a query to answer in that time", None, hint="Without a query there is no recall.")

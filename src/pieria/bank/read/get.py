@@ -105,7 +105,7 @@ def list_memories(
     problems.of(check.whole, limit, "limit", 1, 10_000)
     problems.of(check.whole, offset, "offset", 0, MOST_PASSED_OVER)
     if cursor is not None and offset:
-        problems.found.append(InputError("offset", "0, together with a cursor", offset))
+        problems.found.append(InputError("offset", "0 together with a cursor", offset))
     problems.settle()
     filter = for_lists(filter)
     held_by = keeper(core, filter)
@@ -141,7 +141,7 @@ def list_each(
     filter = for_lists(filter)
     field, named = common
     if getattr(filter, field) is not None:
-        raise InputError(field, "nothing, where memories are listed by it", getattr(filter, field))
+        raise InputError(field, "no filter by it, since the order uses it", getattr(filter, field))
     held_by = keeper(core, filter)
     with held_by.reading() as reader:
         rows = reader.rows_each(filter, field, tuple(dict.fromkeys(named.values())), order, limit + 1)
@@ -179,7 +179,12 @@ def keeper(core: Core, filter: Filter) -> Core:
     if core.is_user_bank or filter.scopes is None or "user" not in filter.scopes:
         return core
     if len(filter.scopes) > 1:
-        raise InputError("scope", "user alone, or only others", filter.scopes, hint="They are in two banks: ask twice.")
+        raise InputError(
+            "scope",
+            "only user, or only other scopes",
+            filter.scopes,
+            hint="The scopes are in two banks: use two calls.",
+        )
     user: Core | None = core.user_core(False)
     return core if user is None else user
 
@@ -226,7 +231,7 @@ def follow(core: Core, since: int | None, *, seconds: float | None) -> Iterator[
     with core.reading() as reader:
         head = reader.head().seq
     if since is not None and check.whole(since, "since") > head:
-        raise InputError("since", f"a number up to {head}", since, hint="It is that of another bank.")
+        raise InputError("since", f"a number up to {head}", since, hint="The number is from another bank.")
     return _followed(core, head if since is None else since, until)
 
 

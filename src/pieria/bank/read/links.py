@@ -57,7 +57,7 @@ def _row(
     kept_label = None if label is None else problems.of(check.text, label, "label", 4_000)
     kept_meta = None if meta is None else problems.of(check.mapping, meta, "meta")
     if ends[0] is not None and ends[0] == ends[1]:
-        problems.found.append(InputError("target", "another end than the source", target))
+        problems.found.append(InputError("target", "an end other than the source", target))
     problems.settle()
     if kept_label is not None:
         kept_label = core.screen(kept_label, "label").text
@@ -75,7 +75,7 @@ def _tying(core: Core, writer: Writer, row: LinkRow, tied: list[str]) -> Changes
     if old is not None and row_of(old) == _as_tied(row, old):
         return Changeset("link")
     if row.relation == DRAWN_FROM and row.source in _sources_of(writer, row.target):
-        raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
+        raise ConflictError("each memory would be the source of the other", ids=(row.source, row.target))
     if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
         derived, evidence = (core.standing(writer, id).state for id in (row.source, row.target))
         reason = baseless(narrowed(derived, evidence))
@@ -187,7 +187,7 @@ def common_holder(core: Core, ends: Sequence[End]) -> Core:
     """Return the bank that holds the memories among the ends. Raise if there are two: links stay within a bank."""
     holders = core.holders([end.name for end in ends if end.what == "memory"])
     if len(holders) > 1:
-        hint = "Links stay within a bank; one of these is the user's own, in @me."
+        hint = "Links cannot cross banks, and one of the memories is the user's own, in @me."
         raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
     return next(iter(holders), core)
 
@@ -279,7 +279,9 @@ def _several(value: object) -> Iterable[Any]:
 def _own_relation(value: object) -> str:
     kept = check.name(value, "relation")
     if kept in RESERVED:
-        raise InputError("relation", "a relation of your own", value, hint=f"The engine alone ties {kept}: see revise.")
+        raise InputError(
+            "relation", "a relation of your own", value, hint=f"Only Pieria itself links {kept}: see revise."
+        )
     return kept
 
 

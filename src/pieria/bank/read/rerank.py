@@ -29,7 +29,7 @@ def reranks_of(bank: Core, deadline: float) -> Reranks | None:
         try:
             replied: Future[list[float | None]] = asked(lambda: reranker.scores(embeddable(query), documents, meter))
         except RuntimeError as problem:
-            reason = f"no thread is to be had to ask it in ({problem})"
+            reason = f"no thread could be started for it ({problem})"
             raise AdapterError(reranker.model, STEP, reason, retryable=True) from problem
         replied.add_done_callback(lambda _: bank.embedding.wake(counts=True))
         try:

@@ -96,7 +96,7 @@ def _whole(core: Core, reader: Reader, name: str, value: str) -> Whole:
         query = FactQuery(memories=tuple(memories), include_ended=True)
         facts |= {fact.id: fact for fact in reader.facts(query, everything)}
     if not memories and not facts:
-        raise NotFoundError(name, value, hint="`count` by source or session tells which there are.")
+        raise NotFoundError(name, value, hint="`count` by source or session lists them.")
     return Whole(memories, list(facts.values()))
 
 

@@ -131,7 +131,7 @@ class Uses:
                 log.info("uses could not be counted yet: %s", problem.message)
                 return False
             except ClosedError:
-                log.debug("closed: whoever closed it told how much was not counted")
+                log.debug("the bank was closed; close() has logged how many uses were lost")
             except PieriaError as problem:
                 log.warning("uses of %d memories were not counted: %s", _size(mine), problem.message)
             with self._changed:

@@ -74,7 +74,7 @@ class BadNote:
         return {"path": self.path, "reason": self.reason, "taken": self.taken}
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}" + ("; its text is taken in as it stands" if self.taken else "")
+        return f"{self.path}: {self.reason}" + ("; its text is imported unchanged" if self.taken else "")
 
 
 @dataclass(slots=True)

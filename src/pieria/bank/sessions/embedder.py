@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def judging_of(bank: Bank) -> Judging:
     def judging(own: Own) -> Judges:
         if bank.core.judging is None:
-            raise UnavailableError("session", "this bank was opened to be looked at", hint="Open it with pieria.open.")
+            raise UnavailableError(
+                "session", "this bank was opened for inspection only", hint="Open it with pieria.open."
+            )
         judges = bank.core.judging(own)
         _check_space(bank, judges)
         return judges
@@ -36,7 +38,7 @@ def _check_space(bank: Bank, judges: Judges) -> None:
         named = own.model if own is not None else ""
         is_other = own is not None and embedder.model != named
     if is_other:
-        hint = "Open the bank with the embedder that it has, or move it: pieria models use NAME."
+        hint = "Open the bank with its own embedder, or move it: pieria models use NAME."
         raise ConflictError(
-            f"the bank's vectors are of {named}, and those of the session of {embedder.model}", hint=hint
+            f"the bank's vectors are from {named}, but those of the session from {embedder.model}", hint=hint
         )

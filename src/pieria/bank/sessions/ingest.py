@@ -134,7 +134,7 @@ def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
 
 
 class _QuickerError(Exception):
-    """Another process has written the same experience meanwhile."""
+    """Another process has written the same experience in the meantime."""
 
 
 def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience]:
@@ -170,5 +170,5 @@ def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
 
 
 def _other_payload(*source_ids: str) -> ConflictError:
-    hint = "Hand in what differs under a source_id of its own."
-    return ConflictError("another payload was taken in under this source_id", ids=source_ids, hint=hint)
+    hint = "Use another source_id for a different payload."
+    return ConflictError("this source_id already has another payload", ids=source_ids, hint=hint)

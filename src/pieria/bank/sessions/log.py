@@ -414,5 +414,5 @@ def readable(id: str, read: Callable[[], T]) -> T:
     try:
         return read()
     except (KeyError, TypeError, ValueError) as problem:
-        hint = "It came in with an import, or something else than Pieria wrote to the bank: bring back a backup."
+        hint = "A faulty import or another program wrote it. Restore a backup."
         raise CorruptError("load", f"the session {id} cannot be read", hint=hint) from problem

@@ -75,7 +75,7 @@ def exported(bank: Core, path: str | Path, progress: Progress | None) -> ExportR
     bank.check_open()
     target = _free_for(bank, given_path(path), "jsonl")
     if not may_be_replaced(target):
-        hint = "An export replaces nothing but an older export: name another file, or remove this one first."
+        hint = "An export may only replace an older export. Name another file, or remove this one first."
         raise InputError("path", "a new file or an older export", target, hint=hint)
     bank.uses.flush()
     with bank.reading() as reader, Aside(target, "export") as file:
@@ -149,8 +149,8 @@ def backed_up(bank: Core, path: str | Path, progress: Progress | None) -> Path:
     bank.check_open()
     target = _free_for(bank, given_path(path), "backup")
     if is_live_database(target):
-        hint = "It is a bank that is in use; name another file."
-        raise InputError("path", "a file that is no bank", target, hint=hint)
+        hint = "The file is a bank in use; name another file."
+        raise InputError("path", "a file that is not a bank", target, hint=hint)
     bank.uses.flush()
     bank.store.backup(target, progress)
     return target
@@ -303,7 +303,7 @@ def _source(given: str | Path | BufferedIOBase) -> Source:
         return Source(Path(OPEN), given)
     file = given_path(given)
     if is_database(file):
-        raise TransferError(file, "it is a database, no export", hint="Bring back a backup with `pieria restore`.")
+        raise TransferError(file, "it is a database, not an export", hint="Restore a backup with `pieria restore`.")
     return Source(file)
 
 
@@ -328,9 +328,9 @@ def _joined_alias(reader: Reader, value: Any) -> list[Record]:
 
 
 def refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
-    listed = f", of which the first {LISTED} are listed" if number > LISTED else ""
+    listed = f" (the first {LISTED} are listed)" if number > LISTED else ""
     reason = f"{number:,} problem{'s' if number > 1 else ''} in it{listed}; nothing was imported"
-    hint = 'Put them right, or import with on_error="skip" to leave out what is broken.'
+    hint = 'Correct them, or import with on_error="skip" to leave out the broken records.'
     return TransferError(path, reason, problems, hint=hint)
 
 

@@ -111,7 +111,7 @@ class Clustering:
             for one in self.clusters(by=by):
                 if one.id == cluster:
                     return tuple(memory.id for memory in one.memories)
-        raise NotFoundError("cluster", cluster, hint="`clusters` gives those there are.")
+        raise NotFoundError("cluster", cluster, hint="`clusters` lists the clusters.")
 
     def merge(self, ids: Iterable[str], *, text: str | None = None, dry_run: bool = False) -> Merged:
         """Merge memories that say the same into one.

@@ -187,7 +187,9 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
             id for holder, theirs in bank.core.holders(wanted).items() if holder is not bank.core for id in theirs
         )
         if others:
-            raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
+            raise ConflictError(
+                "the memory is the user's own", ids=others, hint="Open the bank @me, and promote it there."
+            )
         with bank.core.reading() as reader:
             chosen = self._named(reader, ids) if ids is not None else self._proven(reader)
         if chosen and not dry_run:

@@ -83,7 +83,7 @@ class Memories:
         self._keep(moved)
 
     def _copy(self, file: File, id: str) -> Iterator[File]:
-        self._at.bad(file.path, f"it is a copy of the note of {id}, and taken for a note of its own", taken=True)
+        self._at.bad(file.path, f"it is a copy of the note of {id}, and becomes a separate note", taken=True)
         yield file
 
     def _unknown(self, id: str, claimed: list[File]) -> Iterator[File]:
@@ -186,7 +186,7 @@ class Memories:
                 raise BadFrontError(file.problem or "")
             said = said_in(file.text, mark["tail"] if mark is not None else held.page.tail)
         except BadFrontError as problem:
-            self._at.bad(file.path, f"{problem}; its memory {id} stays as it is")
+            self._at.bad(file.path, f"{problem}; its memory {id} does not change")
             return
         first = _said_of(held)
         for _ in range(TRIES):
@@ -194,7 +194,7 @@ class Memories:
             if newer is None:
                 return
             held = newer
-        self._at.bad(file.path, f"its memory {id} is changed again and again; it stays as it is until the next sync")
+        self._at.bad(file.path, f"other writers keep changing its memory {id}; it is skipped until the next sync")
 
     def _read(
         self, id: str, mark: Mark | None, file: File, held: Held, said: Said, first: Mapping[str, Any]
@@ -279,7 +279,7 @@ class Memories:
         return self._bank.update(id, **given, reason=reason, unless_changed_since=since)
 
     def _stays(self, path: str, id: str, problem: PieriaError) -> None:
-        self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
+        self._at.bad(path, f"{problem.message}; its memory {id} does not change")
 
     def _rewrite(self, id: str, mark: Mark | None, file: File, held: Held, *, count: bool = True) -> None:
         """Rewrite our part of the note; front matter of other tools stays."""
@@ -309,7 +309,7 @@ class Memories:
             return held.page
         would = _said_of(held)
         if any(would[name] != mark["held"][name] for name in mark["own"]):
-            raise BadFrontError("its memory was changed, and it says what the bank does not keep")
+            raise BadFrontError("its memory was changed, and the note has text that the bank does not store")
         return said_in(text, mark["tail"]).over(held.page, mark["own"])
 
     def _put(self, id: str, mark: Mark | None, file: File, held: Held, written: bytes) -> None:

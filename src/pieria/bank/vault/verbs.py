@@ -115,7 +115,7 @@ class Vault:
         if self._at.root is None:
             return None
         if not self._at.root.is_dir():
-            return f"The vault {self._at.root} is not there: nothing of it was looked for."
+            return f"The vault {self._at.root} does not exist, so its notes were not searched."
         with self._bank.core.reading() as reader:
             synced = reader.records(STATE, "sync")
         return None if synced else f"Notes of {self._at.root} are found after the first `pieria vault sync`."
@@ -130,7 +130,7 @@ class Vault:
             if not dry_run:
                 held.enter_context(turns.of("vault", id(self._bank)))
                 lock = self._bank.data / f".{self._bank.name}.vault"
-                held.enter_context(alone(lock, "vault", "another process is at the vault"))
+                held.enter_context(alone(lock, "vault", "another process is using the vault"))
             yield
 
     def _folder(self) -> Folder:

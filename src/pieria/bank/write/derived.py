@@ -12,8 +12,8 @@ from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.trust import ACCEPTED, lowest, way_of
 from pieria.store.protocol import Reader
 
-NEVER_BOTH = "a memory it was drawn from does not hold at the same time"
-SEEN_BY_NOBODY = "nobody may see both it and a memory it was drawn from"
+NEVER_BOTH = "it and one of its sources are never valid at the same time"
+SEEN_BY_NOBODY = "no caller may see both it and one of its sources"
 
 
 def hold_to_sources(reader: Reader, changeset: Changeset) -> None:

@@ -32,8 +32,8 @@ def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector
 
 
 def wrong_length(dimension: int, length: int) -> InputError:
-    hint = "Embed with the model of the bank's space, which `doctor` names, or leave vectors out."
-    return InputError("vectors", f"{dimension} numbers in each, as the bank's space has", f"{length:,}", hint=hint)
+    hint = "Embed with the bank's model, which `doctor` names, or leave vectors out."
+    return InputError("vectors", f"{dimension} numbers in each, as in the bank's space", f"{length:,}", hint=hint)
 
 
 def _vectors(given: object) -> NDArray[np.float32]:
@@ -55,7 +55,7 @@ def _vectors(given: object) -> NDArray[np.float32]:
     if not np.isfinite(made).all() or np.abs(made).max() > np.finfo(np.float32).max:
         raise InputError("vectors", "finite numbers", "one that is not")
     if not made.any(axis=1).all():
-        raise InputError("vectors", "a vector that is not all zeros, which is alike to nothing", "zeros alone")
+        raise InputError("vectors", "a vector that is not all zeros", "zeros alone")
     return made.astype(np.float32)
 
 

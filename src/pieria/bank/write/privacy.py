@@ -46,7 +46,7 @@ class Screen:
         """Return a name with its flags. Names cannot be changed, so raise where a text would be cut or redacted."""
         _, cuts, kinds = _looked_at(name)
         if cuts or (kinds and self._secrets != "flag"):
-            raise PrivacyError(parameter, kinds or ["private"], hint="Use a name that holds nothing private.")
+            raise PrivacyError(parameter, kinds or ["private"], hint="Use a name without private parts.")
         return self.text(name, parameter)
 
     def labels(self, labels: Sequence[str], parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

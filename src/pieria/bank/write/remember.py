@@ -228,7 +228,7 @@ def space_of(core: Core, writer: Writer, writes: list[Write]) -> int | None:
         return None
     space = core.embedding.enter(writer)
     if space is None:
-        raise UnavailableError("vectors", "this bank has no space yet, and no embedder is set to begin one")
+        raise UnavailableError("vectors", "this bank has no vector space yet, and no embedder is set to create one")
     for length in lengths - {space.dimension}:
         raise wrong_length(space.dimension, length)
     return space.number
@@ -279,7 +279,7 @@ def _check_given(core: Core, reader: Reader, drafts: list[Draft], found: dict[in
             raise ConflictError("the id is taken", ids=(id,), hint='Use update, or unless_exists="id".')
         visible = reader.memories([held.state.row], core.filter())
         if held.state.row not in visible:
-            raise ConflictError("the id is taken", ids=(id,), hint="Another session holds it; use another id.")
+            raise ConflictError("the id is taken", ids=(id,), hint="Another session uses it; choose another id.")
         found[number] = visible[held.state.row]
 
 
@@ -352,7 +352,7 @@ def _tell(wrong: list[Faulty], items: int) -> NoReturn:
     first.errors = tuple(others)
     left = items - len({problem.parameter.partition("]")[0] for problem in wrong})
     if left:
-        more = f"{left:,} more of the items are wrong."
+        more = f"{left:,} more items are wrong."
         first.hint = f"{first.hint} {more}" if first.hint else more
     raise first
 

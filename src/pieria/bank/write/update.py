@@ -79,7 +79,7 @@ def update(
     problems.settle()
     holder = core.holder(id)
     if holder.is_user_bank and "scope" in given:
-        raise InputError("scope", "no change: what is the user's stays in the user's bank", given["scope"])
+        raise InputError("scope", "no change of scope: the user's memories stay in the user's bank", given["scope"])
 
     def plan(writer: Writer) -> Changeset:
         held = holder.standing(writer, id)
@@ -150,8 +150,8 @@ def revise(
         held = holder.standing(writer, holder.newest_revision(writer, id))
         holder.check_unchanged(writer, id, since)
         if is_over(held.state.valid_until, core.now()):
-            hint = "Remember what holds now, or give it another valid_until with update."
-            raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
+            hint = "Remember a new memory, or set another valid_until with update."
+            raise ConflictError("the memory is no longer valid", ids=(held.state.id,), hint=hint)
         if _RESTS_ON.intersection(given):
             check_decided(held.state)
         before = content_draft(holder, writer, held)
@@ -206,7 +206,7 @@ def invalidate(
         if held.valid_until is not None and held.valid_until <= until:
             until = held.valid_until
             if replacement in (None, held.superseded_by):
-                raise ConflictError("it no longer held then already", ids=(id,))
+                raise ConflictError("the memory was no longer valid at that time", ids=(id,))
         if held.valid_from is not None and until <= held.valid_from:
             raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
         leads_to = replacement or held.superseded_by

@@ -74,7 +74,7 @@ def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where
     check.one_of(scope, "scope", SCOPES)
     home = home_folder()
     if home is None:
-        raise ConfigError("this user's home is not known", hint="Set HOME.")
+        raise ConfigError("the user's home folder is unknown", hint="Set HOME.")
     project = workspace.resolved.project
     if scope == PROJECT and project is None:
         raise ConfigError("the working folder is in no project", hint="Change to one, or leave scope out.")
@@ -98,7 +98,7 @@ def chosen(names: Iterable[str], where: Where) -> list[Host]:
     if not here:
         raise ConfigError(
             "none of the hosts was found: " + ", ".join(host.title for host in HOSTS.values()),
-            hint="Name one with --host, and it is prepared all the same.",
+            hint="Name a host with --host to prepare it anyway.",
         )
     return here
 
@@ -140,7 +140,7 @@ def _twice(host: Host, where: Where) -> list[str]:
     except (ConfigError, Unusual):
         return []
     both = any(CONTEXT in done for done in found.values())
-    return [f"{path} has them as well, so agents are told everything twice"] if both else []
+    return [f"{path} has them as well, so agents get everything twice"] if both else []
 
 
 def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = False) -> Found:
@@ -152,7 +152,7 @@ def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = F
         text = files.read(path)
         wanted = host.installed(text, where.commands(host), context=context)
     except Unusual as problem:
-        hint = "Nothing was changed. Mend the file, then install again."
+        hint = "Nothing was changed. Repair the file, then install again."
         raise ConfigError(f"{path}: {problem}", hint=hint) from problem
     except Foreign as problem:
         raise ConflictError(f"{path}: {problem}", hint="Move it away, then install again.") from problem
@@ -168,7 +168,7 @@ def uninstall(host: Host, where: Where, *, dry_run: bool = False) -> Found:
         text = files.read(path)
         left = None if text is None else host.uninstalled(text)
     except Unusual as problem:
-        hint = "Nothing was changed. Mend the file, then uninstall again."
+        hint = "Nothing was changed. Repair the file, then uninstall again."
         raise ConfigError(f"{path}: {problem}", hint=hint) from problem
     if dry_run or text is None or left == text:
         return before

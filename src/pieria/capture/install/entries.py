@@ -23,7 +23,7 @@ Line = Callable[[str, str], str]
 
 
 class Unusual(ValueError):
-    """The file has an unexpected structure: nothing is changed."""
+    """The file has an unexpected structure, so it was not changed."""
 
 
 def found(text: str | None) -> dict[str, list[str]]:

@@ -18,7 +18,9 @@ def read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as problem:
-        raise ConfigError(f"{path}: not UTF-8, so it is let be", hint="Convert it, then install again.") from problem
+        raise ConfigError(
+            f"{path}: not UTF-8, so it was not changed", hint="Convert it, then install again."
+        ) from problem
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read ({problem.strerror})") from problem
 

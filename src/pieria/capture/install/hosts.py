@@ -21,7 +21,7 @@ _SPOKEN = ("SessionStart", "UserPromptSubmit")
 
 
 class Foreign(ValueError):
-    """Another program's file is in the place of ours."""
+    """Another program's file has the name of Pieria's file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Call:
         try:
             Drain(workspace, embeds=False, distils=True).drain(seconds=DRAINING)
         except (PieriaError, OSError) as problem:
-            self.note(f"what hooks captured waits in the spool: {problem}")
+            self.note(f"captured events still wait in the spool: {problem}")
 
     def distil(self, bank: Bank) -> None:
         """Distil what is due: without a server or a worker, no other process would."""
@@ -86,7 +86,7 @@ class Call:
         try:
             catch_up(bank, DISTILLING)
         except (PieriaError, OSError) as problem:
-            self.note(f"what hooks captured is not distilled yet: {problem}")
+            self.note(f"captured events are not distilled yet: {problem}")
 
     def check_there(self, workspace: Workspace) -> None:
         """Raise `NotFoundError` for a missing bank whose name was given; note any other missing bank."""
@@ -99,8 +99,8 @@ class Call:
         if _must_be_there(workspace):
             raise not_there(name, workspace.place)
         there = workspace.banks()
-        others = f" Others here: {', '.join(there[:MOST_OFFERED])}." if there else ""
-        self.note(f"there was no bank {name} in {workspace.place}, so an empty one is made.{others}")
+        others = f" Other banks here: {', '.join(there[:MOST_OFFERED])}." if there else ""
+        self.note(f"there was no bank {name} in {workspace.place}, so an empty one was created.{others}")
 
     def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
         """Print the answer on stdout: JSON for programs, only ids with `--quiet`, otherwise text for people."""

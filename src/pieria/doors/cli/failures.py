@@ -24,15 +24,15 @@ _AS_COMMANDS = (
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
     *((f"sessions_{verb} ", f"`pieria session {verb}` ") for verb in ("start", "close", "commit", "discard", "state")),
     ("as unless_changed_since", "as --unless-changed-since"),
-    ("See with dry_run", "See with --dry-run"),
+    (" with dry_run ", " with --dry-run "),
     ("as as_told", "as --as-told"),
     ("or with replace,", "or with --replace,"),
     ('unless_exists="id"', "--unless-exists id"),
-    ("without a cursor.", "without a cursor; to go on, write times in full: 7d is another time in every call."),
+    ("without a cursor.", "without a cursor. To continue, write times in full: 7d is a different time in every call."),
 )
 """Python and tool names in errors, with the command to type instead."""
 
-_REPORT = "Run it again with --debug for the traceback, and report it."
+_REPORT = "Run the command again with --debug for the traceback, and report it."
 
 
 def tell(error: Exception, call: Call) -> None:
@@ -73,16 +73,16 @@ def _worded(error: Exception, call: Call) -> Iterator[tuple[str, str | None]]:
         yield f"{about}: {error.strerror or error}", None
     else:
         said = f": {error}" if str(error) else ""
-        yield f"an unforeseen fault, {type(error).__name__}{said}", _REPORT
+        yield f"an unexpected error, {type(error).__name__}{said}", _REPORT
 
 
 def _usage(error: click.ClickException) -> tuple[str, str]:
     message = error.format_message()
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "pieria"
-    hint = f"`{path} --help` shows what it takes."
+    hint = f"`{path} --help` shows the usage."
     if isinstance(error, click.NoSuchOption):
-        hint += " Put -- before a text that begins with a dash."
+        hint += " Put -- before a text that starts with a dash."
     return message[:1].lower() + message[1:], hint
 
 

@@ -126,10 +126,10 @@ def _say(call: Call, name: str, problem: str, kept: str | None = None) -> None:
     """Report a problem. `kept` is the part that may be logged: an error's text may quote the payload."""
     from pieria.capture.hook import note
 
-    call.note(f"nothing is told: {problem}")
+    call.note(f"no context: {problem}")
     # There is no other place to report it, and the host must not see a failure.
     with suppress(OSError, PieriaError):
-        note(str(_spool(call)), f"{name}: nothing is told: {kept or problem}")
+        note(str(_spool(call)), f"{name}: no context: {kept or problem}")
 
 
 def _spool(call: Call) -> Path:
@@ -141,7 +141,7 @@ def _spool(call: Call) -> Path:
 
 def _give_up(call: Call, name: str, within: float) -> None:
     try:
-        _say(call, name, f"it took more than {within:g} s")
+        _say(call, name, f"the answer took more than {within:g} s")
     finally:
         _leave()
 
@@ -179,7 +179,7 @@ def _tell(
         return
     for name in NOT_ASKED:
         if values.get(name):
-            raise InputError(name, "nothing with --hook", values[name], hint="The payload says it.")
+            raise InputError(name, "nothing with --hook", values[name], hint="The hook's payload sets this value.")
     given = {"budget_tokens": TOKENS[what], "files": (), "place": None, **values}
     given = {name: value for name, value in given.items() if name not in (*NOT_ASKED, "fallback")}
     given["files"] = (*given["files"], *_texts(payload.get(host.files)))
@@ -237,7 +237,7 @@ def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[
         raise
     except PieriaError as problem:
         # The bank is not writable now, but it can be read.
-        call.note(f"the session's moment is not kept: {problem.message}")
+        call.note(f"the session's moment was not stored: {problem.message}")
         return bank.context(session=session, anew=anew, **given)
 
 

@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HELP = ("-h", "--help")
 SHARED_IN_SHORT = (
-    "Anywhere on the line: --bank NAME, --data FOLDER, --json / --no-json, -q / --quiet, --debug, -h / --help. "
+    "Every command takes: --bank NAME, --data FOLDER, --json / --no-json, -q / --quiet, --debug, -h / --help. "
     "`pieria --help` explains them."
 )
 
@@ -51,12 +51,12 @@ def _shared(*names: str, **attributes: Any) -> click.Option:
 
 SHARED = (
     _shared("--bank", metavar="NAME", shell_complete=_banks,
-            help="The bank to use; otherwise the project's, or `default`."),
-    _shared("--data", metavar="FOLDER", help="The folder of the banks, or a server's address; otherwise ~/.pieria."),
+            help="The bank to use. Default: the project's bank, or `default`."),
+    _shared("--data", metavar="FOLDER", help="The folder of the banks, or a server's address. Default: ~/.pieria."),
     _shared("--json/--no-json", default=None,
-            help="Print JSON, or tables for people. Without either: tables on a terminal, JSON into pipes."),
-    _shared("-q", "--quiet", is_flag=True, help="Print ids alone; no notes and no progress."),
-    _shared("--debug", is_flag=True, help="Show the traceback of an error, and what the library logs."),
+            help="Print JSON, or tables for people. Default: tables on a terminal, JSON into a pipe."),
+    _shared("-q", "--quiet", is_flag=True, help="Print only ids, without notes and progress."),
+    _shared("--debug", is_flag=True, help="Show the tracebacks of errors, and the library's log."),
 )  # fmt: skip
 
 
@@ -151,8 +151,8 @@ def speaking(function: Function) -> Function:
     """Add the options for the speaking session and channel, which also see their own memories."""
     return _speaker(
         function,
-        ("--session", "ID", "The session that is speaking; it sees what it said to itself."),
-        ("--channel", "NAME", "The channel that is spoken in; its sessions share what they say to themselves."),
+        ("--session", "ID", "Act as this session; it also sees its own private memories."),
+        ("--channel", "NAME", "Act in this channel; its sessions share their private memories."),
     )
 
 
@@ -160,7 +160,7 @@ def expecting(function: Function) -> Function:
     """Add the option for the expected version."""
     from pieria.doors.cli.values import TIME
 
-    told = "Refuse where it was changed later; known_from of what was read."
+    told = "Refuse if the memory has changed since this time: the known_from that you read."
     return click.option("--unless-changed-since", type=TIME, help=told)(function)
 
 
@@ -168,6 +168,6 @@ def signing(function: Function) -> Function:
     """Add the options for the author."""
     return _speaker(
         function,
-        ("--author", "NAME", "Who says it."),
-        ("--author-type", "human|agent|system", "What the author is said to be; a claim."),
+        ("--author", "NAME", "The author's name."),
+        ("--author-type", "human|agent|system", "The type of author, as claimed."),
     )

@@ -60,13 +60,13 @@ def check_person(command: str, *, can_ask: bool) -> None:
 
     for variable, agent in AGENTS.items():
         if os.environ.get(variable):
-            hint = f"{agent} runs this command (it set {variable}). Say it in a terminal of your own: {command}"
+            hint = f"{agent} runs this command (it set {variable}). Run it yourself, in your own terminal: {command}"
             raise AccessError("not_a_person", hint=hint)
     if can_ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise AccessError("not_a_person", hint=f"Nobody can be asked here. Say it in a terminal: {command}")
+        raise AccessError("not_a_person", hint=f"There is no terminal to ask at. Run it in a terminal: {command}")
     if not (can_ask or any(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)) or _has_terminal()):
-        hint = f"--yes spares the question and not the person: say it in a terminal, {command}. "
-        hint += "A script that runs without one sets what it needs as PIERIA_ variables."
+        hint = f"--yes skips the question, but a person must run the command in a terminal: {command}. "
+        hint += "A script without a terminal can set PIERIA_ variables instead."
         raise AccessError("not_a_person", hint=hint)
 
 

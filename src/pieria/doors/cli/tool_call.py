@@ -27,7 +27,7 @@ def replied(call: Call, tool: str, arguments: Any, *, begins: bool = True) -> Re
 def asked(call: Call, tool: str, *, begins: bool = False, **arguments: Any) -> Any:
     """Return the value of the reply, or raise its error. Arguments that are None are left out.
 
-    A bank whose name was given must exist, unless the tool creates one.
+    A bank that was named must exist, unless the tool creates one.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     reply = replied(call, tool, given, begins=begins)

@@ -124,12 +124,12 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
 def text_of(words: Sequence[str], what: str) -> str:
     """Return the words of the command line, or standard input for `-`, or for no words if input is piped."""
     if not words and sys.stdin.isatty():
-        raise click.UsageError(f"{what} is missing: give it on the line, or pipe it in", click.get_current_context())
+        raise click.UsageError(f"{what} is missing: pass it as an argument, or pipe it in", click.get_current_context())
     if not words or list(words) == ["-"]:
         return piped_text()
     said = " ".join(words)
     if any("\ud800" <= character <= "\udfff" for character in said):
-        raise InputError(what, "UTF-8", os.fsencode(said), hint="Pipe it in, converted: iconv -f LATIN1 -t UTF-8.")
+        raise InputError(what, "UTF-8", os.fsencode(said), hint="Convert it and pipe it in: iconv -f LATIN1 -t UTF-8.")
     return said
 
 
@@ -146,6 +146,6 @@ def decoded(written: bytes, what: str) -> str:
     try:
         return written.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        where = f"Byte {written[problem.start]:#x} at {problem.start:,} is not."
+        where = f"Byte {written[problem.start]:#x} at offset {problem.start:,} is not UTF-8."
         hint = f"{where} Convert it first: iconv -f LATIN1 -t UTF-8."
         raise InputError(what, "UTF-8", written, hint=hint) from None

@@ -1,4 +1,4 @@
-"""`pieria demo`: a story on a bank of its own, which shows a newcomer in seconds what Pieria does.
+"""`pieria demo`: a story in a sample bank, which shows a newcomer in seconds what Pieria does.
 
 Only the command is here: the story is in `story.jsonl`, the scenes in `scenes`, the display in `stage`. Never show a
 result that was not computed from the bank in the same run.
@@ -17,14 +17,20 @@ from pieria.doors.cli.parser import Apart
 
 
 @click.command(cls=Apart)
-@click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the bank there, to play with.")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Keep the sample bank in this folder, to try it yourself.",
+)
 @click.option("--pause", is_flag=True, help="Wait for a key after each scene.")
 @click.option("--json", "as_json", is_flag=True, help="Print every call and its result as JSON.")
 @click.pass_context
 def demo(ctx: click.Context, /, keep: Path | None, pause: bool, as_json: bool) -> None:
     """Show what Pieria does: half a year of a small team, in a few seconds.
 
-    It makes a bank of its own in a temporary folder and touches none of yours. It needs no key and no network.
+    The demo creates a sample bank in a temporary folder, and touches none of your banks. It needs no key and no
+    network.
     """
     from pieria.doors.demo.show import show
 

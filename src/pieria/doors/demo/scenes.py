@@ -53,7 +53,7 @@ Scene = Callable[[Stage, Story], None]
 def half_a_year(stage: Stage, story: Story) -> None:
     stage.open(
         "Half a year of a small team",
-        "Every write is on the disk and can be recalled before the call returns. No key is needed, and no network.",
+        "Every write is on disk and can be recalled before the call returns. It needs no key and no network.",
     )
     begun = perf_counter()
     called = tell(story)
@@ -68,9 +68,9 @@ def half_a_year(stage: Stage, story: Story) -> None:
     first, last = bank.list(order="oldest", limit=1)[0], bank.list(limit=1)[0]
     stage.gap()
     calls = called.total()
-    stage.row("✓", f"{calls} calls in {took:.2f} s, each on the disk before the next: {_counted(called)}")
+    stage.row("✓", f"{calls} calls in {took:.2f} s, each on disk before the next: {_counted(called)}")
     stage.row("✓", f"{total} memories and {stats.facts['facts']} facts, {day(first.at)} to {day(last.at)}")
-    stage.row("", f"told by {_counted(authors)}", f"of the kinds {_counted(kinds)}")
+    stage.row("", f"by author: {_counted(authors)}", f"by kind: {_counted(kinds)}")
     stage.row("first", first.text, _origin(first), style="dim")
     stage.row("last", last.text, _origin(last), style="dim")
     stage.finding("told", called)
@@ -79,22 +79,22 @@ def half_a_year(stage: Stage, story: Story) -> None:
 def ask(stage: Stage, story: Story) -> None:
     stage.open(
         "Ask, and see why",
-        "An answer that cannot be checked is a rumour: each hit says what it scored, what for, and who said it when.",
+        "Every answer can be checked: each hit shows its score, the reasons for it, its author and its date.",
     )
     for question in QUESTIONS:
         _asked(stage, story.bank, question, k=1)
     stage.gap()
-    stage.say("And a question to which the bank has no answer, so nothing is sure enough to be shown:")
+    stage.say("A question that the bank cannot answer: no hit is certain enough to be shown:")
     recall = _asked(stage, story.bank, "What does the parrot eat?", k=1, min_confidence=SURE)
     looked = ", ".join(f"{name} {arm['ms']:.1f} ms" for name, arm in recall.plan["arms"].items())
     stage.gap()
-    stage.row("", f"where it was looked for: {looked}", lacking(recall) or "from recall.plan", style="dim")
+    stage.row("", f"searched: {looked}", lacking(recall) or "from recall.plan", style="dim")
 
 
 def meaning(stage: Stage, story: Story) -> None:
     stage.open(
-        "In other words",
-        "People ask in words that nobody used. With a model on this machine, what means the like is found as well.",
+        "Search by meaning",
+        "A question may share no word with its answer. A model on this machine also finds similar meanings.",
     )
     [model] = [found for found in story.bank.doctor().findings if found.check == "embedder"]
     stage.row("", f"model: {model.detail}", model.remedy or "from bank.doctor", style="dim")
@@ -106,8 +106,8 @@ def meaning(stage: Stage, story: Story) -> None:
 
 def change_of_mind(stage: Stage, story: Story) -> None:
     stage.open(
-        "Changing your mind keeps the old one",
-        "A decision without its history will be taken again. `revise` writes a new memory in the old one's place.",
+        "A new decision keeps the old one",
+        "`revise` replaces a memory by a new one. The old decision and its reason stay in the history.",
     )
     bank = story.bank
     memory = stage.call("bank.get", bank.get, "auth")
@@ -116,18 +116,18 @@ def change_of_mind(stage: Stage, story: Story) -> None:
         if memory.superseded_by is None:
             stage.row("✓", memory.text, f"{since} on")
             break
-        stage.row("→", memory.text, f"{since}, until it was revised: {memory.standing.reason}", style="yellow")
+        stage.row("→", memory.text, f"{since}, then revised: {memory.standing.reason}", style="yellow")
         memory = stage.call("bank.get", bank.get, memory.superseded_by)
     stage.gap()
-    stage.say("What was revised is no answer any more, but it still is one for the time in which it stood:")
+    stage.say("Recall no longer returns the old memory, except for the time when it was valid:")
     _asked(stage, bank, "session cookies", k=1, min_confidence=SURE)
     _asked(stage, bank, "session cookies", k=1, min_confidence=SURE, known_at="2025-01-20")
 
 
 def mistake(stage: Stage, story: Story) -> None:
     stage.open(
-        "A mistake is corrected, not painted over",
-        "`update` makes the next version under the same id. What was wrong stays on record, with the reason.",
+        "A correction keeps the history",
+        "`update` writes the next version under the same id. The wrong version stays in the history, with the reason.",
     )
     bank = story.bank
     for memory in stage.call("bank.history", bank.history, "winter-end"):
@@ -139,7 +139,7 @@ def mistake(stage: Stage, story: Story) -> None:
             style="green" if memory.known_until is None else "yellow",
         )
     stage.gap()
-    stage.say("What it led to is linked to it:")
+    stage.say("The memories that followed from it are linked to it:")
     for neighbor in stage.call("bank.neighbors", bank.neighbors, "winter-end", direction="in"):
         if neighbor.memory:
             stage.row("←", neighbor.memory.text, f"{neighbor.link.relation} · {_origin(neighbor.memory)}")
@@ -148,7 +148,7 @@ def mistake(stage: Stage, story: Story) -> None:
 def travel(stage: Stage, story: Story) -> None:
     stage.open(
         "What did we believe in March?",
-        "Known time answers from what the bank knew then, valid time asks what held then: two different questions.",
+        "Two different questions: `known_at` asks what the bank knew then, `valid_at` asks what was true then.",
     )
     bank, question = story.bank, "When does the winter timetable end?"
     _asked(stage, bank, question, k=1, known_at=MARCH)
@@ -160,8 +160,8 @@ def travel(stage: Stage, story: Story) -> None:
 
 def facts(stage: Stage, story: Story) -> None:
     stage.open(
-        "Facts that know their time",
-        "A fact says when it held and when we learnt it, so a late correction does not rewrite what was known before.",
+        "Facts with dates",
+        "A fact has the time when it is valid and the time when it was learned. A late correction rewrites no history.",
     )
     known = story.bank.facts
     name = "bank.facts.query"
@@ -170,34 +170,36 @@ def facts(stage: Stage, story: Story) -> None:
     _facts(stage, stage.call(name, known.query, "Maya", "lives_in", valid_at="2025-03-05"))
     _facts(stage, stage.call(name, known.query, "Tidewater", "hosted_on", history=True))
     stage.gap()
-    stage.say("One entity may be spelt in two ways:")
+    stage.say("One entity may have two names:")
     for alias, entity in stage.call("bank.facts.aliases", known.aliases).items():
         stage.row("=", f"{alias} = {entity}")
     _facts(stage, stage.call(name, known.query, entity="zoë"))
     stage.gap()
-    stage.say("Two sources that cannot both be right are reported, and nobody is overruled in silence:")
+    stage.say("If two sources contradict each other, the bank reports the conflict and decides nothing in silence:")
     for conflict in stage.call("bank.facts.conflicts", known.conflicts):
         _facts(stage, conflict.facts, "?", "yellow")
         wrong = conflict.facts[0]
         stage.call("bank.facts.remove", known.remove, wrong.id, reason="it was measured again")
         _facts(stage, stage.call(name, known.query, wrong.subject, wrong.predicate))
         versions = stage.call("bank.facts.history", known.history, wrong.id)
-        stage.row("✓", f"the other one stays on record, {len(versions)} versions of it", versions[-1].reason or "")
+        stage.row(
+            "✓", f"the removed fact stays in the history, with {len(versions)} versions", versions[-1].reason or ""
+        )
 
 
 def privacy(stage: Stage, story: Story) -> None:
     stage.open(
-        "What is private stays out",
-        "Done in the one path that every write takes, before anything reaches the disk, whichever way a text comes in.",
+        "Private text stays out",
+        "Every write passes one filter before anything reaches the disk, from every tool and interface.",
     )
     bank = story.bank
     leave = stage.call("bank.get", bank.get, "leave")
     staging = stage.call("bank.get", bank.get, "staging")
     assert leave is not None and staging is not None
     stage.row("✓", leave.text, f"flags: {', '.join(leave.flags)}")
-    stage.row("!", "(the text holds a secret, and says so)", f"flags: {', '.join(staging.flags)}", style="yellow")
+    stage.row("!", "(the text holds a secret, and is flagged)", f"flags: {', '.join(staging.flags)}", style="yellow")
     stage.gap()
-    stage.say("A bank may be set to blot secrets out, or to refuse them:")
+    stage.say("A bank can redact secrets, or refuse them:")
     leak = "The production password is plover-8Kd!quay until Friday."
     redacting = story.open("redacting", data=story.aside, secrets="redact")
     kept = stage.call("redacting.remember", redacting.remember, leak)
@@ -209,14 +211,14 @@ def privacy(stage: Stage, story: Story) -> None:
 def sight(stage: Stage, story: Story) -> None:
     stage.open(
         "Who may see it",
-        "One rule decides for every way of reading: a session's asides stay in it, what is yours follows you.",
+        "One rule for every reader: private memories stay in their session, your own follow you into every bank.",
     )
     question = "Would Omar like to write to the operator himself?"
     _asked(stage, story.bank, question, scope="session")
     standup = story.open(session="standup-0519")
     _asked(stage, standup, question, scope="session", spelt="standup.recall")
     stage.gap()
-    stage.say("Told to one bank with scope user, and recalled in another:")
+    stage.say("Stored in one bank with scope user, and recalled in another:")
     work, garden = story.open("work", data=story.aside), story.open("garden", data=story.aside)
     stage.call("work.remember", work.remember, "Answer me in Portuguese, please.", scope="user")
     _asked(stage, garden, "Shall I answer in Portuguese?", k=1, spelt="garden.recall")
@@ -224,8 +226,8 @@ def sight(stage: Stage, story: Story) -> None:
 
 def learn(stage: Stage, story: Story) -> None:
     stage.open(
-        "Learning from what was lived through",
-        "A session takes an agent's steps, and draws facts and procedures from them, each tied to where it comes from.",
+        "Learning from experience",
+        "A session records an agent's steps, and learns facts and procedures, each linked to the steps it comes from.",
     )
     bank = story.open("harbour-desk", data=story.aside)
     with bank.session(goal="Answer the travellers at the desk") as session:
@@ -235,7 +237,7 @@ def learn(stage: Stage, story: Story) -> None:
     for memory in stage.call("bank.list", bank.list, kinds=["semantic", "procedural"]):
         steps = bank.neighbors(memory.id, relation="provenance")
         drawn = ", ".join(step.memory.text for step in steps if step.memory)
-        stage.row("✓", memory.text, f"{memory.kind}, drawn from: {drawn}")
+        stage.row("✓", memory.text, f"{memory.kind}, learned from: {drawn}")
     stage.gap()
     _asked(stage, bank, "Is there a booking for bicycles?", k=1)
 
@@ -243,11 +245,11 @@ def learn(stage: Stage, story: Story) -> None:
 def forget(stage: Stage, story: Story) -> None:
     stage.open(
         "Forget, undo, erase",
-        "Forgetting is harmless because it can be undone; erasing is thorough because it must be.",
+        "You can undo the removal of a memory. A purge erases it for good, everywhere.",
     )
     bank, question = story.bank, "Within how many working days do we answer a customer?"
     stage.call("bank.remove", bank.remove, "rule", reason="a slip of the finger")
-    stage.say("What is removed is no answer; the best of the rest is:")
+    stage.say("Recall skips removed memories; the best of the others is:")
     _asked(stage, bank, question, k=1)
     slip = [change for change in stage.call("bank.changes", bank.changes, last=3) if change.what == "remove"][-1]
     stage.row(str(slip.seq), f"{slip.what} {', '.join(slip.ids)}", f"by {slip.who}, {day(slip.at)}")
@@ -255,7 +257,7 @@ def forget(stage: Stage, story: Story) -> None:
     _asked(stage, bank, question, k=1)
     stage.refused("bank.undo", bank.undo, slip.seq)
     stage.gap()
-    stage.say("Now a traveller who asked to be erased: every version, the index, facts, and what was drawn from them:")
+    stage.say("A traveller asks to be erased: every version, the index, the facts, and everything derived from them:")
     name, word = "Jonas Halvorsen", "Halvorsen"
     about = stage.call("bank.list", bank.list, entities=name)
     before = places(story.data, word)
@@ -270,7 +272,7 @@ def forget(stage: Stage, story: Story) -> None:
 def moving(stage: Stage, story: Story) -> None:
     stage.open(
         "Take it with you",
-        "One documented file holds all of it: versions, removals, links, facts, known times. Nothing is locked in.",
+        "One file in a documented format holds everything: versions, removals, links, facts and known times.",
     )
     bank, file = story.bank, story.aside / f"{BANK}.jsonl"
     stage.call("bank.export", bank.export, file)
@@ -292,8 +294,8 @@ def moving(stage: Stage, story: Story) -> None:
 
 def health(stage: Stage, story: Story) -> None:
     stage.open(
-        "Is it well?",
-        "`doctor` checks the file, the rules of the record, index and settings, and never prints what is remembered.",
+        "Check the bank's health",
+        "`doctor` checks the file, the record, the index and the settings. It never prints text of memories.",
     )
     diagnosis = stage.call("bank.doctor", story.bank.doctor)
     for finding in diagnosis.findings:
@@ -371,7 +373,7 @@ def _held(fact: Fact) -> str:
 def _origin(memory: Memory) -> str:
     """Return the author and date and, for a memory changed later, the date of its version."""
     said = f"{memory.author}, {day(memory.at)}" if memory.author else day(memory.at)
-    later = "" if memory.known_from.date() == memory.at.date() else f"; as it stands since {day(memory.known_from)}"
+    later = "" if memory.known_from.date() == memory.at.date() else f"; this version since {day(memory.known_from)}"
     return f"{said}{later} · {memory.reference}"
 
 

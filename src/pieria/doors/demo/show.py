@@ -25,7 +25,7 @@ def show(
 ) -> dict[str, Any]:
     """Play all scenes on the lines in `told`, by default the story's; return their calls and results."""
     if keep is not None and BANK in pieria.Workspace(keep).banks():
-        raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Name another folder.")
+        raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Choose another folder.")
     stage = Stage(shown=shown, pause=pause)
     begun = perf_counter()
     with tempfile.TemporaryDirectory(prefix="pieria-demo-") as folder:
@@ -52,7 +52,7 @@ def _farewell(stage: Stage, keep: Path | None, took: float) -> None:
     stage.say((f"{len(stage.scenes)} scenes, {calls} calls, {took:.1f} s.", "bold"), " Nothing left this machine.")
     if keep is None:
         stage.say(
-            "The bank is gone again. To keep it and ask it yourself: ", ("pieria demo --keep ./tidewater", "cyan")
+            "The sample bank was deleted. To keep it and ask it yourself: ", ("pieria demo --keep ./tidewater", "cyan")
         )
         return
     stage.say("The bank is kept. Ask it yourself:")

@@ -65,11 +65,13 @@ class Bodies:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise Refused(400, InputError("body", "the whole of it", "a part: the client went away"))
+                        raise Refused(400, InputError("body", "the whole body", "a part: the client disconnected"))
                     self._add(body, message.get("body", b""), limit)
                     more = message.get("more_body", False)
         except TimeoutError as problem:
-            error = LimitError("the body of a request", f"{BODY_SECONDS:g} seconds", 1, hint="Send it in one go.")
+            error = LimitError(
+                "the body of a request", f"{BODY_SECONDS:g} seconds", 1, hint="Send the body without pauses."
+            )
             raise Refused(408, error, CLOSE) from problem
 
     def _add(self, body: bytearray, part: bytes, limit: int) -> None:
@@ -78,7 +80,7 @@ class Bodies:
             raise _too_large(limit, f"{size:,} bytes or more")
         more = max(0, size - SMALL) - max(0, len(body) - SMALL)
         if more and self.held + more > self._memory:
-            together = f"{self._memory >> 20} MiB together"
+            together = f"{self._memory >> 20} MiB in total"
             raise Refused(503, LimitError("the bodies of unfinished requests", together, 1), CLOSE)
         self.held += more
         body += part

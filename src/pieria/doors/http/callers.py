@@ -89,7 +89,7 @@ class Door:
             return self.anybody()
         shown = _shown(headers.get("authorization"))
         if shown is None:
-            hint = "Send the header Authorization: Bearer TOKEN; `pieria token create` makes one."
+            hint = "Send the header Authorization: Bearer TOKEN; `pieria token create` creates one."
             raise AccessError("no_token", hint=hint)
         return self.holder(digest_of(shown))
 
@@ -104,9 +104,9 @@ class Door:
             return Caller(ADMINISTRATOR, Access.admin, everything, session)
         token = self._matching(digest)
         if token is None:
-            raise AccessError("unknown_token", hint="It was revoked, or never made here.")
+            raise AccessError("unknown_token", hint="It was revoked, or was never created on this server.")
         if token.has_expired(self._clock()):
-            raise AccessError("expired", hint="Make a new one: pieria token create.")
+            raise AccessError("expired", hint="Create a new token: pieria token create.")
         mark = f"{token.id}/"
         free = token.access is Access.admin
         return Caller(
@@ -132,8 +132,8 @@ class Door:
         try:
             return self.tokens.of_digest(digest)
         except ConfigError as problem:
-            log.error("nobody with a token is let in: %s", problem.message)
-            hint = "The server's log tells more."
+            log.error("all requests with a token are refused: %s", problem.message)
+            hint = "See the server's log for details."
             raise ConfigError("the tokens of this server cannot be read", hint=hint) from problem
 
 

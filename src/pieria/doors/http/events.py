@@ -97,9 +97,7 @@ class Hub:
     def check_room(self, caller: str) -> None:
         """Raise `LimitError` if the caller already has the most streams allowed."""
         if sum(listener.caller == caller for listener in self._listeners) >= EACH:
-            raise LimitError(
-                "streams of events at the same time", f"{EACH} of a caller", 1, hint="End one of them first."
-            )
+            raise LimitError("concurrent event streams", f"{EACH} for each caller", 1, hint="Close a stream first.")
 
     async def run(self) -> None:
         """Watch for new entries until cancelled."""

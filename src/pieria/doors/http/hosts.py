@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pieria.errors import AccessError, InputError
 
 LOCAL = "localhost"
-ALLOWED = "Pages of this server may ask it, and those of a name that --allow-host gives."
+ALLOWED = "Only pages of this server and of hosts named with --allow-host may send requests."
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -34,8 +34,8 @@ class Hosts:
         """Raise `InputError` if the `Host` header is not one of ours."""
         name = None if host is None else _parts(host, "http")[0]
         if name is None or not self._is_ours(name, arrived_at):
-            hint = "Ask under the address that the server told, or allow the name: pieria serve --allow-host NAME."
-            raise InputError("Host", "a name of this server", host, hint=hint)
+            hint = "Use the address that the server printed, or allow the name: pieria serve --allow-host NAME."
+            raise InputError("Host", "a host name of this server", host, hint=hint)
 
     def check_origin(self, origin: str, host: str | None) -> None:
         """Raise `AccessError` for a page of another origin. Another port is another origin."""

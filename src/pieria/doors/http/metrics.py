@@ -56,7 +56,7 @@ class Metrics:
 
     def _latencies(self) -> Iterator[str]:
         name = "pieria_call_seconds"
-        yield from _family(name, "histogram", "How long calls took.", ())
+        yield from _family(name, "histogram", "Durations of calls.", ())
         for (toolset, tool), called in sorted(self._called.items()):
             labels = (("toolset", toolset), ("tool", tool))
             below = 0
@@ -70,7 +70,7 @@ class Metrics:
 GAUGES = {
     "journal_head": "Number of the newest entry of a bank's journal.",
     "memories": "Memories of a bank.",
-    "pending_vectors": "Vectors of a bank that are still to be made.",
+    "pending_vectors": "Vectors of a bank that are not yet made.",
     "jobs": "Jobs of a bank, by state.",
     "listeners": "Clients that listen to events.",
 }

@@ -16,23 +16,23 @@ from pieria.toolsets import Access, Registry, Tool, Toolset
 OPENAPI = "/v1/openapi.json"
 TOOLS = "/v1/banks/{bank}/tools/"
 ERRORS: Mapping[str, str] = {
-    "400": "The body is no JSON, or the path no UTF-8.",
-    "401": "A token is needed, or the one that was shown is not known or has expired.",
-    "403": "The token does not allow it, or a page from elsewhere asked.",
-    "404": "There is no such bank, memory, fact or tool.",
-    "405": "The route takes other methods.",
-    "408": "The body took too long to come.",
-    "409": "What is there stands against it.",
+    "400": "The body is not JSON, or the path is not UTF-8.",
+    "401": "The token is missing, unknown or expired.",
+    "403": "The token does not allow it, or the request came from a page of another site.",
+    "404": "The bank, memory, fact or tool does not exist.",
+    "405": "The route does not support this method.",
+    "408": "The body took too long to arrive.",
+    "409": "The request conflicts with existing records.",
     "413": "The body is too large.",
-    "415": "The body is said not to be JSON.",
-    "421": "The server was asked under a name that is not its own.",
-    "422": "A parameter is wrong; all that are wrong are told.",
-    "423": "The bank is sealed, and its key is not there or is another one.",
-    "429": "Too much was asked in too short a time, or a budget is used up.",
-    "500": "A fault of the server or its store.",
-    "502": "A model that was asked failed.",
+    "415": "The content type is not JSON.",
+    "421": "The request names a host that is not this server.",
+    "422": "Parameters are wrong; the reply lists all of them.",
+    "423": "The bank is sealed, and its key is missing or wrong.",
+    "429": "Too many requests, or a budget is used up.",
+    "500": "An error in the server or its store.",
+    "502": "A model failed.",
     "503": "Another writer holds the bank; try again.",
-    "507": "There is no space, or no permission to write.",
+    "507": "The disk is full, or there is no permission to write.",
 }
 _NAMED = re.compile(r"\{(\w+)\}")
 _PARAMETERS: Mapping[str, str] = {
@@ -135,7 +135,7 @@ def _fixed() -> dict[str, dict[str, Any]]:
     health["get"]["security"] = [{}]
     return {
         "/v1/events": {"get": {**events, "parameters": [*_in_query(EVENTS), seen]}},
-        "/v1/banks": route("list_banks", "The banks there are.", _content("Their names.", _reference("Banks"))),
+        "/v1/banks": route("list_banks", "All banks.", _content("Their names.", _reference("Banks"))),
         BANK: {"delete": {**removal, "parameters": [_in_path("bank"), *_in_query(REMOVAL)]}},
         OPENAPI: route("openapi", "This document.", _content("It.", {"type": "object"})),
         "/metrics": route("metrics", "Calls, errors, latencies and banks, for Prometheus.", plain),

@@ -32,12 +32,12 @@ EVENT_STREAM = "text/event-stream"
 LONGEST_STREAM = 86_400
 EVENTS = Tool(
     "listen",
-    "What happens to a bank, as server-sent events.",
+    "Changes of a bank, as server-sent events.",
     taking(
         {
             "bank": text("The bank."),
-            "since": whole("Begins after this entry of the journal; Last-Event-ID comes before it.", 0, 2**53),
-            "seconds": whole("Ends after so long.", 1, LONGEST_STREAM),
+            "since": whole("Start after this journal entry; the header Last-Event-ID has precedence.", 0, 2**53),
+            "seconds": whole("Close the stream after this time.", 1, LONGEST_STREAM),
         },
         "bank",
     ),
@@ -45,8 +45,8 @@ EVENTS = Tool(
 )
 REMOVAL = Tool(
     "remove_bank",
-    "Remove a whole bank for good, or with `dry_run` be told what would go.",
-    taking({"dry_run": flag("Only tell what would go.")}),
+    "Remove a whole bank for good. With `dry_run`, only report what would be removed.",
+    taking({"dry_run": flag("Only report what would be removed.")}),
     Access.admin,
     begins=False,
 )
@@ -170,7 +170,7 @@ def answering(endpoint: Endpoint) -> Endpoint:
         except Exception as problem:
             # The response carries no traceback; the log does.
             log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
-            return failure(UnknownError(type(problem).__name__, hint="The server's log tells more."))
+            return failure(UnknownError(type(problem).__name__, hint="See the server's log for details."))
 
     return answered
 
@@ -189,5 +189,5 @@ def last_seen(request: Request) -> int | None:
     if not said:
         return None
     if not (said.isascii() and said.isdigit() and len(said) < 17):
-        raise InputError("Last-Event-ID", "the number of an entry of the journal", said)
+        raise InputError("Last-Event-ID", "the number of a journal entry", said)
     return int(said)

@@ -52,77 +52,79 @@ def or_nothing(schema: Schema) -> dict[str, Any]:
 _TIME = "A date, or a time in ISO 8601"
 _LABELS = {
     "tags": several("Its tags."),
-    "entities": several("Whom and what it is about."),
+    "entities": several("People and things it is about."),
     "files": several("Paths of files it is about."),
 }
 _JUDGEMENT = {
-    "importance": share("0 for passing, 1 for what must never fade."),
-    "confidence": share("How sure it is."),
-    "strength": {"type": "number", "minimum": 0, "maximum": 2, "description": "How strongly it is held."},
+    "importance": share("From 0, trivial, to 1, never fades."),
+    "confidence": share("Its confidence."),
+    "strength": {"type": "number", "minimum": 0, "maximum": 2, "description": "Its strength."},
 }
 _TIMES = {
     "at": text(f"{_TIME}: when it was said or happened."),
-    "valid_from": text(f"{_TIME}: from when on it holds."),
-    "valid_until": text(f"{_TIME}: until when it holds."),
+    "valid_from": text(f"{_TIME}: valid from."),
+    "valid_until": text(f"{_TIME}: valid until."),
 }
-REASON = {"reason": text("Why; kept in the history.")}
+REASON = {"reason": text("The reason; kept in the history.")}
 UNLESS = {
-    "unless_changed_since": text(f"{_TIME}: refused where it was changed later. Give the known_from of what was read.")
+    "unless_changed_since": text(
+        f"{_TIME}: refuse if the memory has changed since. Give its known_from as you read it."
+    )
 }
 AS_TOLD = {
-    "dry_run": flag("Whether it is only told what would go."),
-    "as_told": text("Refused where what goes is not what a dry run told. Give the digest of that."),
+    "dry_run": flag("Only report what would be removed."),
+    "as_told": text("Refuse unless the same records go as in a dry run. Give the digest of that dry run."),
 }
 FORGETTING = {
-    "source": text("Everything that came from this source."),
-    "session": text("Everything that was said or learnt in this session."),
-    "purge": flag("Whether it is erased for good."),
+    "source": text("Everything from this source."),
+    "session": text("Everything said or learnt in this session."),
+    "purge": flag("Erase it for good."),
     **AS_TOLD,
     **REASON,
 }
 TRACE = {
-    "id": text("The memory; one of id, source and session."),
+    "id": text("The memory. Give one of id, source and session."),
     "source": text("The source."),
     "session": text("The session."),
     "limit": whole("How many to list.", 1, 10_000),
 }
 QUARANTINE = {
-    "source": text("Everything that came from this source."),
-    "session": text("Everything that was said or learnt in this session."),
-    "author": text("Everything that this author said."),
-    "channel": text("Everything that came by this channel."),
-    "via": text("Everything that came in this way.", enum=list(WAYS)),
+    "source": text("Everything from this source."),
+    "session": text("Everything said or learnt in this session."),
+    "author": text("Everything by this author."),
+    "channel": text("Everything from this channel."),
+    "via": text("Everything that came in this way, such as import.", enum=list(WAYS)),
     "since": text("Only what was said then or later: a date, or a time in ISO 8601."),
     "until": text("Only what was said before."),
-    "ids": several("The ids of memories, besides."),
-    "dry_run": flag("Whether it is only told what would be hidden."),
+    "ids": several("Further memories, by id."),
+    "dry_run": flag("Only report what would be hidden."),
     **REASON,
 }
 
 CONTENT = {
-    "text": text("What to remember."),
+    "text": text("The text to remember."),
     "title": text("A title."),
-    "body": mapping("Further fields, as its kind has them."),
+    "body": mapping("Further fields of its kind."),
     **_LABELS,
-    "context": text("What was going on."),
-    "meta": mapping("Values of your own."),
+    "context": text("Its context."),
+    "meta": mapping("Your own values."),
 }
 NEW_MEMORY = {
     **CONTENT,
-    "id": text("An id of your own."),
-    "kind": text("What kind of thing it is.", enum=list(KINDS)),
+    "id": text("Your own id for it."),
+    "kind": text("Its kind.", enum=list(KINDS)),
     **_JUDGEMENT,
     "scope": text("Who sees it.", enum=list(SCOPES)),
     "source": text("Where it comes from."),
-    "author": text("Who says it."),
-    "author_type": text("What the author is.", enum=list(AUTHOR_TYPES)),
-    "channel": text("The channel it is said in."),
-    "session": text("The session it is said in."),
+    "author": text("Its author."),
+    "author_type": text("The type of the author.", enum=list(AUTHOR_TYPES)),
+    "channel": text("The channel it was said in."),
+    "session": text("The session it was said in."),
     "sequence": whole("Its number in the session.", 0, 2**53),
-    "place": text("Where it is kept: wing, or wing/room."),
+    "place": text("Its place: wing, or wing/room."),
     **_TIMES,
     "pinned": flag("Whether it never fades."),
-    "unless_exists": text("Give back the one that is there, by this.", enum=["id", "text"]),
+    "unless_exists": text("Return the existing memory, compared by this.", enum=["id", "text"]),
 }
 CHANGES = {
     "text": CONTENT["text"],
@@ -133,7 +135,7 @@ CHANGES = {
     "place": NEW_MEMORY["place"],
     "scope": text("Who sees it.", enum=["session", "bank"]),
     "status": text("Its standing.", enum=list(GIVEN_STATUSES)),
-    "tier": text("How settled it is.", enum=list(TIERS)),
+    "tier": text("Its status.", enum=list(TIERS)),
     "at": _TIMES["at"],
     "valid_from": or_nothing(_TIMES["valid_from"]),
     "valid_until": or_nothing(_TIMES["valid_until"]),
@@ -152,32 +154,32 @@ REVISION = {
 }
 FILTERS = {
     "kinds": several("Only of these kinds.", *KINDS),
-    "types": several("Only of these types, as their bodies say."),
+    "types": several("Only of these types, from their bodies."),
     "tags": several("Only with one of these tags."),
     "entities": several("Only about one of these."),
     "files": several("Only about one of these files."),
     "author": text("Only by this author."),
-    "author_type": text("Only by such an author.", enum=list(AUTHOR_TYPES)),
-    "channel": text("Only of this channel."),
-    "session": text("Only of this session."),
+    "author_type": text("Only by authors of this type.", enum=list(AUTHOR_TYPES)),
+    "channel": text("Only from this channel."),
+    "session": text("Only from this session."),
     "scope": several("Only of these scopes.", *SCOPES),
     "source": text("Only from this source."),
     "place": text("Only in this wing, wing/room or */room."),
-    "since": text(f"{_TIME}: only from then on."),
-    "until": text(f"{_TIME}: only before then."),
-    "used_since": text(f"{_TIME}: only what was used from then on."),
-    "valid_at": text(f"{_TIME}: only what held then."),
-    "known_at": text(f"{_TIME}: as it was known then."),
-    "status": several("Only of this standing.", *STATUSES),
+    "since": text(f"{_TIME}: only from this time on."),
+    "until": text(f"{_TIME}: only before this time."),
+    "used_since": text(f"{_TIME}: only memories used since."),
+    "valid_at": text(f"{_TIME}: only memories that were valid then."),
+    "known_at": text(f"{_TIME}: as known at that time."),
+    "status": several("Only with this status.", *STATUSES),
 }
 KNOWN_AT = {"known_at": FILTERS["known_at"]}
-PAGING = {"cursor": text("Goes on where another page ended.")}
+PAGING = {"cursor": text("The cursor of the previous page.")}
 LISTING = {
     **FILTERS,
-    "order": text("What comes first; newest by default.", enum=list(ORDERS)),
+    "order": text("The sort order; newest by default.", enum=list(ORDERS)),
     "limit": whole("How many at most; 50 by default.", 1, 10_000),
-    "include": several("What else is shown.", *INCLUDE),
-    "pinned": flag("Only what is pinned, or only what is not."),
+    "include": several("Also include these.", *INCLUDE),
+    "pinned": flag("Only pinned memories, or only others."),
     **PAGING,
 }
 QUESTION = {
@@ -185,71 +187,71 @@ QUESTION = {
     **FILTERS,
     "meta": mapping("Only with these values."),
     "k": whole("How many hits at most; 10 by default.", 1, 10_000),
-    "min_score": share("The least score of a hit."),
-    "min_confidence": share("Only what answers: nothing where that is less sure than this."),
-    "least_retention": {**share("How much must be left of a hit, as it fades."), "maximum": 100},
-    "review": share("How many memories that are due for a review come with the hits, as a share of these."),
+    "min_score": share("The lowest score of a hit."),
+    "min_confidence": share("Return no hits if the confidence of the answer is lower than this."),
+    "least_retention": {**share("The lowest retention of a hit, as it fades."), "maximum": 100},
+    "review": share("Memories due for a review to add, as a share of the hits."),
     "policy": text("How hits are ranked; hybrid by default."),
     "weights": {
         "type": "object",
         "additionalProperties": {"type": "number"},
         "description": "Weights of features in place of the policy's.",
     },
-    "deadline_ms": whole("How long it may take.", 1, 600_000),
-    "budget_tokens": whole("How many tokens the hits may have together.", 1, 10_000_000),
-    "time_zone": text("Whose days yesterday and last week are, such as Europe/Berlin."),
-    "by_meaning": flag("False: by words alone."),
-    "matching": flag("Only what holds a word of the question, or is near in meaning."),
-    "counted": flag("False: what is found does not count as used."),
+    "deadline_ms": whole("The time limit.", 1, 600_000),
+    "budget_tokens": whole("The most tokens of all hits together.", 1, 10_000_000),
+    "time_zone": text("The time zone for yesterday and last week, such as Europe/Berlin."),
+    "by_meaning": flag("False: search by words only."),
+    "matching": flag("Only memories with a word of the question, or near in meaning."),
+    "counted": flag("False: hits do not count as used."),
     **PAGING,
 }
 CONTEXT = {
-    "query": text("What it shall be about, in any words."),
-    "files": several("Files that it shall be about."),
+    "query": text("The topic, in any words."),
+    "files": several("Files to be about."),
     "place": FILTERS["place"],
-    "session": text("The session that it is for; as of its moment, where one is kept."),
-    "budget_tokens": whole("How many tokens it may have; 2,000 by default.", 1, 10_000_000),
+    "session": text("The session it is for; as of the session's kept moment, if it has one."),
+    "budget_tokens": whole("The most tokens; 2,000 by default.", 1, 10_000_000),
     **KNOWN_AT,
-    "anew": flag("As of now, whatever moment is kept for the session."),
+    "anew": flag("As of now, even if a moment is kept for the session."),
 }
 PROPOSALS = {
-    "state": several("Only in one of these states; what is proposed by default.", *LESSON_STATES),
+    "state": several("Only in one of these states; proposed by default.", *LESSON_STATES),
     "type": several("Only of one of these types.", *LESSON_TYPES),
     "limit": whole("How many at most; 100 by default.", 1, 2_000),
 }
 RULES = {
     "state": several("Only in one of these states; told and waiting by default.", "told", "waiting", "declined"),
-    "via": several("Of rules that wait: how they came in; agent by default.", *GIVEN),
+    "via": several("For waiting rules: how they came in; agent by default.", *GIVEN),
     "limit": whole("How many at most; 100 by default.", 1, 500),
 }
 TRIPLE = {
-    "subject": text("Whom or what it is about."),
+    "subject": text("The person or thing it is about."),
     "predicate": text("The relation."),
-    "object": text("The value, or whom or what it leads to."),
+    "object": text("The value, or another person or thing."),
 }
 NEW_FACT = {
     **TRIPLE,
     "valid_from": _TIMES["valid_from"],
     "valid_until": _TIMES["valid_until"],
-    "confidence": share("How sure it is."),
-    "memory": text("The id of the memory that it is drawn from."),
+    "confidence": share("Its confidence."),
+    "memory": text("The id of the memory it is drawn from."),
     "source": text("Where it comes from."),
 }
 FACT_QUESTION = {
     **TRIPLE,
     "entity": text("Only facts with this on either side."),
-    "direction": text("On which side the entity stands.", enum=list(DIRECTIONS)),
+    "direction": text("Whether the entity is subject or object.", enum=list(DIRECTIONS)),
     "memory": text("Only facts that this memory states, by its id."),
     "valid_at": FILTERS["valid_at"],
     **KNOWN_AT,
-    "history": flag("Those of all times."),
+    "history": flag("Also facts that ended."),
     "limit": whole("How many at most; the last of them.", 1, 1_000_000),
 }
 FACT_END = {**TRIPLE, "at": text(f"{_TIME}: when it ended; now by default."), **REASON}
 JOURNAL = {
     "since": whole("Only entries after this number.", 0, 2**53),
     "limit": whole("How many at most; 1,000 by default.", 1, 10_000),
-    "last": whole("Only so many of the newest.", 1, 10_000),
+    "last": whole("Only this many of the newest.", 1, 10_000),
 }
 
 

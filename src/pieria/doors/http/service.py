@@ -125,7 +125,7 @@ class Service:
             try:
                 stats = self.banks.opened(name, None, create=False).stats().as_dict()
             except PieriaError as problem:
-                log.warning("bank %s cannot be counted: %s", name, problem.message)
+                log.warning("no metrics for bank %s: %s", name, problem.message)
                 return None
             self.gauged[name] = (time.monotonic(), stats)
         return stats
@@ -159,5 +159,5 @@ def service(workspace: Workspace, registry: Registry, who: str = "http") -> Serv
     try:
         paths.base.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        log.warning("there is no folder for exports: %s cannot be made (%s)", paths.base, problem.strerror)
+        log.warning("the folder for exports cannot be created: %s (%s)", paths.base, problem.strerror)
     return Service(workspace, registry, paths, Banks(workspace, who))

@@ -138,14 +138,14 @@ class Tokens:
         now = self._clock()
         until = None if expires is None else instant(expires, "expires", end_of_day=True)
         if until is not None and until <= now:
-            raise InputError("expires", "a time that is yet to come", iso(until))
+            raise InputError("expires", "a time in the future", iso(until))
         shown = PREFIX + secrets.token_urlsafe(BYTES)
         token = Token(new_id(), called, level, _named(banks), now, until, digest_of(shown), person)
 
         def with_it(held: Sequence[Token]) -> list[Token]:
             alike = [other.id for other in held if other.name == called]
             if alike:
-                hint = f"Choose another name, or end that one first: pieria token revoke {alike[0]}."
+                hint = f"Choose another name, or revoke that token first: pieria token revoke {alike[0]}."
                 raise ConflictError(f"there is a token called {called} already", alike, hint=hint)
             return [*held, token]
 
@@ -159,10 +159,10 @@ class Tokens:
         def without(held: Sequence[Token]) -> list[Token]:
             found = [token for token in held if token.id == id] or [token for token in held if token.name == id]
             if not found:
-                raise NotFoundError("token", id, hint="`pieria token list` shows the tokens there are.")
+                raise NotFoundError("token", id, hint="`pieria token list` lists the tokens.")
             if len(found) > 1:
                 reason = f"{len(found)} tokens are called {id}; name one by its id"
-                raise ConflictError(reason, [token.id for token in found], hint="`pieria token list` tells them apart.")
+                raise ConflictError(reason, [token.id for token in found], hint="`pieria token list` shows the ids.")
             revoked.extend(found)
             return [token for token in held if token is not found[0]]
 
@@ -204,12 +204,12 @@ def _parsed(path: Path) -> tuple[Token, ...]:
         listed = parsed(written)["tokens"]
         return tuple(_token(entry) for entry in listed)
     except (ValueError, KeyError, TypeError, AttributeError, InputError) as problem:
-        hint = "Bring the file back as it was, or remove it and create the tokens anew."
-        raise ConfigError(f"{path}: not a file of tokens ({type(problem).__name__})", hint=hint) from problem
+        hint = "Restore the file from a backup, or remove it and create new tokens."
+        raise ConfigError(f"{path}: not a token file ({type(problem).__name__})", hint=hint) from problem
 
 
 def _unreadable(path: Path, problem: OSError) -> ConfigError:
-    hint = "Let the user who serves read it: until then nobody comes in."
+    hint = "Give the user of the server read access. Until then, all requests are refused."
     return ConfigError(f"{path}: the tokens cannot be read ({problem.strerror})", hint=hint)
 
 

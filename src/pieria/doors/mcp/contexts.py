@@ -24,20 +24,20 @@ log = logging.getLogger(__name__)
 
 NAME, TITLE = "context", "What memory has to say"
 SAYS = (
-    "What should be known before anything is asked: standing rules, what is pinned, what was left open, an index of "
-    "what matters most, and details; with a query or files, about these. Fenced as data."
+    "The context for the start of a session: standing rules, pinned memories, open work, an index of the most "
+    "important memories, and details. With a query or files, it is about these. Fenced as data."
 )
 ARGUMENTS = {
-    "query": "What it shall be about, such as the task at hand.",
-    "files": "Files that it shall be about, one a line.",
-    "place": "Only what is kept in this wing, or wing/room.",
-    "budget": "As many tokens at most; 2,000 otherwise.",
-    "keep": "true: the session is told the same bytes from now on. This one writes.",
-    "anew": "true: as of now, whatever was kept.",
+    "query": "The topic, such as the present task.",
+    "files": "Files to be about, one per line.",
+    "place": "Only memories in this wing, or wing/room.",
+    "budget": "The most tokens; 2,000 by default.",
+    "keep": "true: later calls of the session return the same bytes. This one writes.",
+    "anew": "true: as of now, even if a moment is kept.",
 }
 URI, TEMPLATE = "pieria://context", f"pieria://context{{?{','.join(ARGUMENTS)}}}"
 KIND = "text/plain"
-NOTHING = "There is nothing to tell: nothing is remembered yet, or the budget has no room for it."
+NOTHING = "The context is empty: there are no memories yet, or the budget is too small."
 TRUTHS = {"true": True, "false": False}
 TOOL = Tool(NAME, SAYS, {"properties": {}}, Access.read)
 HostOf = Callable[[Any, Tool], Host]
@@ -100,7 +100,7 @@ def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[st
         error = problem if host is None else host.telling(problem)
         raise MCPError(types.INTERNAL_ERROR, f"{error.message}. {error.hint or ''}".strip()) from problem
     except Exception as problem:
-        log.exception("what is told unasked failed unexpectedly")
+        log.exception("building the context failed unexpectedly")
         raise MCPError(types.INTERNAL_ERROR, "A fault of Pieria's; its log tells more.") from problem
     where = {"pieria/bank": bank.name, "pieria/session": host.session, "pieria/tokens": told.tokens}
     return told.text or NOTHING, {key: value for key, value in where.items() if value is not None}

@@ -65,7 +65,7 @@ async def steps(task: Task) -> AsyncIterator[bytes]:
 def _fetched(asked: Asked) -> Answer:
     task = _task(asked)
     if not isinstance(task.result, Made):
-        raise ConflictError("the task has no file yet", hint="Its page offers the file once there is one.")
+        raise ConflictError("the task has no file yet", hint="The task's page shows the file when it is ready.")
     return Sent(_pieces(task.result), task.result.kind, task.result.path.name)
 
 
@@ -80,7 +80,7 @@ PAGE = Page(
     "task",
     "Work",
     "",
-    "Work that was begun from a page",
+    "A task started from a page",
     (
         View("GET task", _shown, _ID, ("id",)),
         View("GET task/events", _followed, _ID, ("id",)),

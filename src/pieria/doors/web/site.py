@@ -124,7 +124,7 @@ class Site:
             except Exception as problem:
                 # The page carries no traceback; the log does.
                 log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
-                unknown = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+                unknown = UnknownError(type(problem).__name__, hint="See the server's log for details.")
                 response = self._failed(request, unknown, status_of(unknown), {})
             return response
 
@@ -379,7 +379,7 @@ class Site:
         seals = [value for name, value in fields if name == SEAL]
         secrets = (_secret(request.scope), None) if by_anybody else (_secret(request.scope),)
         if len(seals) != 1 or not any(self.entries.is_sealed(secret, seals[0]) for secret in secrets):
-            hint = "Load the page again and send the form once more: it was made before the server was started anew."
+            hint = "The server restarted after the page was loaded. Load the page again, then send the form again."
             raise AccessError("foreign_origin", hint=hint)
 
 

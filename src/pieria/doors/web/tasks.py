@@ -93,7 +93,7 @@ class Task:
         except Exception as problem:
             # The page carries no traceback; the log does.
             log.exception("%s in bank %s failed unexpectedly", self.title, self.bank)
-            self.error = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+            self.error = UnknownError(type(problem).__name__, hint="See the server's log for details.")
         finally:
             self.seconds = time.monotonic() - self.begun
             self._over.set()
@@ -128,11 +128,11 @@ class Tasks:
             if same is not None and same.owner == owner:
                 return same
             if same is not None:
-                hint = "Somebody else has begun it. Look again when it is over."
-                raise ConflictError(f"work on this {same.about} is under way", hint=hint)
+                hint = "Another user started it. Try again when it has ended."
+                raise ConflictError(f"a task on the {same.about} is running", hint=hint)
             under_way = [each for each in self._tasks.values() if not each.is_over]
             if len(under_way) >= AT_ONCE:
-                raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
+                raise ConflictError(f"{AT_ONCE} tasks are running", hint="Wait until one of them has ended.")
             # Start first: if the system has no thread to give, the task must not be listed.
             thread.start()
             self._tasks[task.id] = task
@@ -183,7 +183,7 @@ class Tasks:
         with self._lock:
             task = self._tasks.get(id)
         if task is None or task.owner != owner or not task.is_of(bank):
-            hint = "It was begun by another, was over long ago, or the server was started anew since."
+            hint = "Another user started it, it ended long ago, or the server has restarted since."
             raise NotFoundError("task", id, hint=hint)
         return task
 

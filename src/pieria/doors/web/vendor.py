@@ -18,7 +18,7 @@ from pathlib import Path
 from pieria.errors import StorageError
 
 FOLDER = Path(__file__).parent / "static" / "vendor"
-ADVICE = "make web, where Pieria is built, brings them"
+ADVICE = "run make web in Pieria's source folder to add them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def copied(packages: Path, folder: Path = FOLDER) -> tuple[str, ...]:
         source = packages / file.package / file.path
         if _digest(source) != file.sha256:
             reason = f"{source} is missing, or is not the file that vendor.json names"
-            raise StorageError("web", reason, hint="npm ci brings the packages that are pinned.")
+            raise StorageError("web", reason, hint="Run npm ci to install the pinned packages.")
         found[file.name] = source.read_bytes()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in found.items():

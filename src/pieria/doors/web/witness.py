@@ -26,8 +26,8 @@ TOLD: Mapping[str, str] = {
     "retrieval.retrieve": "recall of knowledge",
     "reasoning.reason": "recall of knowledge",
     "episode.append": "step",
-    "structuring.extract_trajectory": "trajectory learnt from",
-    "structuring.extract": "episode learnt from",
+    "structuring.extract_trajectory": "trajectory extracted",
+    "structuring.extract": "episode extracted",
     "session.transition": "session",
     "graph.apply_changeset": "knowledge written",
 }
@@ -113,7 +113,7 @@ class Witness:
         with self._lock:
             seen = self._seen.get(id)
         if seen is None or seen.bank != same_bank(bank):
-            hint = f"The last {KEPT} are told, and those of before the server was started anew are not."
+            hint = f"The server keeps the last {KEPT} events since it started."
             raise NotFoundError("event", id, hint=hint)
         return seen
 

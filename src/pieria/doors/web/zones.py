@@ -111,12 +111,12 @@ def named(name: str) -> Zone:
     """
     found = known(name)
     if found is None:
-        hint = "Leave it out, and days are your own." if names() else NO_RULES
-        raise InputError(ZONE, "a zone that this server knows, such as Europe/Berlin", name, hint=hint)
+        hint = "Leave it out to use your own time zone." if names() else NO_RULES
+        raise InputError(ZONE, "a time zone that this server knows, such as Europe/Berlin", name, hint=hint)
     return found
 
 
-NO_RULES = "This server knows UTC alone: its system has no rules of zones, and the package tzdata is not installed."
+NO_RULES = "This server knows only UTC: its system has no time zone data, and the package tzdata is not installed."
 
 
 @cache

@@ -22,9 +22,9 @@ from pieria.mining.said import Found, Heard, Left, Said, Source, Unseen, Wrong, 
 
 EMPTY = "empty files"
 OTHERS = "files of other kinds"
-BESIDE = "files that come with conversations and hold none"
+BESIDE = "files beside conversations that contain none"
 LINKS, OURS = "links", "Pieria's own data"
-UNSPOKEN = "texts in which nobody speaks"
+UNSPOKEN = "texts without speakers"
 LOOKED_AT = 50
 """Lines read to detect a file's format."""
 _LINES, _ELEMENTS, _PLAIN = (".jsonl", ".ndjson"), (".json",), (".txt", ".md", ".markdown", ".log", ".text")

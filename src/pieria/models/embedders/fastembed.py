@@ -103,7 +103,7 @@ class FastEmbedding:
             )
         # As above. Missing files raise a ValueError, or an error of the downloader.
         except Exception as problem:
-            hint = "Let it fetch the model once with the option download, or name the folder that holds it."
+            hint = "Download the model once with the option download, or name its folder."
             raise AdapterError(self.identity.model, "load", f"fastembed failed: {problem}", hint=hint) from problem
 
 

@@ -25,8 +25,8 @@ _RUNS = (3, 4)
 _PLACES = 2
 """Dimensions per feature: with more than one, two features seldom collide completely."""
 NOTE = (
-    "No embedding model is used: dense recall compares words and their parts, not meaning. "
-    "Run pieria models install for a model that does."
+    "No embedding model is installed: dense recall compares words and their parts, not meaning. "
+    "Run pieria models install."
 )
 
 _Share = tuple[tuple[int, float], ...]

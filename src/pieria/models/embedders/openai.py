@@ -107,7 +107,7 @@ class OpenAIEmbedding:
         place = item.get("index") if isinstance(item, dict) else None
         vector = item.get("embedding") if isinstance(item, dict) else None
         if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < count:
-            raise self._wrong("a vector does not say to which text it belongs")
+            raise self._wrong("a vector has no index of its text")
         if not isinstance(vector, list) or not all(type(number) in (float, int) for number in vector):
             raise self._wrong(f"the vector of the text {place} is not a list of numbers")
         with self._lock:
@@ -117,5 +117,5 @@ class OpenAIEmbedding:
         return place, vector
 
     def _wrong(self, reason: str) -> AdapterError:
-        hint = "The server, or the model behind this name, is not what it was."
+        hint = "The server, or the model behind this name, has changed."
         return AdapterError(self.identity.model, "embed", reason, hint=hint)

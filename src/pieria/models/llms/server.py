@@ -126,7 +126,7 @@ class ServerLLM(ABC):
         body = {**self.body(asked), **shape}
         for name in asked.extra:
             if name in body or name == "stream":
-                raise InputError("opts.extra", "no field that is set otherwise", name)
+                raise InputError("opts.extra", "no field that Pieria sets itself", name)
         private = [message["content"] for message in asked.messages]
         reply = self._endpoint.post(
             self.path,

@@ -105,7 +105,7 @@ def check_server(connection: Connection) -> None:
         raise UnsuitableError(
             "open",
             f"the database is encoded in {encoding}, and a bank's texts need UTF8",
-            hint="Make another: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0.",
+            hint="Create another: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0.",
         )
 
 
@@ -117,11 +117,13 @@ def check_vectors(version: str | None) -> None:
         raise UnsuitableError(
             "open",
             f"the extension pgvector is {version}, and banks need {'.'.join(map(str, OLDEST_VECTORS))} or newer",
-            hint="Have somebody who owns it run: ALTER EXTENSION vector UPDATE.",
+            hint="As the extension's owner, run: ALTER EXTENSION vector UPDATE.",
         )
 
 
-HOW_TO_EXTEND = "Install pgvector on the server and have an administrator run in the database: CREATE EXTENSION vector."
+HOW_TO_EXTEND = (
+    "Install pgvector on the server. Then, as an administrator, run in the database: CREATE EXTENSION vector."
+)
 
 
 def shown(url: str) -> str:
@@ -156,7 +158,7 @@ def translated(operation: str, where: str) -> Iterator[None]:
 
 
 def damaged(operation: str, where: str, said: str) -> CorruptError:
-    hint = "Have the server's data checked, or bring back a backup with `pieria restore`."
+    hint = "Check the server's data, or restore a backup with `pieria restore`."
     return CorruptError(operation, f"the bank at {where} is damaged ({said})", hint=hint)
 
 
@@ -180,7 +182,7 @@ def _not_connected(operation: str, where: str, said: str) -> PieriaError:
     if any(words in said for words in NOT_LET_IN):
         return _refused(operation, where, said)
     if "database" in said and NO_DATABASE in said:
-        return UnsuitableError(operation, f"at {where}: {_after_fatal(said)}", hint="Make it: CREATE DATABASE name.")
+        return UnsuitableError(operation, f"at {where}: {_after_fatal(said)}", hint="Create it: CREATE DATABASE name.")
     return _unreachable(operation, where, said)
 
 
@@ -189,7 +191,7 @@ def _after_fatal(said: str) -> str:
 
 
 def _busy(operation: str, where: str, said: str) -> PieriaError:
-    reason = f"another transaction on the bank at {where} came in between ({said})"
+    reason = f"another transaction changed the bank at {where} at the same time ({said})"
     return BusyError(operation, reason, hint="Try again in a moment.")
 
 
@@ -215,8 +217,8 @@ def _full(operation: str, where: str, _said: str) -> PieriaError:
 
 
 def _read_only(operation: str, where: str, said: str) -> PieriaError:
-    hint = "Name the server that takes writes: this one is a copy of it, or was set to be read only."
-    return ReadOnlyError(operation, f"{where} takes no writes ({said})", hint=hint)
+    hint = "Name the primary server: this one is a replica, or is set to read-only."
+    return ReadOnlyError(operation, f"{where} is read-only ({said})", hint=hint)
 
 
 _BY_STATE: Mapping[str, Callable[[str, str, str], PieriaError]] = {

@@ -95,14 +95,14 @@ def erasure_finding(session: PostgresSession, now: int) -> Finding:
     flushes = may_flush(session.connection)
     if not sizes and not (found and flushes):
         left = "; the server's write-ahead log may hold it, and this role may not empty it" if found else ""
-        return Finding("purge", True, f"of what was purged nothing is left in tables and indexes{left}")
+        return Finding("purge", True, f"tables and indexes hold no purged data{left}")
     since = min(at for _, _, at, _, _ in found)
     if not any(tried for _, _, _, tried, _ in found) and now - since < PURGE_TAKES:
-        return Finding("purge", True, "one is being finished at this moment")
+        return Finding("purge", True, "a purge is being completed now")
     named = f"{', '.join(sizes)} ({_megabytes(sum(sizes.values()))})" if sizes else "the server's write-ahead log"
     seen = holders(session.connection, max(change for *_, change in found))
     by = f", and {', '.join(seen)} may still read it" if seen else ""
-    return Finding("purge", False, f"what was purged since {iso(moment(since))} may be left in {named}{by}", REPAIR)
+    return Finding("purge", False, f"data purged since {iso(moment(since))} may remain in {named}{by}", REPAIR)
 
 
 def finish(connection: Connection, seconds: float, *, patient: bool = False, again: str = AGAIN) -> list[str]:

@@ -102,7 +102,7 @@ class Pool:
         try:
             if self._free.wait_for(lambda: self._waiting[0] is ticket and self._has_room(), timeout=max(0.0, seconds)):
                 return
-            hint = "Repeat the call, or let this process have more of them: the setting `connections`."
+            hint = "Repeat the call, or raise the setting `connections`."
             reason = f"all {self._connections} connections to {self.shown} were in use for {seconds:g} seconds"
             raise UnreachableError("connect", reason, hint=hint)
         finally:

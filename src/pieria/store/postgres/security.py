@@ -18,7 +18,7 @@ def secure(connection: Connection) -> None:
     if connection.execute(sql["passes_by"].encode()).fetchone() == (True,):
         raise UnsuitableError(
             "open",
-            "row security does not hold for this user, who is a superuser or was let past it",
+            "row security does not apply to this user, who is a superuser or bypasses it",
             hint="Connect as an ordinary user who owns the schema, or leave the setting row_security off.",
         )
     if not _open_tables(connection):

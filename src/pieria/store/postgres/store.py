@@ -114,7 +114,7 @@ class PostgresStore:
                 self._make(connection, asked)
                 found = connection.execute(self._sql["bank_number"].encode(), asked).fetchone()
             if found is None:
-                raise damaged("open", self.where, "it was made and is not there")
+                raise damaged("open", self.where, "the bank was created but no longer exists")
             return int(found[0])
 
     def _make(self, connection: Connection, asked: dict[str, Any]) -> None:
@@ -342,7 +342,7 @@ class PostgresStore:
         try:
             return finish(connection, self._busy_seconds, again=LATER)
         except psycopg.Error:
-            return [f"what was deleted, in the server's own files: rewriting them was broken off; {LATER}"]
+            return [f"what was deleted, in the server's own files: rewriting them was interrupted; {LATER}"]
 
     def _unmake(self, session: PostgresSession) -> None:
         seq = counters(session)["seq"]

@@ -11,15 +11,15 @@ RULES = {
     "queries.sql": {
         "rows": "every version belongs to a state",
         "states": "every state has its version",
-        "open": "every memory stands in exactly one state",
-        "gaps": "no stretch of known time is missing",
+        "open": "every memory has exactly one present state",
+        "gaps": "known time has no gaps",
         "terms": "the text index has every version, and its counts agree",
         "journal": "known time never runs backwards",
     },
     "vectors.sql": {
-        "passages": "every version has its vectors or is still to be embedded",
-        "windows": "every turn of a session has its window or is still to be embedded",
-        "strays": "no vector is of what is not there",
+        "passages": "every version has its vectors or waits for embedding",
+        "windows": "every turn of a session has its window or waits for embedding",
+        "strays": "every vector belongs to an existing text",
     },
     "queue.sql": {
         "jobs": "every job is in one state, under a lease while it runs, and with its end when it has ended",
@@ -37,7 +37,7 @@ BELIEVED = {"sums"}
 SCRUBBED = {"purge"}
 """Checks that finishing a purge repairs."""
 REPAIR = "Run `pieria doctor --repair`."
-RESTORE = "Copy the file away, then bring back a backup with `pieria restore`."
+RESTORE = "Copy the file to another place, then restore a backup with `pieria restore`."
 
 
 def every_rule() -> list[tuple[str, str, str]]:
@@ -59,14 +59,14 @@ def finding(check: str, well: bool, good: str, bad: str) -> Finding:
 
 
 def rule_finding(rule: str, broken: int, meaning: str) -> Finding:
-    return finding(rule, broken == 0, meaning, f"{broken} against: {meaning}")
+    return finding(rule, broken == 0, meaning, f"{broken} violate: {meaning}")
 
 
 def purge_finding(since: int, now: int, good: str) -> Finding:
     """Return the finding on purges. `since` is when erased data may have left traces; 0 if there are none."""
     if since and now - since < PURGE_TAKES:
-        return Finding("purge", True, "one is being finished at this moment")
-    return finding("purge", not since, good, "traces may be left")
+        return Finding("purge", True, "a purge is being completed now")
+    return finding("purge", not since, good, "traces may remain")
 
 
 def analyser_finding(held: Mapping[str, int], ours: int) -> Finding:

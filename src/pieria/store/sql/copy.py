@@ -40,7 +40,7 @@ class CopyWrites(CopyReads):
     def fill(self, source: Reader, progress: Progress | None = None) -> dict[str, int]:
         if any(self.tables().values()):
             hint = "Name a bank that does not exist yet."
-            raise ConflictError("the bank that is to become a copy holds something already", hint=hint)
+            raise ConflictError("the target bank of the copy is not empty", hint=hint)
         lines = source.tables()
         whole, done = sum(lines.values()), 0
         for table in TABLES:

@@ -204,8 +204,8 @@ class VectorRows:
         held = self._current()
         if held is None or held[0] != space:
             now = "none yet" if held is None else f"number {held[0]}, {held[1]}"
-            hint = "Ask the bank for its space, and embed again with what it names."
-            raise ConflictError(f"the vectors are of space {space}, and the bank's space is {now}", hint=hint)
+            hint = "Ask the bank for its space, and embed again with that model."
+            raise ConflictError(f"the vectors are from space {space}, but the bank's space is {now}", hint=hint)
         return int(held[2])
 
     def _current(self) -> tuple[int, str, int, int] | None:

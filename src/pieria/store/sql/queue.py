@@ -13,7 +13,7 @@ from pieria.record.time import moment
 from pieria.store.sql.session import Session
 
 Row = Mapping[str, Any]
-UNKNOWN = "`jobs.list` gives the jobs there are; those that are over go after a week."
+UNKNOWN = "`jobs.list` lists the jobs. Finished jobs are deleted after a week."
 
 
 class QueueRows:
@@ -110,7 +110,7 @@ class QueueChanges(QueueRows):
             self._changed("reopen", id=job.id, now=self._now())
 
     def cancel(self, ids: Sequence[str]) -> None:
-        for job in self._standing(ids, (*OPEN, "dead"), "it has ended"):
+        for job in self._standing(ids, (*OPEN, "dead"), "the job has ended"):
             self._changed("cancel", id=job.id, now=self._now())
 
     def _standing(self, ids: Sequence[str], states: Collection[str], refusal: str) -> list[Job]:

@@ -158,7 +158,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
             try:
                 found |= self.contents([row])
             except UnreadableRow as problem:
-                log.warning("row %s is left out: %s. `pieria doctor` says what to do.", row, problem)
+                log.warning("row %s is left out: %s. Run `pieria doctor`.", row, problem)
         return found
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
@@ -412,7 +412,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
     def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
         made = self.changes(seqs=[seq])
         if not made:
-            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
+            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers.")
         asked = {"seq": seq, "known": micros(made[0].at)}
         run = self._session.execute
         return (

@@ -52,7 +52,7 @@ def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]
             try:
                 return build(row)
             except (TypeError, ValueError, OverflowError) as problem:
-                raise UnreadableRow(f"a {what} holds a value of another kind") from problem
+                raise UnreadableRow(f"a {what} has a value of the wrong type") from problem
 
         return built
 

@@ -11,13 +11,13 @@ Values = Mapping[str, Any] | Sequence[Any]
 class UnreadableRow(Exception):
     """A row that Pieria cannot have written."""
 
-    hint = "Copy the file away, then bring back a backup with `pieria restore`."
+    hint = "Copy the file to another place, then restore a backup with `pieria restore`."
 
 
 class DamagedMemory(UnreadableRow):
     """A version of a memory that differs from its checksum."""
 
-    hint = "Run `pieria doctor`. Then bring back a backup with `pieria restore`, or purge that memory."
+    hint = "Run `pieria doctor`. Then restore a backup with `pieria restore`, or purge that memory."
 
     def __init__(self, row: object, id: object) -> None:
         super().__init__(f"the memory {id} differs from its checksum, row {row}")

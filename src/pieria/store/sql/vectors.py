@@ -150,4 +150,4 @@ def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
     try:
         return halves(stored, dimension)
     except (TypeError, ValueError) as problem:
-        raise UnreadableRow("a vector is not of its space's dimension") from problem
+        raise UnreadableRow("a vector does not have the dimension of its space") from problem

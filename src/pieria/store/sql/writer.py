@@ -116,8 +116,8 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         elif held > self._analyser:
             raise _of_a_newer_analyser("write", held, self._analyser)
         else:
-            reason = f"the text index is of analyser {held} and this Pieria writes with {self._analyser}"
-            raise BusyError("write", reason, hint="Open the bank again, which builds its index anew; then write.")
+            reason = f"the text index has analyser {held}, but this Pieria uses {self._analyser}"
+            raise BusyError("write", reason, hint="Open the bank again, which rebuilds its index; then write.")
 
     def _numbered(self, changeset: Changeset, counters: dict[str, int]) -> Change:
         replay = changeset.replay

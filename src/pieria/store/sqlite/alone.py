@@ -70,7 +70,7 @@ def take_away(target: Path) -> list[str]:
         if is_link:
             target.unlink(missing_ok=True)
     except OSError as problem:
-        left.append(f"the link {target.name}, which leads nowhere now: it cannot be deleted ({problem.strerror})")
+        left.append(f"the dangling link {target.name}: it cannot be deleted ({problem.strerror})")
     try:
         flush(file.parent)
         flush(target.parent)
@@ -89,5 +89,5 @@ def _in_use(target: Path, operation: str) -> BusyError:
     return BusyError(
         operation,
         f"another process has {target.name} open, or is restoring or removing it",
-        hint=f"Close it there, then {operation} again; nothing was changed.",
+        hint=f"Close the bank there, then {operation} again; nothing was changed.",
     )

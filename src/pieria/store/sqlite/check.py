@@ -35,8 +35,8 @@ def findings(store: SQLiteStore) -> Iterator[Finding]:
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
         yield _schema(connection)
         yield _sums(connection)
-        yield _derived(connection, "terms", "term sums", "the terms of every version are what was written")
-        yield _derived(connection, "vector", "vector sums", "every vector is what was written")
+        yield _derived(connection, "terms", "term sums", "the terms of every version match their checksums")
+        yield _derived(connection, "vector", "vector sums", "every vector matches its checksum")
         for file, rule, meaning in every_rule():
             broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
             yield rule_finding(rule, broken, meaning)
@@ -50,20 +50,20 @@ def marks(store: SQLiteStore) -> list[Finding]:
     with store.looking() as connection:
         held = counters(SQLiteSession(connection))
     return [
-        purge_finding(held["unscrubbed"], store.now(), "of what was purged nothing is left in the file"),
+        purge_finding(held["unscrubbed"], store.now(), "the file holds no purged data"),
         analyser_finding(held, store.analyser),
     ]
 
 
 def _schema(connection: sqlite3.Connection) -> Finding:
     names = differs_from_schema(connection)
-    return finding("schema", not names, "the tables are as they were made", f"differing: {', '.join(names[:NAMED])}")
+    return finding("schema", not names, "the tables have the expected schema", f"differing: {', '.join(names[:NAMED])}")
 
 
 def _sums(connection: sqlite3.Connection) -> Finding:
     """Compare each row of the record with its checksum."""
     broken = {table: keys for table in RECORD if (keys := differing(connection, table))}
-    good = "every row of the record is what was written"
+    good = "every row of the record matches its checksum"
     told = finding("sums", not broken, good, f"differ from their checksums: {', '.join(_counted(broken))}")
     damaged = _memories(connection, broken.get("content", []))
     if not damaged:
@@ -102,7 +102,7 @@ def _codes(connection: sqlite3.Connection) -> Finding:
             stored = connection.execute(sql["block"], (block,)).fetchone()
             broken += not agree(block, stored and stored[0], held)
     good = "the codes of the vectors agree with them"
-    return finding("codes", not broken, good, f"{broken} blocks against: {good}")
+    return finding("codes", not broken, good, f"{broken} blocks violate: {good}")
 
 
 def _text_index(connection: sqlite3.Connection, statement: str) -> Finding:

@@ -94,7 +94,7 @@ def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) 
         return NotFoundError("bank", path.stem, hint=REMOVED)
     if name == "SQLITE_READONLY_DBMOVED":
         hint = "Open the bank again, then repeat the call; it was not carried out."
-        return BusyError(operation, f"another file was put in the place of {path.name}, as a restore does", hint=hint)
+        return BusyError(operation, f"the file {path.name} was replaced, for example by a restore", hint=hint)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         hint = "Check that the file and its folder exist and may be written by this user."
         return ReadOnlyError(operation, f"{path} cannot be opened for writing ({said})", hint=hint)
@@ -129,14 +129,14 @@ def _of_a_newer_version(operation: str, path: Path, seal: Seal | None) -> NewerV
         return None
     if held <= ours:
         return None
-    reason = f"{path} was brought to a newer schema while it was open here ({held}; this Pieria knows {ours})"
-    return NewerVersionError(operation, reason, hint="Upgrade Pieria here as well, and start this program anew.")
+    reason = f"{path} was migrated to a newer schema while it was open here ({held}; this Pieria knows {ours})"
+    return NewerVersionError(operation, reason, hint="Upgrade Pieria here as well, and restart this program.")
 
 
 def _of_the_disk(operation: str, path: Path, said: str) -> StorageError:
     if _is_full(path.parent):
         return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
-    hint = "Check the disk and its free space; what was acknowledged before is still there."
+    hint = "Check the disk and its free space. Earlier acknowledged writes are kept."
     return StorageError(operation, f"the disk failed under {path} ({said})", hint=hint)
 
 
@@ -282,7 +282,7 @@ class Connections:
         if self._closed:
             raise ClosedError(self.path.stem)
         if _out_of_reach and os.path.realpath(self.path) in _out_of_reach:
-            hint = "It was in use in another thread when this process was forked: open it before or after, not while."
+            hint = "Another thread was using the bank when this process was forked. Fork only while it is idle."
             raise ClosedError(self.path.stem, hint=hint)
 
     def _after_fork_in_child(self, stuck: bool) -> None:

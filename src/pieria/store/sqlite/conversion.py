@@ -101,8 +101,8 @@ def _compare(connection: sqlite3.Connection, file: Path, operation: str, progres
 
 
 def _differs(operation: str, file: Path, what: str) -> CorruptError:
-    hint = "The bank is as it was. `pieria doctor` tells whether its file is damaged."
-    return CorruptError(operation, f"what was written anew of {file} differs from it in {what}", hint=hint)
+    hint = "The bank was not changed. Run `pieria doctor` to check its file."
+    return CorruptError(operation, f"the new copy of {file} differs from it in {what}", hint=hint)
 
 
 def _put_in_place(file: Path, aside: Path, *, was_sealed: bool) -> list[str]:
@@ -118,7 +118,7 @@ def _put_in_place(file: Path, aside: Path, *, was_sealed: bool) -> list[str]:
         return []
     if links:
         former.unlink()
-        return [f"its file as it was, under {links} other names on the disk (hard links), in plain"]
+        return [f"the unencrypted file, under {links} other names on the disk (hard links)"]
     _wipe(former)
     flush(file.parent)
     return []
@@ -143,7 +143,7 @@ def clear(bank: Path) -> list[str]:
             continue
         plain.append(found.name)
     for name in plain:
-        log.warning("%s: a crash while the bank was converted left %s, in plain; it was erased", bank.name, name)
+        log.warning("%s: a crash during the conversion left %s unencrypted; it was erased", bank.name, name)
     return plain
 
 

@@ -54,8 +54,8 @@ def mode(path: Path) -> Finding:
     try:
         held = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
-        remedy = "Take a backup while the bank is open here, then bring that back."
-        return Finding("file mode", False, f"{path.name} was taken away under the open bank", remedy)
+        remedy = "Make a backup while the bank is still open here, then restore that backup."
+        return Finding("file mode", False, f"{path.name} was deleted or moved while the bank was open", remedy)
     well = not held & 0o077
     return Finding("file mode", well, f"{held:o}", None if well else f"Run `chmod 600 {path}`: others can read it.")
 
@@ -64,7 +64,7 @@ def leftovers(path: Path) -> Finding:
     """Name unfinished copies. They are no damage, but no purge reaches them."""
     found = sorted(path.parent.glob(f".*{UNFINISHED}"))
     if not found:
-        return Finding("leftovers", True, "no unfinished copies lie beside the bank")
+        return Finding("leftovers", True, "no unfinished copies in the bank's folder")
     whole = sum(size(part) for part in found)
     names = ", ".join(part.name for part in found)
     remedy = f"Unless a backup, export or restore is under way, delete in {path.parent}: {names}."

@@ -81,13 +81,13 @@ def _no_backup(file: Path) -> PieriaError:
     except OSError as problem:
         raise unreadable(file, problem) from problem
     if start.startswith(b'{"pieria":"export"'):
-        return TransferError(file, "it is an export, not a backup", hint="Bring it in with `pieria import`.")
+        return TransferError(file, "it is an export, not a backup", hint="Import it with `pieria import`.")
     return ForeignFileError(OPERATION, f"{file} is not a database", hint="Give the file that `backup` made.")
 
 
 def _in_the_way(target: Path) -> ConflictError:
-    hint = "Restore under another name, or with replace, which keeps the present bank beside it."
-    return ConflictError("a bank of this name is there already", ids=(target.stem,), hint=hint)
+    hint = "Restore under another name, or with replace, which keeps a copy of the present bank."
+    return ConflictError("a bank of this name exists already", ids=(target.stem,), hint=hint)
 
 
 def _copy(file: Path, target: Path, progress: Progress | None, seal: Seal | None) -> None:
@@ -113,12 +113,12 @@ def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str
             raise ForeignFileError(OPERATION, f"{file} is a database of another program")
         said = [row[0] for row in copy.execute("PRAGMA integrity_check(5)")]
         if said != ["ok"]:
-            hint = "Restore an older backup; the bank was left as it is."
+            hint = "Restore an older backup; the bank was not changed."
             raise CorruptError(OPERATION, f"{file} is damaged ({'; '.join(said)})", hint=hint)
         migrate(copy, file, iso(system_clock()), lambda number: None)
         if damaged := [table for table in RECORD if differing(copy, table)]:
             reason = f"{file} is damaged: rows of {', '.join(damaged)} differ from their checksums"
-            raise CorruptError(OPERATION, reason, hint="Restore an older backup; the bank was left as it is.")
+            raise CorruptError(OPERATION, reason, hint="Restore an older backup; the bank was not changed.")
         sql = statements("queries.sql")
         seq = dict(copy.execute(sql["head"]))["seq"]
         held = counts(map(Tallied._make, copy.execute(sql["tally"])), dict(copy.execute(sql["totals"])))

@@ -33,7 +33,7 @@ NEITHER = -1
 """The mark of a database that cannot be read."""
 SEALED = -2
 """The mark of a sealed database."""
-LOST = "Without the key nobody can read the bank, and nobody can make the key again."
+LOST = "Without the key the bank can never be read, and the key cannot be recreated."
 
 _opened: weakref.WeakSet[Any] = weakref.WeakSet()
 """SQLCipher's connections in this process."""
@@ -138,7 +138,7 @@ def connect(path: Path, seal: Seal | None, operation: str, mode: str = "rw", **m
     if seal is None:
         raise SealedError(
             operation,
-            f"the bank {path.stem} is sealed, and no setting says where its key is",
+            f"the bank {path.stem} is sealed, and the setting seal_key is missing",
             hint=f"Set seal_key, as in PIERIA_SEAL_KEY=keyring: or file:PATH. {LOST}",
         )
     opened = ciphered(path, seal, operation, address, is_sealed=True, **more)
@@ -151,7 +151,7 @@ def connect(path: Path, seal: Seal | None, operation: str, mode: str = "rw", **m
                 operation,
                 f"the key of {seal.where} does not open the bank {path.stem}: it is another bank's, or the start of "
                 f"{path} is damaged",
-                hint=f"Set seal_key to where the key is that this bank was sealed with. {LOST}",
+                hint=f"Set seal_key to the place of the key that this bank was sealed with. {LOST}",
             ) from problem
     return opened
 

@@ -184,11 +184,11 @@ class SQLiteStore:
             self._connections.reader() as connection,
         ):
             if not is_up_to_date(connection, self.path):
-                raise self._foreign("open", "it is of an older schema")
+                raise self._foreign("open", "it has an older schema")
 
-    def _foreign(self, operation: str, reason: str = "nothing is written to it") -> ReadOnlyError:
-        hint = "Say `pieria trust` for the project in a terminal of your own, or use another data folder."
-        return ReadOnlyError(operation, f"{self.path} lies in a project that is not trusted: {reason}", hint=hint)
+    def _foreign(self, operation: str, reason: str = "it may not be written") -> ReadOnlyError:
+        hint = "Run `pieria trust` for the project in your own terminal, or use another data folder."
+        return ReadOnlyError(operation, f"{self.path} is in an untrusted project: {reason}", hint=hint)
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Migrate if necessary. If nothing is missing, opening does not wait for writers."""

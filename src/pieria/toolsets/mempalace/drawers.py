@@ -179,7 +179,7 @@ def rename_room(call: Call, wing: str, room: str, new_room: str, new_wing: str |
     counts = bank.places.counts()
     if before not in counts:
         near = alike(before, counts)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "mempalace_get_taxonomy shows what there is."
+        hint = f"Did you mean {' or '.join(near)}?" if near else "mempalace_get_taxonomy lists the wings and rooms."
         raise NotFoundError("room", before, hint=hint)
     after = place(new_wing or wing, new_room, "new_wing" if new_wing else "wing", "new_room")
     if after == before:
@@ -206,7 +206,7 @@ def source_of(bank: Bank, given: str) -> str:
     found = sorted(each for each in bank.count(by="source", include=PUT_AWAY) if _slashed(each).endswith(end))
     if len(found) > 1:
         hint = f"Give more of the path: {' or '.join(_telling(found)[:SOURCES])}."
-        raise InputError("source_file", "a path that tells one source from all others", given, hint=hint)
+        raise InputError("source_file", "a path that matches exactly one source", given, hint=hint)
     return found[0] if found else given
 
 

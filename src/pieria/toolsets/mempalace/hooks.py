@@ -47,7 +47,7 @@ def reconnect(call: Call) -> dict[str, Any]:
     # An empty palace has no vectors yet; that is no fault.
     by_meaning = embedding["usable"] or ("model" in embedding and "note" not in embedding)
     told: dict[str, Any] = {
-        "message": "Every call reads the palace as it is; nothing had to be renewed.",
+        "message": "Every call reads the current palace, so there was nothing to reconnect.",
         "drawers": sum(bank.places.counts().values()),
         "vector_disabled": not by_meaning,
         "pending": embedding.get("pending", 0),

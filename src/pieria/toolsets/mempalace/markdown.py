@@ -28,7 +28,7 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
     bank = call.bank
     folder = call.host.paths.allowed(output_path, "output_path")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("output_path", "an empty folder, or one that is not there yet", output_path)
+        raise InputError("output_path", "an empty or new folder", output_path)
     wanted = place_filter(wing, None)
     places = [place for place in bank.places.counts() if wanted is None or split(place)[0] == wanted]
     if wanted is not None and not places:
@@ -84,7 +84,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         finally:
             aside.unlink(missing_ok=True)
     except OSError as problem:
-        hint = "Take away what was written so far, make room or choose another folder, then export again."
+        hint = "Delete the files written so far, free some space or choose another folder, then export again."
         raise StorageError("export", f"{path} cannot be written ({problem.strerror})", hint=hint) from problem
 
 

@@ -154,11 +154,9 @@ def _why_nothing(bank: Bank, wing: str | None, room: str | None, source: str | N
 
 def _warnings(query: str, found: Any) -> list[str]:
     embedding = found.plan["embedding"]
-    said = [] if query.strip() else ["query: it is empty, and finds nothing."]
+    said = [] if query.strip() else ["query: an empty query finds nothing."]
     if embedding.get("note"):
         said.append(str(embedding["note"]))
     if embedding.get("pending"):
-        said.append(
-            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
-        )
+        said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
     return said

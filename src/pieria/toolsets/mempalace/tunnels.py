@@ -81,7 +81,7 @@ def create_tunnel(
         place(target_wing, target_room, "target_wing", "target_room"),
     )
     if ends[0] == ends[1]:
-        raise InputError("target_room", "another room than the source", target_room)
+        raise InputError("target_room", "a room other than the source", target_room)
     counts = bank.places.counts()
     for where in ends:
         if where not in counts:
@@ -128,7 +128,7 @@ def delete_tunnel(call: Call, tunnel_id: str) -> dict[str, Any]:
     bank = call.bank
     found = next((each for each in every_tunnel(bank) if each.id == tunnel_id.strip()), None)
     if found is None:
-        raise NotFoundError("tunnel", tunnel_id, hint="mempalace_list_tunnels shows the ids there are.")
+        raise NotFoundError("tunnel", tunnel_id, hint="mempalace_list_tunnels shows the ids.")
     bank.unlink(found.link.id)
     return {"tunnel_id": found.id, "deleted": found.id}
 

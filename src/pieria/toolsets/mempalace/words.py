@@ -78,7 +78,7 @@ def filed_within(since: str | None, before: str | None) -> dict[str, str | None]
         except InputError as problem:
             problems.append(problem)
     if len(found) == 2 and found["before"] <= found["since"]:
-        hint = "What was filed on the day of before is left out: for one day give the day after it."
+        hint = "before excludes its own day: for one day, give the next day."
         problems.append(InputError("before", f"a time after since ({since})", before, hint=hint))
     _raise(problems)
     return {"since": stamp(found.get("since")), "until": stamp(found.get("before"))}
@@ -189,7 +189,7 @@ def no_such_room(wanted: str, known: Iterable[str]) -> NotFoundError:
     rooms = list(known)
     # `known` may be bare rooms while the caller also named the wing.
     there = alike(wanted, rooms) or alike(split(wanted)[1], rooms)
-    hint = f"Did you mean {' or '.join(there)}?" if there else "mempalace_list_rooms shows the rooms there are."
+    hint = f"Did you mean {' or '.join(there)}?" if there else "mempalace_list_rooms shows the rooms."
     return NotFoundError("room", wanted, hint=hint)
 
 

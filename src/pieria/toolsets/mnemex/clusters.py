@@ -16,7 +16,7 @@ ALIKE_DIGITS = 2
 ACTIONS = ((0.9, "auto-merge"), (0.75, "llm-review"))
 APART = "keep-separate"
 APPLY, LINK = "apply", "link"
-TAKEN_BACK = "`pieria undo` with the number of that change takes it back."
+TAKEN_BACK = "`pieria undo` with the number of that change reverts it."
 
 
 def cluster_memories(

@@ -13,9 +13,9 @@ from pieria.toolsets.mnemex.words import days, opened, preview, score
 
 SHOWN = 10
 PREVIEW = 100
-FORCED = "force=true promotes it all the same."
+FORCED = "force=true promotes it anyway."
 WHICH = "Must specify memory_id or set auto_detect=true."
-NO_VAULT = "No vault is set, and without one nothing can be promoted: set vault, or LTM_VAULT_PATH."
+NO_VAULT = "No vault is set, so nothing can be promoted: set vault, or LTM_VAULT_PATH."
 
 
 def gc(call: Call, dry_run: bool, archive_instead: bool, limit: int | None = None) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _named(bank: Bank, id: str, force: bool, others_too: bool) -> list[Any]:
 
 def _criteria(fading: Fading) -> str:
     by_uses = f"{fading.promote_uses} uses within {fading.promote_days:g} days"
-    return f"a score of {fading.promote:g} of what is a day old and was used, or {by_uses}"
+    return f"a score of {fading.promote:g} after a day and a use, or {by_uses}"
 
 
 def _candidate(bank: Bank, one: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pieria.toolsets.mnemex.refusals import RefusedError
 from pieria.toolsets.tool import Tool
 from pieria.toolsets.validation import violations
 
-WHERE = {"memory": "search_memory gives the ids there are.", "cluster": "cluster_memories gives the ids there are."}
+WHERE = {"memory": "search_memory returns the ids.", "cluster": "cluster_memories returns the ids."}
 
 
 def succeeded(call: Call, value: Any) -> Any:

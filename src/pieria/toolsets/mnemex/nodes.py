@@ -51,7 +51,7 @@ def create_relation(
     before = {link.id for link in bank.links(from_memory_id, relation=relation)}
     link = bank.link(from_memory_id, to_memory_id, relation, weight=strength, meta=metadata)
     is_new = link.id not in before
-    done = "Created" if is_new else "There was such a relation; it is now as you say:"
+    done = "Created" if is_new else "The relation existed already and was updated:"
     return {
         "relation_id": link.id,
         "from": from_memory_id,

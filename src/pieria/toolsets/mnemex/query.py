@@ -159,7 +159,5 @@ def _warnings(plan: Any, asked: Asked) -> list[str]:
         return []
     said = [str(embedding["note"])] if embedding.get("note") else []
     if embedding.get("pending"):
-        said.append(
-            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
-        )
+        said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
     return said

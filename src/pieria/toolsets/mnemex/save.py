@@ -10,7 +10,7 @@ from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.words import cleaned, opened, tag, warned
 
-FADED = "It scores {score:.2f}, so that the next gc takes it again: touch_memory keeps it."
+FADED = "It scores {score:.2f}, so the next gc removes it again: touch_memory keeps it."
 
 
 def save_memory(

@@ -74,8 +74,8 @@ def opened(bank: Bank, id: str, *, include_removed: bool = False) -> Memory:
 def warned(memory: Memory, more: Iterable[str] = ()) -> Mapping[str, Any]:
     """Return warnings about a saved memory."""
     secrets = [flag.removeprefix(FLAGGED) for flag in memory.flags if flag.startswith(FLAGGED)]
-    said = [f"It seems to hold a secret: {', '.join(secrets)}."] if secrets else []
+    said = [f"It seems to contain a secret: {', '.join(secrets)}."] if secrets else []
     if "private:cut" in memory.flags:
-        said.append("What is marked <private> was left out.")
+        said.append("Parts marked <private> were left out.")
     said += more
     return {"warnings": said} if said else {}

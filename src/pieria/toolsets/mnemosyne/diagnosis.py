@@ -25,8 +25,8 @@ CATEGORIES = {
     "models": ("embedder", "llm", "reranker"),
     "work": ("jobs", "work"),
 }  # fmt: skip
-LINEAGE = "pieria upkeep repair unties what leads nowhere."
-CONFLICTS = "mnemosyne_triple_query shows them; pieria facts invalidate ends what no longer holds."
+LINEAGE = "pieria upkeep repair removes broken links."
+CONFLICTS = "mnemosyne_triple_query shows them; pieria facts invalidate ends the outdated ones."
 
 
 def get_stats(call: Call, bank: str | None = None) -> dict[str, Any]:
@@ -130,9 +130,14 @@ def _between_records(bank: Bank) -> list[Found]:
     if problems:
         lineage: Found = ("lineage", False, told, LINEAGE)
     else:
-        lineage = ("lineage", True, "what was drawn from others has it to stand on", None)
+        lineage = ("lineage", True, "every derived memory has its sources", None)
     if at_odds:
-        conflicts: Found = ("conflicts", False, f"{at_odds:,} subjects with several values of what has one", CONFLICTS)
+        conflicts: Found = (
+            "conflicts",
+            False,
+            f"{at_odds:,} subjects with several values of a single-valued predicate",
+            CONFLICTS,
+        )
     else:
         conflicts = ("conflicts", True, "no triples contradict others", None)
     return [lineage, conflicts]

@@ -124,7 +124,7 @@ def _document(path: Path) -> dict[str, Any] | None:
         # The bank's own import reports what is wrong with the file.
         return None
     except ValueError as problem:
-        raise TransferError(path, "it is JSON that is damaged or was cut off") from problem
+        raise TransferError(path, "its JSON is damaged or cut off") from problem
     if not is_original(document):
         return None
     version = version_of(document)

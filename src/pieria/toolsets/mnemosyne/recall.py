@@ -75,19 +75,17 @@ def _weights(vec: float | None, fts: float | None, importance: float | None) -> 
 
 def _doubts(found: Any) -> list[str]:
     if found and found.is_doubtful:
-        return ["confidence: these are the nearest there are, and probably no answer."]
+        return ["confidence: these are the nearest hits, and probably no answer."]
     return []
 
 
 def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:
-    said = [] if query.strip() else ["query: it is empty, and finds nothing."]
+    said = [] if query.strip() else ["query: an empty query finds nothing."]
     note = embedding.get("reason") or embedding.get("note")
     if note:
         said.append(str(note))
     if weights and not embedding.get("model"):
-        said.append("vec_weight: there are no vectors, so it weighs nothing.")
+        said.append("vec_weight: there are no vectors, so it has no effect.")
     if embedding.get("pending"):
-        said.append(
-            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
-        )
+        said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
     return said

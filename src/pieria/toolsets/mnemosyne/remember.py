@@ -120,11 +120,11 @@ def _seconds_left(bank: Bank, memory: Memory) -> int | None:
 def _noticed(bank: Bank, memory: Memory) -> list[str]:
     noticed = []
     if is_over(memory.valid_until, bank.clock()):
-        noticed.append("valid_until: that is over, so it is not recalled.")
+        noticed.append("valid_until: the time is past, so the memory is not recalled.")
     for flag in memory.flags:
         what, _, kind = flag.partition(":")
         noticed.append(
-            f"content: it seems to hold a secret ({kind}); mnemosyne_forget erases it."
+            f"content: it seems to contain a secret ({kind}); mnemosyne_forget erases it."
             if what == "secret"
             else "content: a part marked <private> was cut."
         )

@@ -63,8 +63,8 @@ def update(call: Call, memory_id: str, content: str | None = None, importance: f
 def invalidate(call: Call, memory_id: str, replacement_id: str | None = None) -> dict[str, Any]:
     bank = call.bank
     if replacement_id is not None and bank.get(replacement_id) is None:
-        hint = "mnemosyne_remember gives the id of what holds now; mnemosyne_recall those there are."
-        raise InputError("replacement_id", "the id of a memory that is there", replacement_id, hint=hint)
+        hint = "mnemosyne_remember returns the id of a new memory; mnemosyne_recall finds existing ones."
+        raise InputError("replacement_id", "the id of an existing memory", replacement_id, hint=hint)
     with _looking_elsewhere(call, memory_id):
         memory, already = _ended(bank, memory_id, replacement_id)
     return {
@@ -182,4 +182,4 @@ def _looking_elsewhere(call: Call, id: str) -> Iterator[None]:
                 raise NotFoundError("memory", id, hint=f"It is in the bank {name}, not in {own}.") from problem
         if "purged" in str(problem.hint):
             raise
-        raise NotFoundError("memory", id, hint="mnemosyne_recall gives the ids there are.") from problem
+        raise NotFoundError("memory", id, hint="mnemosyne_recall returns the ids.") from problem

@@ -25,7 +25,7 @@ CODES: tuple[tuple[type[PieriaError], str], ...] = (
     (Invalid, "VALIDATION_ERROR"),
 )
 OTHERWISE = "INTERNAL_ERROR"
-MISSING = "mem-find and mem-history give the ids there are."
+MISSING = "mem-find and mem-history return the ids."
 
 
 @dataclass(frozen=True, slots=True)

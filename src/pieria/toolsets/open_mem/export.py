@@ -125,9 +125,9 @@ def _told(bank: Bank, incoming: Incoming, plan: Plan) -> Iterator[str]:
     """Yield a warning for each kind of value that the import changed."""
     theirs = sum(record.values.get("scope") == USER for record in incoming.observations)
     if theirs and not bank.is_user_bank:
-        yield f"scope: {theirs:,} belonged to the user there, and belong to the project here."
+        yield f"scope: {theirs:,} of the user's observations now belong to the project."
     if incoming.untold:
-        yield f"narrative: {incoming.untold:,} had none; their titles stand in its place."
+        yield f"narrative: {incoming.untold:,} had none; their titles are used instead."
     if plan.parted:
         shown = ", ".join(plan.parted[:SHOWN])
-        yield f"revisionOf: of two that went on from one revision the later stands; before it stands now {shown}."
+        yield f"revisionOf: two revisions had the same predecessor, so the later one was kept; it now follows {shown}."

@@ -131,23 +131,21 @@ def _joined(places: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
 
 def _out_of_reach(call: Call, scope: str) -> list[str]:
     if scope == EVERYTHING and not call.host.covers(USER_BANK):
-        return ["scope: what is the user's cannot be reached from here; these are the project's."]
+        return ["scope: the user's memories are not available here; these are the project's."]
     return []
 
 
 def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:
-    said = [] if query.strip() else ["query: it is blank, and finds nothing."]
+    said = [] if query.strip() else ["query: a blank query finds nothing."]
     note = embedding.get("reason") or embedding.get("note")
     if note:
         said.append(str(note))
     elif embedding.get("pending"):
-        said.append(
-            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
-        )
+        said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
     return said
 
 
 def _doubts(found: Any) -> list[str]:
     if found and found.is_doubtful:
-        return ["confidence: these are the nearest there are, and probably no answer."]
+        return ["confidence: these are the nearest hits, and probably no answer."]
     return []

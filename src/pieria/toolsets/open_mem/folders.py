@@ -53,7 +53,7 @@ def root_of(paths: Paths, bank: str) -> Path:
     root = Path(os.path.realpath(paths.project or base))
     home = Path(os.path.realpath(Path.home()))
     if paths.project is None and (root == root.parent or home.is_relative_to(root)):
-        hint = "Start the server in the folder of a project."
+        hint = "Start the server in a project's folder."
         raise ConflictError(f"there is no project here to keep {NAME} in", hint=hint)
     return root
 
@@ -71,7 +71,7 @@ def found_in(root: Path) -> Found:
             if stat.S_ISLNK(kind):
                 found.refused[name] = "it is a link"
             elif not stat.S_ISREG(kind):
-                found.refused[name] = "it is no file"
+                found.refused[name] = "it is not a file"
             elif _is_read_only(path) or _is_read_only(folder):
                 found.refused[name] = "it is read-only"
             elif path.stat().st_size > LARGEST:
@@ -137,7 +137,7 @@ def write(root: Path, changes: list[Change]) -> None:
             _check(root, change)
         except OSError as problem:
             reason = f"{change.path.relative_to(root).as_posix()} cannot be looked at ({problem.strerror})"
-            raise StorageError("write", reason, hint="None of the files was written. Ask again.") from problem
+            raise StorageError("write", reason, hint="None of the files was written. Try again.") from problem
     failed: list[tuple[Path, OSError]] = []
     for change in changes:
         try:
@@ -149,7 +149,7 @@ def write(root: Path, changes: list[Change]) -> None:
     if failed:
         named = ", ".join(f"{path.relative_to(root).as_posix()} ({problem.strerror})" for path, problem in failed)
         done = len(changes) - len(failed)
-        hint = f"{done} of {len(changes)} files were written. What is outside of the markers is as it was."
+        hint = f"{done} of {len(changes)} files were written. Text outside the markers was not changed."
         raise StorageError("write", f"not written: {named}", hint=hint) from failed[0][1]
 
 

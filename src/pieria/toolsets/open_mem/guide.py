@@ -9,13 +9,13 @@ from pieria.toolsets.tool import Access, Tool, toolset_in
 
 PACKAGE = __name__.rpartition(".")[0]
 BEGIN = (
-    "Look before you act: mem-find (short hits), mem-history (what stood around one), "
+    "Look before you act: mem-find (short hits), mem-history (its neighbours in time), "
     "mem-get (full text of the few that matter)."
 )
 TYPED = f"Types: {', '.join(TYPES)}. One thing each, with its reason and files; no small talk."
 CHANGING = (
-    "What is no longer right is revised, with the reason; what should never have been kept is removed. "
-    "Put what nobody may see between <private> and </private>; keys and passwords are taken out by themselves."
+    "Revise what is no longer right, with the reason; remove what should never have been kept. "
+    "Put private text between <private> and </private>; keys and passwords are removed automatically."
 )
 LOCKED = "Nothing can be changed here."
 

@@ -77,7 +77,7 @@ def _session(call: Call, session: str, cursor: str | None) -> Answer:
     scope = _audience(call, bank, session)
     [*found] = bank.sessions.list(session=session, kinds=OBSERVED, scope=scope)
     if not found:
-        raise NotFoundError("session", session, hint="mem-history without sessionId lists the sessions there are.")
+        raise NotFoundError("session", session, hint="mem-history without sessionId lists the sessions.")
     page = bank.list(order="oldest", kinds=OBSERVED, session=session, scope=scope, limit=PAGE, cursor=cursor)
     return answer(call, bank, {"items": [_item(call, bank, found[0], page)], "nextCursor": page.cursor})
 

@@ -135,5 +135,5 @@ def standing(bank: Bank, reference: str) -> Lineage:
     memory = bank.get(reference, include_removed=True)
     lineage = Lineage(bank, reference if memory is None else memory.id)
     if lineage.head.removed:
-        raise ConflictError("it was removed", ids=(lineage.head.id,), hint="Create it anew if it is needed after all.")
+        raise ConflictError("it was removed", ids=(lineage.head.id,), hint="Create it again if you need it.")
     return lineage

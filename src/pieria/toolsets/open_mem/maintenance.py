@@ -16,7 +16,7 @@ from pieria.toolsets.open_mem.words import OBSERVED, own_scope
 
 AT_ONCE = 1_000
 DRY_RUN = "folderContextDryRun"
-NONE = "There is nothing to tell of: the block is made of observations, and of what else names files."
+NONE = "There is nothing to show: the block lists observations, and other memories that name files."
 WORDS = {
     DRY_RUN: "dryRun", "folderContextRebuild": "rebuild", "folderContextClean": "clean", "folderContextPurge": "purge",
 }  # fmt: skip
@@ -27,7 +27,7 @@ def maintenance(call: Call, action: str) -> Answer:
     root = root_of(call.host.paths, bank.name)
     found = found_in(root)
     work = _Work(bank, root, found)
-    warnings = [] if found.is_whole else ["The project has so many folders that some were not looked into."]
+    warnings = [] if found.is_whole else ["The project has too many folders, so some were not read."]
     # A caller of a shared folder may not know where it lies.
     where = None if call.host.paths.is_shared else str(root)
     if action == DRY_RUN:

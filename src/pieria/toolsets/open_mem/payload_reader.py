@@ -156,17 +156,17 @@ def read(payload: str) -> Incoming:
 
 
 def refused(problems: list[dict[str, Any]]) -> TransferError:
-    hint = "Nothing was imported: put these right, or leave these records out."
+    hint = "Nothing was imported: correct these records, or leave them out."
     if len(problems) > MOST_TOLD:
         hint = f"{hint} {len(problems) - MOST_TOLD:,} more are not listed."
-    return TransferError("payload", "not every record can be taken", problems[:MOST_TOLD], hint=hint)
+    return TransferError("payload", "some records are invalid", problems[:MOST_TOLD], hint=hint)
 
 
 def _unwrapped(payload: str) -> dict[str, Any]:
     try:
         document = parsed(payload)
     except ValueError as problem:
-        hint = "It is what stands in the file of an export; the name of the file is none."
+        hint = "Give the content of an export file, not its name."
         raise InputError("payload", "the JSON text of a payload", payload, hint=hint) from problem
     for name in ("data", "payload"):
         # Unwrap the whole reply of mem-export, or its data.

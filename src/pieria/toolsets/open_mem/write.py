@@ -15,7 +15,7 @@ from pieria.toolsets.open_mem.words import ARCHIVED, KIND, USER, Screened, kept_
 
 MADE_BY = "mem-create"
 DEFAULT = 3
-PUT_AWAY = "It is archived, and so is the revision: no search finds it until somebody recovers it."
+PUT_AWAY = "It is archived, and so is the revision: no search finds it until it is recovered."
 ENGINE = {"title": "title", "narrative": "text", "concepts": "tags"}
 """Parameters passed on unchanged, with the engine's names."""
 
@@ -73,7 +73,7 @@ def revise(
     if all(_bare(kept_of(bank, value)) == _bare(held[name]) for name, value in given.items()):
         name = next(iter(given))
         hint = f"{head.id} says so already, and a reason alone changes nothing."
-        raise InputError(name, "something else than what is there", given[name], hint=hint)
+        raise InputError(name, "at least one changed value", given[name], hint=hint)
     changes: dict[str, Any] = {ENGINE[name]: value for name, value in given.items() if name in ENGINE}
     if type is not None:
         changes["body"] = {**head.body, "type": type}
@@ -94,7 +94,7 @@ def remove(call: Call, id: str, reason: str | None = None) -> Answer:
     lineage = standing(bank, id)
     head = lineage.head
     if id not in (head.id, head.reference):
-        hint = f"Remove {head.id}, once you have seen that it is what should go."
+        hint = f"Read {head.id} first, then remove it if it is the right one."
         raise ConflictError("it was revised", ids=(head.id,), hint=hint)
     removed = bank.remove(head.id, reason=reason)
     sum_up(bank, removed)

@@ -11,7 +11,7 @@ from pieria.errors import AccessError, NotFoundError, RepoError
 from pieria.record import check
 from pieria.toolsets.host import Host
 
-HINT = "sessions_start gives a session's id. One that expired is over: what was learnt in it is kept."
+HINT = "sessions_start returns a session's id. An expired session is closed, and its knowledge is kept."
 
 
 def begun(host: Host, goal: str, **values: Any) -> Any:

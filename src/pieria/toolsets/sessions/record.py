@@ -14,19 +14,19 @@ from pieria.toolsets.sessions.envelope import told
 EXTRACTING, READY, FAILED = "extracting", "ready", "failed"
 LONGEST = 600.0
 """Longest wait of a call, in seconds; the work goes on after that."""
-AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard gives it up."
-LATER = "It goes on, and nothing is lost: sessions_state tells when it is done."
+AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard deletes it."
+LATER = "It continues, and nothing is lost: sessions_state shows when it is done."
 RECENT = 5
 """How many steps `state` shows."""
 REFUSALS = frozenset(
     ("not_collecting", "not_ready", "not_idle", "not_discardable", "invalid_operation", "session_failed")
 )
 NEXT = {
-    "idle": "Its work is over: sessions_start begins another session.",
-    "collecting": "sessions_close ends the work first. With auto_commit, what was learnt is kept by itself.",
-    "extracting": "It ends by itself: sessions_state tells when.",
-    "ready": "Its work is over: sessions_commit keeps what waits, and sessions_discard gives it up.",
-    "failed": "sessions_commit tries again, and sessions_discard gives it up.",
+    "idle": "The session is finished: sessions_start starts another.",
+    "collecting": "Call sessions_close first. With auto_commit, its knowledge is committed automatically.",
+    "extracting": "Extraction is running: sessions_state shows when it is done.",
+    "ready": "Extraction is done: sessions_commit keeps its knowledge, and sessions_discard deletes it.",
+    "failed": "sessions_commit tries again, and sessions_discard deletes it.",
 }
 """Hints by session state. They name tools; the engine's own hints name its functions."""
 

@@ -31,7 +31,7 @@ def node_in(bank: Bank, node_id: str) -> Any:
 
 
 def no_such(node_id: str) -> NotFoundError:
-    hint = "sessions_recall, sessions_latest and sessions_nodes give the ids there are."
+    hint = "sessions_recall, sessions_latest and sessions_nodes return the ids."
     return NotFoundError("node", node_id, hint=hint)
 
 

@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 
 @click.command("remove-bank", cls=Command)
-@click.option("--dry-run", is_flag=True, help="Show what would go, and remove nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where nobody sits at the terminal.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
 @click.pass_obj
 def remove_bank(call: Call, /, dry_run: bool, yes: bool) -> None:
-    """Remove the whole bank that --bank names, for good: all it holds, and its past.
+    """Remove the whole bank that --bank names for good, with its history.
 
-    It shows what goes and asks first. There is no way back but `pieria backup` before and `pieria restore` after. What
-    was removed is shown, and what it could not reach. Another process that has the bank's file open is in the way.
+    The command shows what the bank holds and asks first. The only way back is a backup: run `pieria backup` before.
+    Afterwards it lists what it removed, and the places that it could not clean. It fails while another process has
+    the bank's file open.
     """
     if call.bank is None:
-        raise click.UsageError("name the bank with --bank: none is removed unnamed", click.get_current_context())
+        raise click.UsageError("name the bank to remove with --bank", click.get_current_context())
     name = check_bank_name(call.bank)
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     if not (dry_run or yes or is_asked):
-        hint = "nobody can be asked here: say --yes to remove it, or --dry-run to see what would go"
+        hint = "there is no terminal to ask at: pass --yes to remove the bank, or --dry-run for a preview"
         raise click.UsageError(hint, click.get_current_context())
     from pieria.capture.bank_removal import remove_bank as removed
 
@@ -52,14 +53,14 @@ def _ask(report: RemovalReport) -> None:
 
     for line in _lines(report):
         sys.stderr.write(f"  {inert(line, one_line=True)}\n")
-    if not click.confirm(f"Remove the bank {report.bank} for good, with all of this?", err=True):
+    if not click.confirm(f"Remove the bank {report.bank} and all of this for good?", err=True):
         sys.stderr.write("nothing was removed\n")
         click.get_current_context().exit(1)
 
 
 def _lines(report: RemovalReport) -> Iterator[str]:
     yield str(report.path)
-    yield "  ".join(f"{what} {number:,}" for what, number in report.erased.items() if number) or "it is empty"
+    yield "  ".join(f"{what} {number:,}" for what, number in report.erased.items() if number) or "the bank is empty"
     for place in report.unreached:
         yield f"not reached: {place}"
 

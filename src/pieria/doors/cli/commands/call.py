@@ -36,14 +36,14 @@ def _tools(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Comp
 @click.command(name="call", cls=Command)
 @click.argument("tool", required=False, shell_complete=_tools)
 @click.argument("arguments", required=False)
-@click.option("--list", "listed", is_flag=True, help="Show the tools there are; of a TOOL, what it takes.")
+@click.option("--list", "listed", is_flag=True, help="List all tools; with TOOL, show its parameters.")
 @speaking
 @click.pass_context
 def call_tool(ctx: click.Context, /, tool: str | None, arguments: str | None, listed: bool) -> None:
     """Call one tool, as an agent would, and print its reply as JSON.
 
-    The arguments are one JSON object, by default an empty one; - reads it from standard input. Ends with exit code 1
-    where the tool answers with an error.
+    ARGUMENTS is a JSON object, empty by default; - reads it from standard input. Exits with 1 if the tool returns an
+    error.
     """
     from pieria.toolsets import registry
 
@@ -54,7 +54,7 @@ def call_tool(ctx: click.Context, /, tool: str | None, arguments: str | None, li
         documents = {"tools": [_as_dict(tools, one) for one in chosen]}
         call.reply(documents, lambda: _shown(chosen, tool is not None), [one.name for one in chosen])
     elif tool is None:
-        raise click.UsageError("the TOOL is missing; `pieria call --list` shows the tools there are", ctx)
+        raise click.UsageError("the TOOL is missing; `pieria call --list` shows all tools", ctx)
     else:
         reply = replied(call, tool, _read(arguments))
         call.print_json(reply.value)

@@ -27,14 +27,14 @@ HOST = "generic"
 
 
 @click.command(cls=Command)
-@click.option("--host", default=HOST, show_default=True, metavar="NAME", help="What the agent is called.")
-@click.option("--session", metavar="ID", help="The session, where the events do not say.")
+@click.option("--host", default=HOST, show_default=True, metavar="NAME", help="The agent's name.")
+@click.option("--session", metavar="ID", help="The session of events that name none.")
 @click.pass_obj
 def capture(call: Call, /, host: str, session: str | None) -> None:
-    """Keep events of an agent's session: JSON on stdin, one object, a list of them, or one a line.
+    """Store events of an agent's session. Standard input is JSON: one object, a list of them, or one a line.
 
-    docs/capture.md names the fields. An event that is told twice is kept once. What is private and what is a secret is
-    cut before anything is written. Of several, those that are well are kept, and the others told.
+    docs/capture.md describes the fields. A repeated event is stored once. Private parts and secrets are removed before
+    anything is written. Invalid events are reported; the others are stored.
     """
     from pieria.capture.drain import Drain
 
@@ -56,7 +56,7 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.console import line
 
-        yield line((f"{done.kept:,} kept", "green"), (f", {done.repeated:,} known already", "dim"))
+        yield line((f"{done.kept:,} kept", "green"), (f", {done.repeated:,} already stored", "dim"))
 
     call.reply(document, people, [str(done.kept)])
     if len(problems) == 1:
@@ -69,7 +69,9 @@ def _read() -> list[Any]:
     """Return the events; a line that is not JSON is replaced by its error. Raise the errors if no line is JSON."""
     written = sys.stdin.buffer.read(MOST + 1)
     if len(written) > MOST:
-        raise InputError("standard input", f"at most {MOST:,} bytes", written, hint="Tell it in several calls.")
+        raise InputError(
+            "standard input", f"at most {MOST:,} bytes", written, hint="Split the events into several calls."
+        )
     text = decoded(written, "standard input")
     try:
         whole = parsed(text)
@@ -85,7 +87,7 @@ def _line(line: str, number: int) -> Any:
     try:
         return parsed(line)
     except ValueError as problem:
-        hint = f"Line {number} is not: {problem}."
+        hint = f"Line {number} is not JSON: {problem}."
         return InputError("standard input", "JSON: an object, a list, or one object a line", line, hint=hint)
 
 

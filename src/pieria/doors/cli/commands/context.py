@@ -23,34 +23,44 @@ HOSTS = ("claude-code", "codex", "gemini", "generic")
 
 
 @click.command(cls=Command)
-@click.option("--query", metavar="TEXT", help="What it shall be about, such as a prompt.")
-@click.option("--file", "--files", "files", metavar="PATH", multiple=True, help="A file that it shall be about.")
-@click.option("--place", metavar="WING[/ROOM]", help="Only what is kept there; standing rules as ever.")
+@click.option("--query", metavar="TEXT", help="Select memories on this topic, such as a prompt.")
 @click.option(
-    "--budget", "budget_tokens", type=WHOLE, metavar="TOKENS", help="As many tokens at most; 2,000 otherwise."
+    "--file", "--files", "files", metavar="PATH", multiple=True, help="Select memories on this file; may be repeated."
 )
-@click.option("--session", metavar="ID", help="The session that it is for; as of its moment, where one is kept.")
-@click.option("--keep", is_flag=True, help="Keep the moment for the session: it is told the same from now on.")
-@click.option("--anew", is_flag=True, help="Do not look at the moment that is kept.")
-@click.option("--known-at", type=TIME, help="As the bank knew it then.")
+@click.option("--place", metavar="WING[/ROOM]", help="Only memories of this place; standing rules always appear.")
 @click.option(
-    "--hook", type=OneOf(*HOSTS), metavar="HOST", help="Be the hook of a host: claude-code, codex, gemini, or generic."
+    "--budget", "budget_tokens", type=WHOLE, metavar="TOKENS", help="At most this many tokens; 2,000 by default."
 )
 @click.option(
-    "--within", type=NUMBER, metavar="SECONDS", help="With --hook: end after so long at the latest, with nothing said."
+    "--session", metavar="ID", help="The session that gets the context, as of its stored moment if --keep stored one."
+)
+@click.option("--keep", is_flag=True, help="Give this session the same context from now on.")
+@click.option("--anew", is_flag=True, help="Ignore the stored moment of the session.")
+@click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
+@click.option(
+    "--hook",
+    type=OneOf(*HOSTS),
+    metavar="HOST",
+    help="Act as a hook of this host: claude-code, codex, gemini or generic.",
+)
+@click.option(
+    "--within",
+    type=NUMBER,
+    metavar="SECONDS",
+    help="With --hook: end after this time, without context if none is ready.",
 )
 @click.option(
     "--fallback-data",
     metavar="FOLDER",
-    help="With --hook: the folder of the banks where neither environment nor project names one.",
+    help="With --hook: the folder of the banks, if neither the environment nor the project sets one.",
 )
 @click.pass_obj
 def context(call: Call, /, hook: str | None, within: float | None, fallback_data: str | None, **values: Any) -> None:
-    """Print what an agent is told unasked: standing rules, pins, open threads, an index, details.
+    """Print what an agent should know before it asks: rules, pinned memories, open threads, an index, details.
 
-    All of it stands behind a fence as data, within a budget of tokens. With --hook the host's payload is read from
-    standard input, and what comes out is what that host puts before its model; whatever goes wrong then, the exit
-    code is 0. Nothing is written but the moment of a session, where that is to be kept.
+    The text is fenced as data and fits a budget of tokens. With --hook, the command reads the host's payload from
+    standard input and prints the text for its model in the host's format. The exit code is then always 0. Only --keep
+    writes to the bank.
     """
     if hook is not None:
         from pieria.doors.cli.hooked import answer
@@ -65,10 +75,10 @@ def context(call: Call, /, hook: str | None, within: float | None, fallback_data
 
 
 NOTHING = (
-    "There is nothing to tell: nothing that bears on it is remembered. `pieria hooks install` has agents' work "
-    "remembered, `pieria mine` brings in what is there."
+    "There is no context yet: the bank holds no matching memories. `pieria hooks install` records agents' sessions, "
+    "`pieria mine` imports files."
 )
-NO_ROOM = "There is no room for what there is to tell: allow more with --budget."
+NO_ROOM = "The budget is too small for any memory: raise it with --budget."
 
 wake_up = copy(context)
 wake_up.name = "wake-up"

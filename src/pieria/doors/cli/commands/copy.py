@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.option("--to", required=True, metavar="WHERE",
-              help="The folder, or the address of the server, as --data takes it.")  # fmt: skip
-@click.option("--as", "name", metavar="NAME", help="What the copy is called there; otherwise as the bank is.")
+              help="The target folder or server address, written as for --data.")  # fmt: skip
+@click.option("--as", "name", metavar="NAME", help="The name of the copy; the bank's name by default.")
 @click.pass_obj
 def copy(call: Call, /, to: str, name: str | None) -> None:
-    """Copy a whole bank, its past included, to another folder or server.
+    """Copy a whole bank, with its history, to another folder or server.
 
-    Every row and vector is compared, and some questions are asked of both, before the copy is there under its name. A
-    bank that is there is never written over. The one that is copied stays as it is, and may be in use.
+    Before the copy gets its name, every row and vector is compared, and some questions are asked of both banks. An
+    existing bank is never overwritten. The original does not change, and may be in use.
     """
     from pieria import copy as copy_bank
     from pieria.workspace import refuse_doubted

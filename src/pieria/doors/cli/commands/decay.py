@@ -20,12 +20,12 @@ PICTURE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1)
 @click.option("-k", "-n", "--limit", "k", type=click.IntRange(1, 10_000), default=20, show_default=True,
-              help="How many at most.")  # fmt: skip
+              help="At most this many.")  # fmt: skip
 @click.pass_context
 def review(ctx: click.Context, /, ids: tuple[str, ...], k: int) -> None:
-    """List what is about to be forgotten, the most urgent first; with IDS, count a review of these.
+    """List memories that will soon be forgotten, most urgent first. With IDS, record a review of these memories.
 
-    Exits with 1 where one of them is not there.
+    Exits with 1 if one of the IDS does not exist.
     """
     call: Call = ctx.obj
     if not ids:
@@ -54,11 +54,11 @@ def review(ctx: click.Context, /, ids: tuple[str, ...], k: int) -> None:
 
 @click.command(cls=Command)
 @click.argument("id")
-@click.option("--png", type=PICTURE, help="Draw it into this file.")
-@click.option("--svg", type=PICTURE, help="Draw it into this file, to any size.")
+@click.option("--png", type=PICTURE, help="Write the plot to this file.")
+@click.option("--svg", type=PICTURE, help="Write the plot to this file; it scales to any size.")
 @click.pass_obj
 def decay(call: Call, /, id: str, png: Path | None, svg: Path | None) -> None:
-    """Draw how a memory fades: what is left of it, when a review is due, and when it is forgotten."""
+    """Plot how a memory fades: its retention, when a review is due, and when it is forgotten."""
     with call.opened(reading=True) as bank:
         curve = bank.upkeep.curve(id)
     if png is not None:

@@ -38,7 +38,7 @@ def for_each(call: Call, ids: Iterable[str], done: str, verb: Callable[[str], Me
 
 def became(done: str, memory: Memory, begun: datetime) -> tuple[str, str]:
     """Return a label and its style. A memory whose version is older than the command was left unchanged."""
-    return (f"{done} ", "green") if memory.known_from >= begun else ("as it was ", "dim")
+    return (f"{done} ", "green") if memory.known_from >= begun else ("unchanged ", "dim")
 
 
 def _said(done: str, memories: Iterable[Memory], begun: datetime) -> Iterator[RenderableType]:

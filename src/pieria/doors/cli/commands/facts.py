@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @click.group(cls=Group)
 def facts() -> None:
-    """Keep and query facts: a subject, a predicate and an object, with the time for which they hold."""
+    """Store and query facts: a subject, a predicate and an object, with the time when they are valid."""
 
 
 def _triple(function: Function) -> Function:
@@ -34,27 +34,29 @@ def _triple(function: Function) -> Function:
 def _evidence(function: Function) -> Function:
     for option in (
         click.option("--source", metavar="SOURCE", help="Where it comes from."),
-        click.option("--memory", metavar="ID", help="The memory it was drawn from; it goes when that is purged."),
-        click.option("--confidence", type=NUMBER, help="How sure it is, from 0 to 1."),
+        click.option(
+            "--memory", metavar="ID", help="The memory that states it; a purge of the memory erases the fact too."
+        ),
+        click.option("--confidence", type=NUMBER, help="How certain it is, from 0 to 1."),
     ):
         function = option(function)
     return function
 
 
 _jsonl = click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each fact.")
-_known_at = click.option("--known-at", type=TIME, help="As the bank knew it then.")
-_limit = click.option("-n", "--limit", type=WHOLE, help="How many at most, the last ones.")
+_known_at = click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
+_limit = click.option("-n", "--limit", type=WHOLE, help="At most this many, the last ones.")
 
 
 @facts.command()
 @_triple
-@click.option("--valid-from", type=TIME, help="From when on it holds.")
-@click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds; a date means to its end.")
+@click.option("--valid-from", type=TIME, help="Valid from this time on.")
+@click.option("--valid-until", type=TIME_AHEAD, help="Valid until this time; a date includes that day.")
 @_evidence
 @speaking
 @click.pass_obj
 def add(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
-    """State a fact. The same one again is confirmed or widened, and never doubled."""
+    """State a fact. Stating it again confirms or extends it, and never duplicates it."""
     with call.opened() as bank:
         fact = bank.facts.add(subject, predicate, object, **given(values))
     _answer_one(call, "stated", fact)
@@ -62,12 +64,12 @@ def add(call: Call, /, subject: str, predicate: str, object: str, **values: Any)
 
 @facts.command()
 @_triple
-@click.option("--at", type=TIME, help="From when on; now otherwise.")
+@click.option("--at", type=TIME, help="Valid from this time on; now by default.")
 @_evidence
 @speaking
 @click.pass_obj
 def supersede(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
-    """State a fact, and end what else held for the subject and predicate."""
+    """State a fact, and end all other values of its subject and predicate."""
     with call.opened() as bank:
         fact = bank.facts.supersede(subject, predicate, object, **given(values))
     _answer_one(call, "stated", fact)
@@ -75,12 +77,12 @@ def supersede(call: Call, /, subject: str, predicate: str, object: str, **values
 
 @facts.command()
 @_triple
-@click.option("--at", type=TIME, help="From when on it no longer holds; now otherwise.")
-@click.option("--reason", help="Why.")
+@click.option("--at", type=TIME, help="The time when it stopped being valid; now by default.")
+@click.option("--reason", help="The reason.")
 @speaking
 @click.pass_obj
 def invalidate(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
-    """Say that a fact no longer holds."""
+    """Mark a fact as no longer valid."""
     with call.opened() as bank:
         ended = bank.facts.invalidate(subject, predicate, object, **given(values))
     _answer(call, ended)
@@ -88,25 +90,27 @@ def invalidate(call: Call, /, subject: str, predicate: str, object: str, **value
 
 @facts.command()
 @click.argument("fact_id", metavar="ID")
-@click.option("--reason", help="Why.")
-@click.option("--purge", is_flag=True, help="Erase it for good, with every version of it.")
-@click.option("--dry-run", is_flag=True, help="With --purge: say what would go, no more.")
-@click.option("--as-told", metavar="DIGEST", help="Refuse where what goes is not what --dry-run told; its digest.")
+@click.option("--reason", help="The reason.")
+@click.option("--purge", is_flag=True, help="Erase it for good, with all its versions.")
+@click.option("--dry-run", is_flag=True, help="With --purge: only show what would be erased.")
+@click.option(
+    "--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before erasing.")
 @speaking
 @click.pass_obj
 def remove(
     call: Call, /, fact_id: str, reason: str | None, purge: bool, dry_run: bool, as_told: str | None, yes: bool
 ) -> None:
-    """Take back a fact that should not have been stated. It stays on record.
+    """Remove a fact that should not have been stated. It stays in the history.
 
-    --purge erases it instead. It asks first where a person sits at the terminal; it cannot be undone, and shows what
-    it could not reach.
+    --purge erases it instead, which cannot be undone. On a terminal the command asks first. Afterwards it lists the
+    places that it could not clean.
     """
     if not purge and (dry_run or as_told or yes):
         raise click.UsageError("--dry-run, --as-told and --yes go with --purge", click.get_current_context())
     if purge and reason is not None:
-        raise click.UsageError("a purge keeps nothing, so it takes no --reason", click.get_current_context())
+        raise click.UsageError("--purge keeps nothing, so it takes no --reason", click.get_current_context())
     with call.opened() as bank:
         if not purge:
             _answer_one(call, "removed", bank.facts.remove(fact_id, reason=reason))
@@ -133,7 +137,7 @@ def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
     for fact in bank.facts.history(fact_id)[-1:]:
         said = inert(f"{fact.subject} {fact.predicate} {fact.object}", one_line=True)
         sys.stderr.write(f"  {inert(fact_id)}  {said}\n")
-    if not click.confirm("Erase for good, with every version of it?", err=True):
+    if not click.confirm("Erase this for good, with all its versions?", err=True):
         sys.stderr.write("nothing was erased\n")
         click.get_current_context().exit(1)
     return told.digest
@@ -147,15 +151,15 @@ def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
 @click.option(
     "--direction", type=OneOf("both", "out", "in"), help="ENTITY as subject (out), as object (in), or either."
 )
-@click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now.")
+@click.option("--valid-at", type=TIME, help="Facts that were valid at this time, instead of now.")
 @_known_at
-@click.option("--history", is_flag=True, default=None, help="Of all times.")
+@click.option("--history", is_flag=True, default=None, help="Facts of all times.")
 @_limit
 @_jsonl
 @speaking
 @click.pass_obj
 def query(call: Call, /, jsonl: bool, **values: Any) -> None:
-    """Show the facts about ENTITY, or those that match the options, as they hold now."""
+    """Show the facts about ENTITY, or those that match the options, that are valid now."""
     with call.opened(reading=True) as bank:
         found = bank.facts.query(**given(values))
     _answer(call, found, jsonl)
@@ -169,7 +173,7 @@ def query(call: Call, /, jsonl: bool, **values: Any) -> None:
 @speaking
 @click.pass_obj
 def timeline(call: Call, /, entity: str | None, jsonl: bool, **values: Any) -> None:
-    """Show the facts of all times, about ENTITY or all, in the order in which they began to hold."""
+    """Show the facts of all times, all or those about ENTITY, ordered by their start."""
     with call.opened(reading=True) as bank:
         found = bank.facts.timeline(entity, **given(values))
     _answer(call, found, jsonl)
@@ -188,12 +192,12 @@ def history(call: Call, /, fact_id: str, jsonl: bool) -> None:
 
 
 @facts.command()
-@click.option("--subject", metavar="NAME", help="Only of this subject.")
-@click.option("--predicate", metavar="NAME", help="Only of this predicate.")
+@click.option("--subject", metavar="NAME", help="Only with this subject.")
+@click.option("--predicate", metavar="NAME", help="Only with this predicate.")
 @speaking
 @click.pass_obj
 def conflicts(call: Call, /, **values: Any) -> None:
-    """Show where facts contradict each other: a single-valued predicate with several objects at one time."""
+    """Show facts that contradict each other: several objects at a time for a single-valued predicate."""
     with call.opened(reading=True) as bank:
         found = bank.facts.conflicts(**given(values))
     involved = [fact for conflict in found for fact in conflict.facts]
@@ -211,7 +215,7 @@ def conflicts(call: Call, /, **values: Any) -> None:
 )
 @click.pass_obj
 def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
-    """Say how many values a predicate has at a time, and show which facts are against it."""
+    """Declare whether a predicate has one value at a time, and show the facts that conflict with this."""
     with call.opened() as bank:
         against = bank.facts.declare(predicate, single_valued)
     involved = [fact for conflict in against for fact in conflict.facts]
@@ -221,7 +225,7 @@ def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
 
         yield line(("declared ", "green"), (predicate, "bold"), "  single-valued" if single_valued else "  many-valued")
         if involved:
-            yield line(("against it:", "yellow"))
+            yield line(("in conflict with this:", "yellow"))
             yield from _stated(involved)
 
     document = {
@@ -235,7 +239,7 @@ def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
 @facts.command()
 @click.pass_obj
 def predicates(call: Call, /) -> None:
-    """Show the predicates in use and those declared."""
+    """Show the predicates that are in use or declared."""
     with call.opened(reading=True) as bank:
         found = bank.facts.predicates()
     rows = [(one.name, f"{one.facts:,}{'  single-valued' if one.single_valued else ''}") for one in found]
@@ -248,28 +252,28 @@ def predicates(call: Call, /) -> None:
 @click.argument("of")
 @click.pass_obj
 def alias(call: Call, /, name: str, of: str) -> None:
-    """Make NAME another name of the entity OF, in every look-up."""
+    """Make NAME another name of the entity OF in every look-up."""
     with call.opened() as bank:
         entity = bank.facts.alias(name, of)
     rows = [(entity.name, ", ".join(entity.aliases))]
-    _answer_named(call, entity.as_dict(), ("entity", "also"), rows, "")
+    _answer_named(call, entity.as_dict(), ("entity", "other names"), rows, "")
 
 
 @facts.command()
 @click.argument("name")
 @click.pass_obj
 def unalias(call: Call, /, name: str) -> None:
-    """Take an alias back: NAME is an entity of its own again."""
+    """Remove an alias: NAME is an entity of its own again."""
     with call.opened() as bank:
         entity = bank.facts.unalias(name)
     rows = [(entity.name, ", ".join(entity.aliases))]
-    _answer_named(call, entity.as_dict(), ("entity", "also"), rows, "")
+    _answer_named(call, entity.as_dict(), ("entity", "other names"), rows, "")
 
 
 @facts.command()
 @click.pass_obj
 def aliases(call: Call, /) -> None:
-    """Show every alias and the entity it stands for."""
+    """Show every alias with its entity."""
     with call.opened(reading=True) as bank:
         found = bank.facts.aliases()
     _answer_named(call, {"aliases": found}, ("alias", "entity"), found.items(), "No aliases.")
@@ -279,7 +283,7 @@ def aliases(call: Call, /) -> None:
 @click.argument("prefix", required=False)
 @click.pass_obj
 def entities(call: Call, /, prefix: str | None) -> None:
-    """Show the entities that stand in facts, all of them or those whose name begins with PREFIX."""
+    """Show the entities in facts: all, or those with a name that starts with PREFIX."""
     with call.opened(reading=True) as bank:
         found = bank.facts.entities(prefix or "")
     rows = [(one.name, "  ".join([f"{one.facts:,}", *one.aliases])) for one in found]
@@ -290,7 +294,7 @@ def entities(call: Call, /, prefix: str | None) -> None:
 @facts.command()
 @click.pass_obj
 def stats(call: Call, /) -> None:
-    """Show how many facts there are."""
+    """Show counts of facts, entities and predicates."""
     with call.opened(reading=True) as bank:
         found = bank.facts.stats().as_dict()
 

@@ -21,26 +21,28 @@ _FILTERS = (
     click.option("-t", "--tag", "tags", metavar="TAG", multiple=True, help="Only with this tag."),
     click.option("--entity", "entities", metavar="NAME", multiple=True, help="Only about this entity."),
     click.option("--file", "files", metavar="PATH", multiple=True, help="Only about this file."),
-    click.option("--place", metavar="WING[/ROOM]", help="Only kept there; */ROOM is a room of any wing."),
-    click.option("--scope", type=OneOf(*SCOPES), multiple=True, help="Only of this scope."),
-    click.option("--session", metavar="ID", help="Only of this session, with what it said to itself."),
-    click.option("--channel", metavar="NAME", help="Only of this channel, with what its sessions shared."),
+    click.option("--place", metavar="WING[/ROOM]", help="Only in this place; */ROOM matches that room in any wing."),
+    click.option("--scope", type=OneOf(*SCOPES), multiple=True, help="Only with this scope."),
+    click.option("--session", metavar="ID", help="Only from this session, its private memories included."),
+    click.option("--channel", metavar="NAME", help="Only from this channel, its sessions' private memories included."),
     click.option("--author", metavar="NAME", help="Only by this author."),
     click.option("--author-type", type=OneOf(*AUTHOR_TYPES), help="Only by this type of author."),
     click.option("--source", metavar="SOURCE", help="Only from this source."),
-    click.option("--meta", type=PAIRS, multiple=True, help="Only with this in meta; key:=JSON for other than text."),
-    click.option("--since", type=TIME, help="Only said or happened then or later."),
-    click.option("--until", type=TIME, help="Only said or happened before; a date means to its end."),
-    click.option("--used-since", type=TIME, help="Only used then or later; to be written is a use."),
-    click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now."),
-    click.option("--known-at", type=TIME, help="As the bank knew it then."),
+    click.option("--meta", type=PAIRS, multiple=True, help="Only with this value in meta; key:=JSON if not text."),
+    click.option("--since", type=TIME, help="Only said, or happened, at this time or later."),
+    click.option("--until", type=TIME, help="Only said, or happened, before this time; a date includes that day."),
+    click.option("--used-since", type=TIME, help="Only used at this time or later; writing counts as a use."),
+    click.option("--valid-at", type=TIME, help="Memories that were valid at this time, instead of now."),
+    click.option("--known-at", type=TIME, help="Use what the bank knew at this time."),
     click.option("--status", type=OneOf(*STATUSES), multiple=True,
-                 help="Only active, promoted, archived, proposed or declined; otherwise active and promoted."),
+                 help="Only active, promoted, archived, proposed or declined; active and promoted by default."),
 )  # fmt: skip
 
 _BEYOND = (
-    click.option("--include", type=OneOf(*INCLUDED), multiple=True, help="What is left out otherwise."),
-    click.option("--pinned/--not-pinned", default=None, help="Only what is pinned, or only what is not."),
+    click.option(
+        "--include", type=OneOf(*INCLUDED), multiple=True, help="Also include these, which are left out by default."
+    ),
+    click.option("--pinned/--not-pinned", default=None, help="Only pinned memories, or only others."),
 )
 
 

@@ -25,12 +25,18 @@ SHOWN = 20
 
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--source", metavar="SOURCE", help="Everything that came from there: a file, an address, a run taken in.")
-@click.option("--of-session", metavar="ID", help="Everything that was said or learnt in this session.")
-@click.option("--dry-run", is_flag=True, help="With --source, --of-session or --purge: say what would go, no more.")
-@click.option("--as-told", metavar="DIGEST", help="Refuse where what goes is not what --dry-run told; its digest.")
-@click.option("--reason", help="Why; its history shows it.")
-@click.option("--purge", is_flag=True, help="Erase them for good: every version, and what was drawn from them.")
+@click.option(
+    "--source", metavar="SOURCE", help="Everything from this source: a file, an address, or an ingested experience."
+)
+@click.option("--of-session", metavar="ID", help="Everything said or learned in this session.")
+@click.option(
+    "--dry-run", is_flag=True, help="With --source, --of-session or --purge: only show what would be removed."
+)
+@click.option(
+    "--as-told", metavar="DIGEST", help="Refuse if the digest differs from this one, which --dry-run printed."
+)
+@click.option("--reason", help="The reason, which the history shows.")
+@click.option("--purge", is_flag=True, help="Erase them for good: every version, and everything derived from them.")
 @click.option("--yes", is_flag=True, help="Do not ask before erasing.")
 @expecting
 @speaking
@@ -48,17 +54,18 @@ def forget(
     yes: bool,
     unless_changed_since: str | None,
 ) -> None:
-    """Remove memories: they are no longer found, and `pieria unforget` brings them back.
+    """Remove memories, so that no search finds them. `pieria unforget` restores them.
 
-    With --source or --of-session it is everything that came from there, and what was drawn from nothing else: one
-    change, which `pieria undo` takes back.
+    --source and --of-session remove everything from there, and everything derived from that alone. This is one change,
+    which `pieria undo` reverts.
 
-    --purge erases them instead. It asks first where a person sits at the terminal, and then erases what it told or
-    nothing; it cannot be undone, and shows what was erased and what it could not reach.
+    --purge erases the memories instead, which cannot be undone. On a terminal the command first shows them and asks. It
+    erases nothing if they have changed since. Afterwards it lists what it erased, and the places that it could not
+    clean.
     """
     from_there = source is not None or of_session is not None
     if bool(ids) == from_there:
-        raise click.UsageError("name either ids, or where it all came from", click.get_current_context())
+        raise click.UsageError("give either ids, or --source or --of-session", click.get_current_context())
     if (dry_run or as_told) and not (from_there or purge):
         raise click.UsageError(
             "--dry-run and --as-told go with --source, --of-session or --purge", click.get_current_context()
@@ -66,7 +73,7 @@ def forget(
     if unless_changed_since is not None and from_there:
         raise click.UsageError("--unless-changed-since goes with ids", click.get_current_context())
     if purge and reason is not None:
-        raise click.UsageError("a purge keeps nothing, so it takes no --reason", click.get_current_context())
+        raise click.UsageError("--purge keeps nothing, so it takes no --reason", click.get_current_context())
     do: Callable[..., Forgotten | Receipt]
     with call.opened() as bank:
         if from_there:
@@ -88,7 +95,7 @@ def forget(
 @speaking
 @click.pass_obj
 def unforget(call: Call, /, ids: tuple[str, ...]) -> None:
-    """Bring removed memories back, as they stood."""
+    """Restore removed memories unchanged."""
     with call.opened() as bank:
         for_each(call, ids, "restored", bank.restore)
 
@@ -108,14 +115,14 @@ def _gone(told: Forgotten) -> Iterator[RenderableType]:
         yield from erased(told.receipt, is_told=False)
     yield pairs(
         [
-            ("would be forgotten" if told.dry_run else "forgotten", f"{len(told.ids):,}"),
-            ("drawn from them alone", f"{len(told.also):,}"),
+            ("would be removed" if told.dry_run else "removed", f"{len(told.ids):,}"),
+            ("derived from them alone", f"{len(told.also):,}"),
             ("facts", f"{len(told.facts):,}"),
             *([("digest", told.digest)] if told.dry_run else []),
         ]
     )
     if told.seq is not None and told.receipt is None:
-        yield line((f"to bring it back: pieria undo {told.seq}", "dim"))
+        yield line((f"to restore them: pieria undo {told.seq}", "dim"))
 
 
 def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
@@ -132,8 +139,10 @@ def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
     if len(told.ids) > SHOWN:
         sys.stderr.write(f"  and {len(told.ids) - SHOWN:,} more\n")
     if told.also:
-        sys.stderr.write(f"  and with them {len(told.also):,}: {inert(' '.join(told.also[:SHOWN]), one_line=True)}\n")
-    if not click.confirm("Erase for good, with every version of it?", err=True):
+        sys.stderr.write(
+            f"  and {len(told.also):,} derived from them: {inert(' '.join(told.also[:SHOWN]), one_line=True)}\n"
+        )
+    if not click.confirm("Erase all of this for good, with every version?", err=True):
         sys.stderr.write("nothing was erased\n")
         click.get_current_context().exit(1)
     return told.digest

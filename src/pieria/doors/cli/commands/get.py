@@ -29,12 +29,12 @@ COUNTED = (
 
 @click.command(cls=Command)
 @click.argument("reference", metavar="ID[@VERSION]")
-@click.option("--known-at", type=TIME, help="As the bank knew it then.")
+@click.option("--known-at", type=TIME, help="Show the version that the bank knew at this time.")
 @click.option("--removed", is_flag=True, help="Show it even if it was removed.")
 @speaking
 @click.pass_obj
 def get(call: Call, /, reference: str, known_at: Any, removed: bool) -> None:
-    """Show one memory: as it is now, or one version of it."""
+    """Show the current version of a memory, or another one."""
     with call.opened(reading=True) as bank:
         memory = bank.get(reference, known_at=known_at, include_removed=removed)
         if memory is None:
@@ -59,11 +59,11 @@ def _missing(bank: Bank, reference: str, known_at: Any) -> NotFoundError:
     last = max(memory.version for memory in stretches)
     if version is not None and version > last:
         return NotFoundError("version", reference, hint=f"The last version of {id} is {last}.")
-    return NotFoundError("memory", reference, hint=f"It is known since {iso(stretches[0].known_from)}.")
+    return NotFoundError("memory", reference, hint=f"The bank has known it since {iso(stretches[0].known_from)}.")
 
 
 def _removed(memory: Memory, reference: str) -> NotFoundError:
-    hint = f"`pieria unforget {memory.id}` brings it back; `pieria get --removed {reference}` shows it."
+    hint = f"`pieria unforget {memory.id}` restores it; `pieria get --removed {reference}` shows it."
     told = NotFoundError("memory", reference, hint=hint)
     why = f", because: {memory.standing.reason}" if memory.standing.reason else ""
     when = f"{stamp(memory.known_from)} ({age(memory.known_from, system_clock())})"
@@ -76,15 +76,15 @@ def _removed(memory: Memory, reference: str) -> NotFoundError:
     "--order",
     type=OneOf("newest", "oldest", "changed", "important"),
     metavar="ORDER",
-    help="newest (the default), oldest, changed or important first.",
+    help="What comes first: newest (the default), oldest, changed or important.",
 )
-@click.option("-n", "--limit", type=WHOLE, help="How many at most; 50 otherwise.")
-@click.option("--cursor", help="Go on after an earlier list.")
+@click.option("-n", "--limit", type=WHOLE, help="At most this many; 50 by default.")
+@click.option("--cursor", help="Continue after an earlier list.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each memory.")
 @choosing
 @click.pass_obj
 def list_memories(call: Call, /, jsonl: bool, **values: Any) -> None:
-    """List memories in order."""
+    """List memories, newest first or in another order."""
     with call.opened(reading=True) as bank:
         page = bank.list(**given(values))
     if jsonl:
@@ -110,7 +110,7 @@ def list_memories(call: Call, /, jsonl: bool, **values: Any) -> None:
 @choosing
 @click.pass_obj
 def count(call: Call, /, by: str | None, **values: Any) -> None:
-    """Count memories, all of them or by kind, tag and so on."""
+    """Count memories: all of them, or by kind, tag and so on."""
     with call.opened(reading=True) as bank:
         found = bank.count(by=by, **given(values))
     if by is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.pass_obj
 def stats(call: Call, /) -> None:
-    """Show counts and sizes, and never a word of what is remembered."""
+    """Show counts and sizes, and no text of any memory."""
     with call.opened(reading=True) as bank:
         found = bank.stats()
 
@@ -30,12 +30,12 @@ def stats(call: Call, /) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--repair", is_flag=True, help="Build what can be rebuilt again, such as the text index.")
+@click.option("--repair", is_flag=True, help="Rebuild damaged parts that can be rebuilt, such as the text index.")
 @click.pass_context
 def doctor(ctx: click.Context, repair: bool) -> None:
-    """Check the bank's file, its index, the disk and the clock, and show every setting and where it came from.
+    """Check the bank's file, its index, the disk and the clock, and show every setting with its origin.
 
-    Exits with 1 when something is not well. Shows nothing of what is remembered.
+    Exits with 1 if a check fails. Shows no text of any memory.
     """
     call: Call = ctx.obj
     with call.opened(reading=True) as bank, call.progress("checking") as progress:
@@ -60,7 +60,7 @@ def _capture_told(call: Call) -> None:
     with call.workspace() as workspace:
         refused = spool_of(workspace).standing().refused
     if refused:
-        call.note("not all that hooks captured came in: `pieria hooks status` says how much was set aside")
+        call.note("some captured events were refused: `pieria hooks status` shows how many")
 
 
 def _web_told(call: Call) -> None:
@@ -68,13 +68,13 @@ def _web_told(call: Call) -> None:
     from pieria.doors.web import vendor
 
     if vendor.missing():
-        call.note(f"the web page works as plain HTML, without scripts that make it live: {vendor.ADVICE}")
+        call.note(f"the web page works as plain HTML, but does not update live without its scripts: {vendor.ADVICE}")
 
 
 @click.command(cls=Command)
 @click.pass_obj
 def where(call: Call, /) -> None:
-    """Show which bank and data folder are used, and where that was said. Opens and makes nothing."""
+    """Show which bank and data folder are used, and why. The command opens no bank and creates none."""
     from pieria.workspace import doubts_about
 
     with call.workspace() as workspace:

@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 _NEXT = "hermes config set memory.provider pieria"
 _HOME = click.option("--home", type=click.Path(path_type=Path), metavar="FOLDER",
-                     help="The home folder of Hermes; otherwise HERMES_HOME, or ~/.hermes.")  # fmt: skip
+                     help="The home folder of Hermes; by default HERMES_HOME, or ~/.hermes.")  # fmt: skip
 
 
 @click.group(cls=Group)
 def hermes() -> None:
-    """Give the Hermes Agent this memory.
+    """Connect the Hermes Agent to Pieria, as its memory provider.
 
-    Hermes loads Pieria as its memory provider. Where Pieria is installed in the Python that runs Hermes, it is found
-    by itself; otherwise a small folder among the plugins of Hermes leads to it.
+    Hermes finds Pieria without help if both are installed in the same Python. Otherwise it needs a small folder among
+    its plugins.
     """
 
 
 @hermes.command()
 @_HOME
-@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @click.pass_obj
 def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
-    """Write the folder by which Hermes finds Pieria; --bank and --data are noted as the agent's.
+    """Write the plugin folder through which Hermes finds Pieria, and save --bank and --data for the agent.
 
-    What is there and up to date is left as it is; files that Pieria did not write are let be, and refused. Where there
-    is no Hermes, nothing is written, unless --home says that it is to be there.
+    A folder that is up to date does not change. Files that Pieria did not write are an error, and do not change. If
+    Hermes is not installed, nothing is written, unless --home is given.
     """
     from pieria.hermes import install as installing
     from pieria.hermes import options
@@ -58,7 +58,7 @@ def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
         "dry_run": dry_run,
         "next": _NEXT,
     }
-    word = "would write" if dry_run else "as it was" if before.state == installing.INSTALLED else "written"
+    word = "would write" if dry_run else "unchanged" if before.state == installing.INSTALLED else "written"
     call.reply(document, lambda: _done(word, document), [str(before.folder)])
 
 
@@ -66,9 +66,9 @@ def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
 @_HOME
 @click.pass_obj
 def status(call: Call, /, home: Path | None) -> None:
-    """Show whether the folder is there, which options hold, and which bank the agent remembers in.
+    """Show whether the folder exists, which options apply, and which bank the agent uses.
 
-    Ends with exit code 1 where the options cannot be read: Hermes then goes without this memory.
+    Exits with 1 if the options cannot be read: Hermes then runs without Pieria.
     """
     from pieria.hermes import install as installing
 
@@ -82,15 +82,15 @@ def status(call: Call, /, home: Path | None) -> None:
 
 @hermes.command()
 @_HOME
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.pass_obj
 def uninstall(call: Call, /, home: Path | None, dry_run: bool) -> None:
-    """Take the folder away. What was remembered stays, and so do the options."""
+    """Remove the plugin folder. Memories and options stay."""
     from pieria.hermes import install as installing
 
     before = installing.uninstall(_home(home), dry_run=dry_run)
     document = {"folder": str(before.folder), "was": before.state, "dry_run": dry_run}
-    word = "would remove" if dry_run else "as it was" if before.state == installing.MISSING else "removed"
+    word = "would remove" if dry_run else "unchanged" if before.state == installing.MISSING else "removed"
     call.reply(document, lambda: _done(word, document), [str(before.folder)])
 
 

@@ -19,12 +19,12 @@ LAST = 20
 
 @click.command(cls=Command)
 @click.argument("id")
-@click.option("--revisions", is_flag=True, help="Also of the memories it revised, and of those it was revised as.")
-@click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each stretch of time.")
+@click.option("--revisions", is_flag=True, help="Also show its earlier and later revisions.")
+@click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each entry.")
 @speaking
 @click.pass_obj
 def history(call: Call, /, id: str, revisions: bool, jsonl: bool) -> None:
-    """Show every version of a memory, and every change of its standing, oldest first."""
+    """Show every version of a memory, and every change of its status, oldest first."""
     with call.opened(reading=True) as bank:
         stretches = bank.history(id, revisions=revisions)
     if jsonl:
@@ -41,21 +41,19 @@ def history(call: Call, /, id: str, revisions: bool, jsonl: bool) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--since", metavar="SEQ", type=WHOLE, help="Only those after this number.")
-@click.option("--limit", type=WHOLE, help="Only so many of them, the first ones.")
-@click.option(
-    "-n", "--last", type=WHOLE, help=f"Only so many of them, the last ones; {LAST} where nothing else is asked for."
-)
+@click.option("--since", metavar="SEQ", type=WHOLE, help="Only changes after this number.")
+@click.option("--limit", type=WHOLE, help="At most this many, the first ones.")
+@click.option("-n", "--last", type=WHOLE, help=f"At most this many, the last ones; {LAST} if no other option is given.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each change.")
 @click.pass_obj
 def changes(call: Call, /, jsonl: bool, **values: Any) -> None:
-    """Show what happened to the bank, oldest first: when, who, what, to which ids."""
+    """Show the bank's journal of changes, oldest first: when, who, what, and the ids."""
     asked = given(values)
     with call.opened(reading=True) as bank:
         found = bank.changes(**(asked or {"last": LAST + 1}))
     if not asked and len(found) > LAST:
         found = found[1:]
-        call.note(f"these are the last {LAST}: --last NUMBER shows more, and --since 0 all of them")
+        call.note(f"these are the last {LAST}: --last NUMBER shows more, --since 0 shows all")
     if jsonl:
         call.lines(change.as_dict() for change in found)
         return
@@ -72,9 +70,10 @@ def changes(call: Call, /, jsonl: bool, **values: Any) -> None:
 @click.argument("seq", type=WHOLE)
 @click.pass_obj
 def undo(call: Call, /, seq: Any) -> None:
-    """Undo the change with this number, unless later changes depend on it; `pieria changes` shows the numbers.
+    """Undo the change with this number. `pieria changes` shows the numbers.
 
-    What was remembered is removed, not erased. Purges cannot be undone.
+    Later changes that depend on it prevent this. Memories that the change added are removed, not erased. Purges cannot
+    be undone.
     """
     with call.opened() as bank:
         change = bank.undo(seq)

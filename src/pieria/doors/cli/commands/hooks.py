@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 _WELL = ("installed", "missing", "absent")
 
 _HOSTS = click.option("--host", "hosts", type=OneOf("claude-code", "codex", "opencode"), multiple=True,
-                      help="Which agent; may be repeated. Otherwise all that are on this machine.")  # fmt: skip
+                      help="The agent; may be repeated. Default: all on this machine.")  # fmt: skip
 _SCOPE = click.option("--scope", type=OneOf("user", "project"), default="user", show_default=True,
-                      help="All your sessions, or those in this project alone.")  # fmt: skip
-_DRY = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+                      help="All your sessions, or only those in this project.")  # fmt: skip
+_DRY = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 
 
 @click.group(cls=Group)
 def hooks() -> None:
-    """Let what agents do be remembered by itself: prompts, replies, and what tools were asked and answered.
+    """Install hooks that record agents' sessions: prompts, replies, and the inputs and outputs of tools.
 
-    A hook writes one line into a spool and ends; a server, a worker, or the next command hands it over to the bank of
-    the project. docs/capture.md says what is kept.
+    A hook writes one line to a spool and ends. A server, a worker or the next command moves it to the project's bank.
+    docs/capture.md says what is stored.
     """
 
 
@@ -42,18 +42,18 @@ def hooks() -> None:
 @_HOSTS
 @_SCOPE
 @click.option("--context/--no-context", default=True, show_default=True,
-              help="Also tell agents what is remembered: when a session begins, and with each prompt.")  # fmt: skip
+              help="Also give agents context from memory, at the start of a session and with each prompt.")  # fmt: skip
 @_DRY
 @click.pass_obj
 def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dry_run: bool) -> None:
-    """Write the hooks into the agents' own settings; every other setting stays as it is.
+    """Write the hooks into the agents' own settings, and change no other setting.
 
-    What is there and up to date is left as it is. A file that cannot be read as its agent has it is not touched.
+    Hooks that are up to date do not change. A settings file that is not in its agent's format does not change either.
     """
     from pieria.capture.install import actions as doing
 
     _each(
-        call, hosts, scope, dry_run, partial(doing.install, context=context), ("would write", "written", "as it was"),
+        call, hosts, scope, dry_run, partial(doing.install, context=context), ("would write", "written", "unchanged"),
         lambda before: before.state == doing.INSTALLED and bool(before.context) == context,
     )  # fmt: skip
 
@@ -64,12 +64,12 @@ def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dr
 @_DRY
 @click.pass_obj
 def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
-    """Take the hooks away, and nothing else: a file is as it was before. What was captured stays."""
+    """Remove the hooks from the agents' settings, and nothing else. Captured memories stay."""
     from pieria.capture.install import actions as doing
 
     _each(
         call, hosts, scope, dry_run, doing.uninstall,
-        ("would take the hooks out of", "took the hooks out of", "as it was"),
+        ("would remove the hooks from", "removed the hooks from", "unchanged"),
         lambda before: before.state in (doing.MISSING, doing.ABSENT, doing.FOREIGN), next_step=False,
     )  # fmt: skip
 
@@ -79,9 +79,9 @@ def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) 
 @_SCOPE
 @click.pass_obj
 def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
-    """Show which agents have the hooks, what waits in the spool, what was set aside, and what went wrong last.
+    """Show which agents have the hooks, the events in the spool, refused events, and the last problem.
 
-    Ends with exit code 1 where hooks are there and do not work.
+    Exits with 1 if hooks are installed and do not work.
     """
     from pieria.capture.install import actions as doing
     from pieria.capture.install.hosts import HOSTS
@@ -96,10 +96,10 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
 
 
 @hooks.command()
-@click.option("--refused", is_flag=True, help="Also what was set aside before.")
+@click.option("--refused", is_flag=True, help="Also try events again that were refused before.")
 @click.pass_obj
 def drain(call: Call, /, refused: bool) -> None:
-    """Hand over all that waits in the spool, now, and distil the sessions there that have come to an end or rest."""
+    """Store all events of the spool in their banks now, and distill the sessions that have ended or are idle."""
     from pieria.capture.drain import Drain
 
     with call.workspace() as workspace:
@@ -170,8 +170,8 @@ def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
         style = {"installed": "green", "absent": "dim", "missing": "dim"}.get(one["state"], "yellow")
         yield line((f"{one['host']}  ", "bold"), (one["state"], style), (f"  {one['file']}", "dim"))
         if one["state"] in ("installed", "outdated"):
-            told = ", ".join(one["context"]) or "nothing: install it without --no-context"
-            yield line(("  is told what is remembered: ", "dim"), told)
+            told = ", ".join(one["context"]) or "no: install without --no-context"
+            yield line(("  gets context: ", "dim"), told)
         for problem in one["problems"]:
             yield line(("  wrong: ", "red"), problem)
         if one["next_step"]:
@@ -180,7 +180,7 @@ def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield line(("spool  ", "bold"), f"{spool['waiting_bytes']:,} bytes wait", (f"  {spool['folder']}", "dim"))
     if spool["refused"]:
         what = "event was" if spool["refused"] == 1 else "events were"
-        yield line((f"{spool['refused']:,} {what} set aside: ", "yellow"), "`pieria hooks drain --refused` tries again")
+        yield line((f"{spool['refused']:,} {what} refused: ", "yellow"), "`pieria hooks drain --refused` tries again")
     if spool["last_problem"]:
         yield line(("last problem of a hook: ", "yellow"), spool["last_problem"])
 
@@ -189,6 +189,6 @@ def _drained(document: dict[str, Any]) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
     told = ", ".join(f"{document[name]:,} {name}" for name in ("kept", "turns", "repeated", "dropped", "refused"))
-    yield line(("handed over: ", "green"), told)
+    yield line(("stored: ", "green"), told)
     for bank, kept in document["banks"].items():
         yield line((f"{bank}  ", "bold"), f"{kept:,}")

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from pieria.bank.results.general import IngestReceipt
 
 PIPE = "-"
-NOTHING = "nothing was taken in"
+NOTHING = "nothing was ingested"
 
 
 @click.command(cls=Command)
 @click.argument("file")
 @click.pass_obj
 def ingest(call: Call, /, file: str) -> None:
-    """Learn from what was lived through elsewhere: from FILE, or - for standard input.
+    """Learn from experiences recorded elsewhere, in FILE; - reads standard input.
 
-    One JSON object, a list of them, or one a line: {"source_id": …, "goal": …, "steps": [{"observation": …, "action":
-    …}, …], "metadata": {…}}. What was taken in already is neither learnt from nor paid for again, erased since or not;
-    another payload under the same source_id is refused.
+    FILE holds one JSON object, a list of them, or one a line: {"source_id": …, "goal": …, "steps": [{"observation": …,
+    "action": …}, …], "metadata": {…}}. A payload that was ingested before costs nothing and adds nothing, even if its
+    memories were erased. Another payload under the same source_id is refused.
     """
     given = _read(file)
     done = 0
@@ -48,7 +48,7 @@ def ingest(call: Call, /, file: str) -> None:
             receipts = bank.sessions.ingest_many(given, progress=count)
         except (PieriaError, KeyboardInterrupt) as problem:
             if done:
-                call.note(f"{done:,} of {len(given):,} were taken in before this")
+                call.note(f"{done:,} of {len(given):,} were ingested before this")
             elif isinstance(problem, InputError):
                 raise TransferError(_name(file), NOTHING, [problem, *_inputs(problem)]) from problem
             raise
@@ -63,13 +63,15 @@ def _shown(receipts: Sequence[IngestReceipt]) -> Iterator[RenderableType]:
     for one in receipts:
         said = counted(len(one.node_ids), "node")
         if one.is_new:
-            yield line(("learnt from ", "green"), (one.source_id, "bold"), (f"  {said}", "dim"))
+            yield line(("learned from ", "green"), (one.source_id, "bold"), (f"  {said}", "dim"))
         elif one.purged and not one.node_ids:
-            yield line(("erased since ", "yellow"), (one.source_id, "bold"), "  it is not taken in again under this id")
+            yield line(
+                ("erased since ", "yellow"), (one.source_id, "bold"), "  it cannot be ingested again under this id"
+            )
         else:
             erased = f", {len(one.purged):,} erased since" if one.purged else ""
             said = f"{said}, {stamp(one.stored_at)}{erased}"
-            yield line(("known already ", "yellow"), (one.source_id, "bold"), f"  {said}")
+            yield line(("already ingested ", "yellow"), (one.source_id, "bold"), f"  {said}")
 
 
 def _read(file: str) -> list[Any]:

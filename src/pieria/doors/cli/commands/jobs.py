@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 @click.group(cls=Group)
 def jobs() -> None:
-    """See what is done behind, try again what failed, and call off what is not wanted.
+    """List background jobs, replay failed ones, and cancel unwanted ones.
 
-    `pieria worker` does the jobs there are.
+    `pieria worker` runs the jobs.
     """
 
 
 @jobs.command(name="list")
 @click.option("--state", "states", multiple=True, type=OneOf(*STATES), metavar="STATE",
-              help="Only waiting, later, running, done, stale, cancelled or dead ones; may be repeated.")  # fmt: skip
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only of this kind; may be repeated.")
-@click.option("-n", "--limit", type=WHOLE, default=50, show_default=True, metavar="N", help="At most so many.")
+              help="Only waiting, later, running, done, stale, cancelled or dead jobs; may be repeated.")  # fmt: skip
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind; may be repeated.")
+@click.option("-n", "--limit", type=WHOLE, default=50, show_default=True, metavar="N", help="At most this many.")
 @click.pass_obj
 def list_jobs(call: Call, /, states: tuple[str, ...], kinds: tuple[str, ...], limit: int) -> None:
     """List jobs, newest first."""
@@ -51,7 +51,7 @@ def list_jobs(call: Call, /, states: tuple[str, ...], kinds: tuple[str, ...], li
 @click.argument("id")
 @click.pass_obj
 def show(call: Call, /, id: str) -> None:
-    """Show all there is to know of a job: how far it is, how often it was tried, and why it failed."""
+    """Show all details of a job: its progress, its attempts, and why it failed."""
     with call.opened(reading=True) as bank:
         found = bank.jobs.get(id)
 
@@ -67,7 +67,7 @@ def show(call: Call, /, id: str) -> None:
 @click.argument("ids", nargs=-1, required=True)
 @click.pass_obj
 def replay(call: Call, /, ids: tuple[str, ...]) -> None:
-    """Do dead or cancelled jobs again, as if they had never been tried: all of them, or none."""
+    """Queue dead or cancelled jobs again, with all their attempts: all of them, or none."""
     with call.opened() as bank:
         found = bank.jobs.replay(ids)
     _answer(call, "replayed", found)
@@ -77,7 +77,7 @@ def replay(call: Call, /, ids: tuple[str, ...]) -> None:
 @click.argument("ids", nargs=-1, required=True)
 @click.pass_obj
 def cancel(call: Call, /, ids: tuple[str, ...]) -> None:
-    """Call jobs off: all of them, or none. One that is running has no effect any more."""
+    """Cancel jobs: all of them, or none. The result of a running job is discarded."""
     with call.opened() as bank:
         found = bank.jobs.cancel(ids)
     _answer(call, "cancelled", found)
@@ -97,4 +97,4 @@ def _said(done: str, found: Iterable[Job]) -> Iterator[RenderableType]:
 
 def _note_more(call: Call, found: JobList) -> None:
     if found.truncated:
-        call.note("there are more: raise --limit, or ask for a --state or --kind")
+        call.note("there are more: raise --limit, or select a --state or --kind")

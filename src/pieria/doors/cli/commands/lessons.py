@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from pieria.bank.results.lessons import Decided
 
-REASON = click.option("--reason", help="Why; kept with it.")
+REASON = click.option("--reason", help="The reason, stored with the decision.")
 
 
 @click.command(cls=Command)
 @click.option("--state", "states", type=click.Choice(STATES), multiple=True, default=STATES[:1], show_default=True,
-              help="May be given several times.")  # fmt: skip
-@click.option("--type", "types", type=click.Choice(TYPES), multiple=True, help="Only of this type.")
-@click.option("--limit", type=click.IntRange(1, 2_000), default=100, show_default=True, help="How many at most.")
+              help="Only this state; may be repeated.")  # fmt: skip
+@click.option("--type", "types", type=click.Choice(TYPES), multiple=True, help="Only this type; may be repeated.")
+@click.option("--limit", type=click.IntRange(1, 2_000), default=100, show_default=True, help="At most this many.")
 @click.pass_obj
 def proposals(call: Call, /, states: tuple[str, ...], types: tuple[str, ...], limit: int) -> None:
-    """Show what sessions taught and waits for a decision, with what it rests on, the surest first."""
+    """Show lessons that wait for a decision, with their evidence, highest confidence first."""
     with call.opened(reading=True) as bank:
         found = bank.upkeep.proposals(states, type=types or None, limit=limit)
 
@@ -40,10 +40,10 @@ def proposals(call: Call, /, states: tuple[str, ...], types: tuple[str, ...], li
 
 @click.command(cls=Command)
 @click.option("--dry-run", is_flag=True, help="Show what would be proposed, and do nothing.")
-@click.option("--of", "session", metavar="SESSION", help="Only what this session teaches.")
+@click.option("--of", "session", metavar="SESSION", help="Only lessons from this session.")
 @click.pass_obj
 def propose(call: Call, /, dry_run: bool, session: str | None) -> None:
-    """Draw at once what is to be learnt from what agents' hooks captured. It is done by itself as well."""
+    """Draw lessons from captured sessions now. This also happens in the background."""
     with call.opened(reading=True) as bank:
         learnt = bank.upkeep.propose(session, dry_run=dry_run)
 
@@ -60,7 +60,7 @@ def propose(call: Call, /, dry_run: bool, session: str | None) -> None:
 @REASON
 @click.pass_obj
 def accept(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
-    """Make proposals memories like any other: agents are told of rules, and find procedures."""
+    """Accept proposals as normal memories: agents then get the rules, and find the procedures."""
     with call.opened(reading=True) as bank:
         _reply(call, bank.upkeep.accept(ids, reason=reason))
 
@@ -70,7 +70,7 @@ def accept(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
 @REASON
 @click.pass_obj
 def decline(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
-    """Put proposals aside, or take back what was accepted."""
+    """Decline proposals, or revoke accepted ones."""
     with call.opened(reading=True) as bank:
         _reply(call, bank.upkeep.decline(ids, reason=reason))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pieria import Link, Usage
 
 PLACE = "place:"
-_ENDS = "SOURCE and TARGET are ids of memories, or places spelt place:WING/ROOM."
+_ENDS = "SOURCE and TARGET are ids of memories, or places written place:WING/ROOM."
 
 
 def _end(spelling: str) -> str | End:
@@ -32,15 +32,15 @@ def _end(spelling: str) -> str | End:
     "-r",
     "--relation",
     metavar="NAME",
-    help="related (the default), hierarchical, provenance, sibling, tunnel, membership, or a name of yours.",
+    help="related (the default), hierarchical, provenance, sibling, tunnel, membership, or your own name.",
 )
-@click.option("--weight", type=NUMBER, help="How strong it is, from 0 to 1; 1 otherwise.")
-@click.option("--label", help="What it means.")
-@click.option("--meta", type=PAIRS, multiple=True, help="Values of your own; key:=JSON for other than text.")
+@click.option("--weight", type=NUMBER, help="How strong the link is, from 0 to 1; 1 by default.")
+@click.option("--label", help="A text that describes the link.")
+@click.option("--meta", type=PAIRS, multiple=True, help="Your own values; key:=JSON if not text.")
 @speaking
 @click.pass_obj
 def link(call: Call, /, source: str, target: str, **values: Any) -> None:
-    """Tie SOURCE to TARGET. The same tie again changes its weight, label and meta only."""
+    """Link SOURCE to TARGET. Linking them again only changes weight, label and meta."""
     with call.opened() as bank:
         tied = bank.link(_end(source), _end(target), **given(values))
     call.reply(tied.as_dict(), lambda: _said("linked", [tied]), [tied.id])
@@ -49,11 +49,11 @@ def link(call: Call, /, source: str, target: str, **values: Any) -> None:
 @click.command(cls=Command, epilog=_ENDS)
 @click.argument("source", metavar="LINK|SOURCE")
 @click.argument("target", required=False)
-@click.option("-r", "--relation", metavar="NAME", help="Only ties of this relation.")
+@click.option("-r", "--relation", metavar="NAME", help="Only links of this relation.")
 @speaking
 @click.pass_obj
 def unlink(call: Call, /, source: str, target: str | None, relation: str | None) -> None:
-    """Untie one link by its id, or everything between SOURCE and TARGET."""
+    """Remove one link by its id, or all links between SOURCE and TARGET."""
     with call.opened() as bank:
         if target is None:
             untied = bank.unlink(source, relation=relation)
@@ -65,15 +65,17 @@ def unlink(call: Call, /, source: str, target: str | None, relation: str | None)
 
 @click.command(cls=Command)
 @click.argument("id", metavar="ID|place:WING/ROOM")
-@click.option("-r", "--relation", metavar="NAME", help="Only ties of this relation.")
-@click.option("--direction", type=OneOf("both", "out", "in"), help="Only ties that lead out, or in.")
-@click.option("--hops", type=WHOLE, help="How many ties away at most; 1 otherwise.")
-@click.option("-n", "--limit", type=WHOLE, help="How many at most; 50 otherwise.")
+@click.option("-r", "--relation", metavar="NAME", help="Only links of this relation.")
+@click.option(
+    "--direction", type=OneOf("both", "out", "in"), help="Only outgoing links (out), or only incoming ones (in)."
+)
+@click.option("--hops", type=WHOLE, help="At most this many links away; 1 by default.")
+@click.option("-n", "--limit", type=WHOLE, help="At most this many; 50 by default.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each neighbor.")
 @speaking
 @click.pass_obj
 def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
-    """Show what a memory or place is tied to, nearest first."""
+    """Show what a memory or place is linked to, nearest first."""
     with call.opened(reading=True) as bank:
         found = bank.neighbors(_end(id), **given(values))
     if found.truncated:
@@ -93,15 +95,15 @@ def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
 
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--accesses", type=WHOLE, help="How many uses; 1 otherwise.")
-@click.option("--reviews", type=WHOLE, help="How many reviews.")
-@click.option("--crossings", type=WHOLE, help="How many uses in a foreign context.")
-@click.option("--boost", is_flag=True, help="Make them stronger as well.")
-@click.option("--reward", type=NUMBER, help="How well it served, from -1 to 1.")
+@click.option("--accesses", type=WHOLE, help="The number of uses; 1 by default.")
+@click.option("--reviews", type=WHOLE, help="The number of reviews.")
+@click.option("--crossings", type=WHOLE, help="The number of uses in a foreign context.")
+@click.option("--boost", is_flag=True, help="Also raise their strength.")
+@click.option("--reward", type=NUMBER, help="How well they served, from -1 to 1.")
 @speaking
 @click.pass_obj
 def touch(call: Call, /, ids: tuple[str, ...], **values: Any) -> None:
-    """Count a use of memories. What is used is kept from fading."""
+    """Record that memories were used. Used memories fade later."""
     with call.opened() as bank:
         used = bank.touch(ids, **given(values))
     call.reply({"usage": {id: usage.as_dict() for id, usage in used.items()}}, lambda: _used(used), used)

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @click.group(cls=Group)
-@click.option("--storage-path", metavar="FOLDER", help="The data folder, or the folder of a store of Mnemex.")
+@click.option("--storage-path", metavar="FOLDER", help="The data folder, or the folder of a Mnemex store.")
 @click.pass_obj
 def maintenance(call: Call, /, storage_path: str | None) -> None:
-    """See what a bank takes up, and give back what it does not need."""
+    """Show how much disk space a bank takes, and free what it does not need."""
     call.data = storage_path or call.data
 
 
 @maintenance.command()
 @click.pass_obj
 def stats(call: Call, /) -> None:
-    """Show how much there is and how much room it takes. Of a store of Mnemex, also how to bring it in."""
+    """Show counts and disk space. For a Mnemex store, also show how to import it."""
     theirs, has_banks = _found(call)
     document: dict[str, Any] = {}
     if theirs is None or has_banks:
@@ -43,7 +43,7 @@ def stats(call: Call, /) -> None:
 @maintenance.command()
 @click.pass_obj
 def compact(call: Call, /) -> None:
-    """Give back the room of what was erased or moved. Nothing that is remembered goes, nor any version of it."""
+    """Free the space of erased and moved data. All memories stay, with every version."""
     theirs, has_banks = _found(call)
     if theirs is not None and not has_banks:
         raise InputError("storage_path", "a data folder of Pieria", call.data, hint=theirs["hint"])
@@ -59,7 +59,7 @@ def compact(call: Call, /) -> None:
             [
                 ("before", f"{done.before.bytes:,} bytes"),
                 ("after", f"{done.after.bytes:,} bytes"),
-                ("in the way", "; ".join(done.unreached) or None),
+                ("not freed", "; ".join(done.unreached) or None),
             ]
         )
 
@@ -73,7 +73,7 @@ def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
     with call.workspace() as workspace:
         theirs = stats_of_store(workspace.data)
         if theirs is not None:
-            theirs["hint"] = f"Bring it in: pieria import {quote(str(workspace.data))} --from {theirs['system']}"
+            theirs["hint"] = f"Import it: pieria import {quote(str(workspace.data))} --from {theirs['system']}"
         return theirs, bool(workspace.banks())
 
 
@@ -98,7 +98,7 @@ def _shown(document: dict[str, Any]) -> Iterator[RenderableType]:
         [
             *((name, _counts(document[name])) for name in ("memories", "relations")),
             ("damaged lines", f"{document['bad_lines']:,}" if document.get("bad_lines") else None),
-            ("compacting", "would be worth it" if document["should_compact"] else "not needed"),
+            ("compacting", "recommended" if document["should_compact"] else "not needed"),
             ("next", document.get("hint")),
         ]
     )

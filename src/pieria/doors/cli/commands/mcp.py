@@ -23,15 +23,15 @@ def _toolsets(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 
 @click.command(cls=Command)
 @click.option("--toolset", default="all", show_default=True, metavar="NAME[,NAME…]", shell_complete=_toolsets,
-              help="Which tools: toolsets by name, or all.")  # fmt: skip
-@click.option("--read-only", is_flag=True, help="List and allow only the tools that change nothing.")
+              help="The toolsets to serve, by name, or all.")  # fmt: skip
+@click.option("--read-only", is_flag=True, help="List and allow only tools that change nothing.")
 @speaking
 @click.pass_obj
 def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
-    """Serve tools to an agent over stdin and stdout, by the Model Context Protocol.
+    """Serve tools to an agent over stdin and stdout, with the Model Context Protocol.
 
-    A client starts this; docs/mcp.md says how it is told to. Ends when the client does. Without --session, what the
-    client names in a request is its session, or else the process is one. Logs go to stderr.
+    An MCP client starts this command; docs/mcp.md shows how to configure one. It ends with the client. Without
+    --session, a request may name the session; otherwise the process is the session. Logs go to stderr.
     """
     from pieria.doors.mcp.engine import Asked
     from pieria.doors.mcp.stdio import serve
@@ -44,5 +44,5 @@ def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
     for name, given in call.speaker.items():
         check.name(given, name)
     if sys.stdin.isatty():
-        call.note("waiting for a client to speak MCP on stdin; Ctrl-C ends this.")
+        call.note("waiting for an MCP client on stdin; Ctrl-C stops the server.")
     serve(chosen, Asked(call.data, settings, read_only), debug=call.debug)

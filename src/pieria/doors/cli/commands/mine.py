@@ -31,24 +31,24 @@ LONGEST_WAIT = 86_400.0
 
 @click.command(cls=Command)
 @click.argument("path")
-@click.option("--conversations", is_flag=True, help="Take what lies there for conversations, not for a project.")
+@click.option("--conversations", is_flag=True, help="PATH holds conversations, not a project.")
 @click.option("--format", type=OneOf(*FORMATS), metavar="FORMAT",
-              help=f"Conversations of this format alone: {', '.join(FORMATS)}.")  # fmt: skip
-@click.option("--wing", metavar="NAME", help="The wing to keep it in; otherwise the project's name, or the format's.")
-@click.option("--place", metavar="WING/ROOM", help="The one room to keep all of it in.")
+              help=f"Only conversations of this format: {', '.join(FORMATS)}.")  # fmt: skip
+@click.option("--wing", metavar="NAME", help="The wing for the memories; by default the name of the project or format.")
+@click.option("--place", metavar="WING/ROOM", help="One place for all the memories.")
+@click.option("--largest", type=WHOLE, metavar="BYTES", help="Skip larger files of a project; 1,048,576 by default.")
+@click.option("--force", is_flag=True, help="Read everything again, and restore memories that were purged or removed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done for each source, and do nothing.")
+@click.option("--watch", is_flag=True, help="Keep running, and mine again after each change, until Ctrl-C.")
 @click.option(
-    "--largest", type=WHOLE, metavar="BYTES", help="Leave out larger files of a project; 1,048,576 otherwise."
+    "--every", type=NUMBER, metavar="SECONDS", help="With --watch: the time between two checks; 2 by default."
 )
-@click.option("--force", is_flag=True, help="Read everything again, and bring back what was purged or removed here.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, source by source, and do nothing.")
-@click.option("--watch", is_flag=True, help="Go on, and mine again whenever something changes, until stopped (Ctrl-C).")
-@click.option("--every", type=NUMBER, metavar="SECONDS", help="With --watch: how long to rest between two looks; 2.")
 @click.pass_obj
 def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bool, **values: Any) -> None:
-    """Bring in what lies at PATH: the text files of a project, or with --conversations what was said.
+    """Import the text files of the project at PATH, or with --conversations the messages there.
 
-    Only what is new or has changed since the last time is read. What a file does not say any more is kept, but holds no
-    longer; what was purged stays away. Ends with exit code 1 where something could not be read: the rest is in.
+    Only new and changed files are read. Text that has disappeared from a file stays in the bank, but is no longer
+    valid. Purged memories do not return. Exits with 1 if something could not be read; the rest is imported.
     """
     options = {name: value for name, value in values.items() if value not in (None, False)}
     if watch and (dry_run or options.pop("force", False)):
@@ -81,7 +81,7 @@ def _embedded(call: Call, bank: Bank, report: Report) -> None:
             if not (problem.retryable or isinstance(problem, AdapterError)):
                 raise
             report.embedded = False
-            call.note(f"all is kept, but not embedded yet: {problem.message}")
+            call.note(f"everything is stored, but not embedded yet: {problem.message}")
     report.embedding_seconds = time.monotonic() - begun
 
 

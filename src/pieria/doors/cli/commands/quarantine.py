@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("id", required=False)
-@click.option("--source", metavar="SOURCE", help="What came from there: a file, an address, a run taken in.")
-@click.option("--session", metavar="ID", help="What was said or learnt in this session.")
-@click.option("--limit", type=WHOLE, default=200, show_default=True, help="List at most so many.")
+@click.option("--source", metavar="SOURCE", help="A source: a file, an address, or an ingested experience.")
+@click.option("--session", metavar="ID", help="A session: everything said or learned in it.")
+@click.option("--limit", type=WHOLE, default=200, show_default=True, help="List at most this many.")
 @click.pass_obj
 def trace(call: Call, /, id: str | None, **values: Any) -> None:
-    """Show what was drawn from a memory, a source or a session, and which sessions were told of it.
+    """Show everything derived from a memory, source or session, and the sessions that saw any of it.
 
-    It lists summaries, lessons, revisions, facts and notes of the vault, what ended and what is in quarantine as well.
+    The list holds summaries, lessons, revisions, facts and vault notes, ended and quarantined ones included.
     """
     asked = given({"id": id, **values})
     if sum(name in asked for name in ("id", "source", "session")) != 1:
-        raise click.UsageError("name an id, --source or --session", click.get_current_context())
+        raise click.UsageError("give an id, --source or --session", click.get_current_context())
     with call.opened(reading=True) as bank:
         found = bank.trace(**asked)
 
@@ -44,17 +44,17 @@ def trace(call: Call, /, id: str | None, **values: Any) -> None:
 
 @click.command(cls=Command)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--source", metavar="SOURCE", help="Everything that came from there: a file, an address.")
-@click.option("--session", metavar="ID", help="Everything that was said or learnt in this session.")
-@click.option("--author", metavar="NAME", help="Everything that this author said.")
-@click.option("--channel", metavar="NAME", help="Everything that came by this channel.")
+@click.option("--source", metavar="SOURCE", help="Everything from this source: a file, an address.")
+@click.option("--session", metavar="ID", help="Everything said or learned in this session.")
+@click.option("--author", metavar="NAME", help="Everything by this author.")
+@click.option("--channel", metavar="NAME", help="Everything from this channel.")
 @click.option("--via", metavar="WAY", help="Everything that came in this way, such as hearsay or outside.")
-@click.option("--since", metavar="TIME", type=TIME, help="Only what was said then or later.")
-@click.option("--until", metavar="TIME", type=TIME, help="Only what was said before.")
-@click.option("--reason", help="Why; whoever asks for one of these memories is shown it.")
-@click.option("--dry-run", is_flag=True, help="Say what would be hidden, no more.")
-@click.option("--list", "listing", is_flag=True, help="Show the quarantines that last.")
-@click.option("--lift", metavar="NUMBER", type=WHOLE, help="End the quarantine of this number.")
+@click.option("--since", metavar="TIME", type=TIME, help="Only what was said at this time or later.")
+@click.option("--until", metavar="TIME", type=TIME, help="Only what was said before this time.")
+@click.option("--reason", help="The reason, which readers of these memories see.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be hidden.")
+@click.option("--list", "listing", is_flag=True, help="List the quarantines in force.")
+@click.option("--lift", metavar="NUMBER", type=WHOLE, help="End the quarantine with this number.")
 @click.pass_obj
 def quarantine(
     call: Call,
@@ -66,18 +66,18 @@ def quarantine(
     lift: Any,
     **values: Any,
 ) -> None:
-    """Hide memories and everything that was drawn from them, until the quarantine is lifted.
+    """Hide memories and everything derived from them, until the quarantine is lifted.
 
-    What is selected must match every option; ids are taken besides. Nothing that reads shows it, now or with
-    --known-at, and what comes in from there joins it. --lift brings back exactly what was there.
+    A memory must match every option; IDs add further memories. No command that reads shows them, now or with
+    --known-at. New memories that match join the quarantine. --lift restores exactly what was there.
     """
     selected = given(values)
     chosen = bool(selected or ids)
     if chosen + listing + (lift is not None) != 1:
-        message = "say what to hide, or --list, or --lift NUMBER"
+        message = "give the memories to hide, or --list, or --lift NUMBER"
         raise click.UsageError(message, click.get_current_context())
     if not chosen and (reason is not None or dry_run):
-        raise click.UsageError("--reason and --dry-run go with what to hide", click.get_current_context())
+        raise click.UsageError("--reason and --dry-run need memories to hide", click.get_current_context())
     if listing:
         _list(call)
     elif lift is not None:

@@ -17,12 +17,14 @@ POLICIES = ("hybrid", "similarity", "weighted", "decay", "value")
 
 @click.command(cls=Command)
 @click.argument("query", nargs=-1)
-@click.option("-k", "-n", "--limit", "k", type=WHOLE, help="How many answers at most; 10 otherwise.")
-@click.option("--min-score", type=NUMBER, help="Only answers that score this much, from 0 to 1.")
-@click.option("--min-confidence", type=NUMBER, help="Only what answers, and nothing where that is less sure than this.")
-@click.option("--least-retention", type=NUMBER, help="Only what has not faded below this, such as 0.1.")
-@click.option("--review", is_flag=True, help="With memories that are due for a review, in places of their own.")
-@click.option("--cursor", help="Go on after an earlier recall.")
+@click.option("-k", "-n", "--limit", "k", type=WHOLE, help="At most this many hits; 10 by default.")
+@click.option("--min-score", type=NUMBER, help="Leave out hits with a lower score, from 0 to 1.")
+@click.option(
+    "--min-confidence", type=NUMBER, help="Return nothing if the confidence is lower, and leave out weak hits."
+)
+@click.option("--least-retention", type=NUMBER, help="Leave out memories that have faded below this, such as 0.1.")
+@click.option("--review", is_flag=True, help="Give some places to memories that are due for a review.")
+@click.option("--cursor", help="Continue after an earlier recall.")
 @click.option("--plan", is_flag=True, help="Show what was searched, and how long it took.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each hit.")
 @filtering
@@ -30,24 +32,26 @@ POLICIES = ("hybrid", "similarity", "weighted", "decay", "value")
     "--policy",
     type=OneOf(*POLICIES),
     metavar="NAME",
-    help="What a score is made of: hybrid (the default), similarity, weighted, decay or value.",
+    help="How to score: hybrid (the default), similarity, weighted, decay or value.",
 )
 @click.option(
     "--weights",
     type=WEIGHTS,
     multiple=True,
     metavar="FEATURE:=NUMBER",
-    help="Weigh a feature otherwise; 0 takes it out. The plan lists them.",
+    help="Change the weight of a feature; 0 turns it off. --plan lists the features.",
 )
-@click.option("--deadline-ms", type=WHOLE, help="Begin no look-up after this time; answer with what there is.")
-@click.option("--budget-tokens", type=WHOLE, help="As many answers as fit into so many tokens, by an estimate.")
-@click.option("--time-zone", metavar="ZONE", help="Whose days yesterday and last week are, such as Europe/Berlin.")
+@click.option("--deadline-ms", type=WHOLE, help="Start no look-up after this time, and return the hits found by then.")
+@click.option("--budget-tokens", type=WHOLE, help="Return only as many hits as fit into this many tokens (estimated).")
+@click.option(
+    "--time-zone", metavar="ZONE", help="The time zone of 'yesterday' and 'last week', such as Europe/Berlin."
+)
 @click.pass_obj
 def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **values: Any) -> None:
-    """Find what answers QUERY, best first, with reasons.
+    """Find the memories that answer QUERY, best first, with reasons.
 
-    Any text is a question. The query may come through a pipe. Without --session, what a session said to itself stays
-    hidden, unless PIERIA_SESSION names it.
+    QUERY is any text, and may come from a pipe. Private memories of a session stay hidden, unless --session or
+    PIERIA_SESSION names that session.
     """
     question = text_of(query, "the question")
     with call.opened(reading=True) as bank:

@@ -34,39 +34,49 @@ MOST_PROBLEMS = 100
 @click.option(
     "--many",
     metavar="FILE",
-    help="Remember many: a file of JSON lines, or - for standard input. Each line "
-    "is an object with the names below, or a text. Options stand for what a line does not say.",
+    help="Remember many texts: a file of JSON lines, or - for standard input. Each line "
+    "is a text, or an object with the names below. Options apply where a line sets nothing.",
 )
 @click.option("-t", "--tag", "tags", metavar="TAG", multiple=True, help="A tag; may be repeated.")
-@click.option("--entity", "entities", metavar="NAME", multiple=True, help="Who or what it is about; may be repeated.")
-@click.option("--file", "files", metavar="PATH", multiple=True, help="A file it is about; may be repeated.")
+@click.option(
+    "--entity",
+    "entities",
+    metavar="NAME",
+    multiple=True,
+    help="A person or thing that the text is about; may be repeated.",
+)
+@click.option("--file", "files", metavar="PATH", multiple=True, help="A file that the text is about; may be repeated.")
 @click.option("--kind", type=OneOf(*KINDS), metavar="KIND", help="note (the default), observation, drawer, diary, …")
 @click.option("--title", help="A title.")
-@click.option("--place", metavar="WING/ROOM", help="Where it is kept; otherwise the bank's name and the kind.")
-@click.option("--importance", type=NUMBER, help="From 0 to 1; 0.5 otherwise.")
-@click.option("--confidence", type=NUMBER, help="How sure it is, from 0 to 1.")
-@click.option("--strength", type=NUMBER, help="How firmly it is held, from 0 to 2; 1 otherwise.")
-@click.option("--at", type=TIME, help="When it was said or happened; now otherwise.")
-@click.option("--valid-from", type=TIME, help="From when on it holds.")
-@click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds.")
-@click.option("--scope", type=OneOf(*SCOPES), help="Who sees it: this session, this bank, or the user in every bank.")
+@click.option("--place", metavar="WING/ROOM", help="Where to store it; by default the bank's name and the kind.")
+@click.option("--importance", type=NUMBER, help="From 0 to 1; 0.5 by default.")
+@click.option("--confidence", type=NUMBER, help="How certain it is, from 0 to 1.")
+@click.option("--strength", type=NUMBER, help="How well it resists fading, from 0 to 2; 1 by default.")
+@click.option("--at", type=TIME, help="When it was said, or happened; now by default.")
+@click.option("--valid-from", type=TIME, help="Valid from this time on.")
+@click.option("--valid-until", type=TIME_AHEAD, help="Valid until this time.")
+@click.option(
+    "--scope", type=OneOf(*SCOPES), help="Who can see it: this session, this bank, or the user in every bank."
+)
 @click.option("--source", metavar="SOURCE", help="Where it comes from.")
-@click.option("--context", help="What was going on.")
-@click.option("--sequence", type=WHOLE, help="Its number within the session.")
-@click.option("--meta", type=PAIRS, multiple=True, help="Values of your own; key:=JSON for other than text.")
-@click.option("--body", type=PAIRS, multiple=True, help="The fields of its kind, in the same way.")
-@click.option("--id", metavar="ID", help="An id of your own.")
-@click.option("--pin", "pinned", is_flag=True, default=None, help="Keep it from ever fading.")
-@click.option("--unless-exists", type=OneOf("id", "text"), help="If one with that id or text is there, answer with it.")
-@click.option("--extract", is_flag=True, default=None, help="Also note what it names and states, as facts.")
+@click.option("--context", help="The situation in which it was said.")
+@click.option("--sequence", type=WHOLE, help="Its position in the session.")
+@click.option("--meta", type=PAIRS, multiple=True, help="Your own values; key:=JSON if not text.")
+@click.option("--body", type=PAIRS, multiple=True, help="The fields of its kind, in the same notation.")
+@click.option("--id", metavar="ID", help="Your own id for it.")
+@click.option("--pin", "pinned", is_flag=True, default=None, help="Keep it from fading.")
+@click.option(
+    "--unless-exists", type=OneOf("id", "text"), help="If a memory with this id or text exists, return it instead."
+)
+@click.option("--extract", is_flag=True, default=None, help="Also store what it names and states as facts.")
 @signing
 @speaking
 @click.pass_obj
 def remember(call: Call, /, text: tuple[str, ...], many: str | None, **values: Any) -> None:
-    """Remember TEXT, or what comes through a pipe.
+    """Remember TEXT, or standard input.
 
-    When this returns, it is on the disk and can be recalled. The same text twice is two memories, unless
-    --unless-exists says otherwise.
+    When the command returns, the memory is on disk and can be recalled. The same text twice makes two memories,
+    unless you use --unless-exists.
     """
     said = given(values)
     if many is not None:
@@ -106,7 +116,7 @@ def _remember_many(call: Call, name: str, defaults: Mapping[str, Any]) -> None:
             raise _on_its_lines(problem, name, numbers) from problem
         except (PieriaError, KeyboardInterrupt):
             if kept:
-                call.note(f"{kept:,} of {len(items):,} were kept before this")
+                call.note(f"{kept:,} of {len(items):,} were stored before this")
             raise
     ids = [memory.id for memory in memories]
     call.reply({"remembered": len(ids), "ids": ids}, lambda: _counted(memories, bank.name), ids)
@@ -145,7 +155,7 @@ def _items(name: str, defaults: Mapping[str, Any]) -> tuple[list[dict[str, Any]]
                 items.append({**defaults, **read, "via": HEARSAY})
                 numbers.append(number)
     if problems:
-        raise TransferError(name, "nothing was remembered, since some lines cannot be read", problems)
+        raise TransferError(name, "nothing was remembered: some lines cannot be read", problems)
     return items, numbers
 
 
@@ -172,7 +182,7 @@ def _item(written: bytes, number: int) -> dict[str, Any] | None:
     if not isinstance(read, dict):
         raise InputError(where, "an object or a text", read)
     if "via" in read:
-        raise InputError(f"{where}: via", "no such key, since a file cannot say how it came in", read["via"])
+        raise InputError(f"{where}: via", "no such key: a file cannot say how its texts came in", read["via"])
     return read
 
 

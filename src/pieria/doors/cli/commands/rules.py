@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 STATES = ("told", "waiting", "declined")
 WAYS = ("person", "agent", "hearsay", "outside")
-REASON = click.option("--reason", help="Why; kept with it.")
+REASON = click.option("--reason", help="The reason, stored with the decision.")
 
 
 @click.group("rules", cls=Group, invoke_without_command=True)
 @click.pass_context
 def rules(context: click.Context, /) -> None:
-    """Show and decide on the standing rules that agents are told.
+    """List the standing rules for agents, and accept or decline them.
 
-    Without a command it lists them.
+    Without a command, it lists the rules.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_rules)
@@ -33,15 +33,15 @@ def rules(context: click.Context, /) -> None:
 
 @rules.command("list", cls=Command)
 @click.option("--state", "states", type=click.Choice(STATES), multiple=True, default=STATES[:2], show_default=True,
-              help="May be given several times.")  # fmt: skip
+              help="Only this state; may be repeated.")  # fmt: skip
 @click.option("--via", "ways", type=click.Choice(WAYS), multiple=True, default=("agent",), show_default=True,
-              help="Of rules that wait: how they came in. May be given several times.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(1, 500), default=100, show_default=True, help="How many at most.")
+              help="For waiting rules: how they came in; may be repeated.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(1, 500), default=100, show_default=True, help="At most this many.")
 @click.pass_obj
 def list_rules(
     call: Call, /, states: tuple[str, ...] = STATES[:2], ways: tuple[str, ...] = ("agent",), limit: int = 100
 ) -> None:
-    """List the rules that are told, and those that wait for a person."""
+    """List the rules that agents get, and those that wait for a person."""
     with call.opened(reading=True) as bank:
         found = bank.rules.list(states, via=ways, limit=limit)
 
@@ -57,7 +57,7 @@ def list_rules(
 @click.argument("id")
 @click.pass_obj
 def explain(call: Call, /, id: str) -> None:
-    """Show one rule, how it came in, and why it is told or waits."""
+    """Show one rule, how it came in, and why agents get it or it waits."""
     with call.opened(reading=True) as bank:
         rule = bank.rules.explain(id)
 
@@ -74,7 +74,7 @@ def explain(call: Call, /, id: str) -> None:
 @REASON
 @click.pass_obj
 def accept(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
-    """Make these memories rules that agents are told. Only a person at a terminal can."""
+    """Make these memories rules for agents. Only a person at a terminal can do this."""
     with call.opened(reading=True) as bank:
         _reply(call, bank.rules.accept(ids, reason=reason))
 
@@ -84,7 +84,7 @@ def accept(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
 @REASON
 @click.pass_obj
 def decline(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
-    """Tell these as rules no more. Only a person at a terminal can."""
+    """Stop giving these rules to agents. Only a person at a terminal can do this."""
     with call.opened(reading=True) as bank:
         _reply(call, bank.rules.decline(ids, reason=reason))
 

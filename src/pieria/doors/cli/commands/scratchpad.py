@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @click.group(cls=Group)
 def scratchpad() -> None:
-    """Keep a session's notes to itself: not remembered, not recalled, there until cleared.
+    """Keep working notes for a session. They are no memories: recall never finds them, and they stay until cleared.
 
-    Each session has its own; without --session there is one that belongs to nobody in particular.
+    Each session has its own notes. Without --session, the command uses one shared scratchpad.
     """
 
 
@@ -32,7 +32,7 @@ def scratchpad() -> None:
 @speaking
 @click.pass_obj
 def write(call: Call, /, text: tuple[str, ...]) -> None:
-    """Write an entry, from the line or a pipe."""
+    """Write an entry, from the arguments or a pipe."""
     content = text_of(text, "the text")
     with call.opened() as bank:
         entry = bank.scratchpad.write(content)
@@ -45,7 +45,7 @@ def write(call: Call, /, text: tuple[str, ...]) -> None:
 @speaking
 @click.pass_obj
 def update(call: Call, /, id: str, text: tuple[str, ...]) -> None:
-    """Write an entry anew."""
+    """Replace the text of an entry."""
     content = text_of(text, "the text")
     with call.opened() as bank:
         entry = bank.scratchpad.update(id, content)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.option("--make-key", is_flag=True, help="Only make the key that seal_key names, where there is none yet.")
+@click.option("--make-key", is_flag=True, help="Only create the key that seal_key names, if it does not exist.")
 @click.pass_obj
 def seal(call: Call, /, make_key: bool) -> None:
-    """Encrypt a bank where it lies, with the key that the setting seal_key names.
+    """Encrypt a bank in place, with the key that the setting seal_key names.
 
-    A key is made there if there is none: keep a copy of it elsewhere, for without it the bank is lost. No other process
-    may have the bank open. What may still hold words of it in plain is named.
+    The command creates the key if it does not exist. Keep a copy of the key elsewhere: without it, the bank is lost. No
+    other process may have the bank open. The command lists places that may still hold unencrypted text.
     """
     from pieria import seal as sealed
 
@@ -40,20 +40,20 @@ def seal(call: Call, /, make_key: bool) -> None:
 @click.command(cls=Command)
 @click.pass_obj
 def unseal(call: Call, /) -> None:
-    """Make a sealed bank a plain one again. No other process may have it open."""
+    """Decrypt a sealed bank in place. No other process may have it open."""
     from pieria import unseal as unsealed
 
     _done(call, unsealed)
 
 
 @click.command(cls=Command)
-@click.option("--to", required=True, metavar="WHERE", help="Where the new key is, spelt as seal_key: keyring:NAME, "
-              "file:PATH, command:… or env:NAME. It is made where there is none.")  # fmt: skip
+@click.option("--to", required=True, metavar="WHERE", help="The new key, written as for seal_key: keyring:NAME, "
+              "file:PATH, command:… or env:NAME. A missing key is created.")  # fmt: skip
 @click.pass_obj
 def rekey(call: Call, /, to: str) -> None:
-    """Give a sealed bank another key. From then on seal_key has to name the new place.
+    """Change the key of a sealed bank. Afterwards, set seal_key to the new key.
 
-    Backups that were made before still need the old key.
+    Earlier backups still need the old key.
     """
     from pieria import rekey as rekeyed
 
@@ -77,11 +77,11 @@ def _done(call: Call, act: Callable[..., SealReport], **more: Any) -> None:
 def _told(report: SealReport) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    yield line(("sealed: " if report.sealed else "in plain now: ", "green"), (report.path, "bold"))
+    yield line(("sealed: " if report.sealed else "decrypted: ", "green"), (report.path, "bold"))
     if report.key is not None:
         yield from _key(report.key, report.key_made)
     for place in report.unreached:
-        yield line(("may hold words in plain: ", "yellow"), place)
+        yield line(("may hold unencrypted text: ", "yellow"), place)
 
 
 def _key(where: str, is_new: bool) -> Iterator[RenderableType]:
@@ -89,4 +89,4 @@ def _key(where: str, is_new: bool) -> Iterator[RenderableType]:
 
     yield line("key: ", (where, "bold"))
     if is_new:
-        yield line(("it was made just now; keep a copy elsewhere: without it the bank is lost for good", "yellow"))
+        yield line(("this key is new; keep a copy elsewhere: without it, the bank is lost for good", "yellow"))

@@ -21,19 +21,19 @@ HOST, PORT = "127.0.0.1", 7411
 
 @click.command(cls=Command)
 @click.option("--host", default=HOST, show_default=True, metavar="ADDRESS",
-              help="The address to serve on. One that others can reach needs a token.")  # fmt: skip
+              help="The address to listen on. If other machines can reach it, callers need a token.")  # fmt: skip
 @click.option("--port", type=WHOLE, default=PORT, show_default=True, metavar="N",
-              help="The port; 0 takes a free one.")  # fmt: skip
+              help="The port; 0 picks a free one.")  # fmt: skip
 @click.option("--allow-host", "allowed", multiple=True, metavar="NAME",
-              help="A further name under which it may be asked, such as a proxy's; may be repeated.")  # fmt: skip
+              help="Another host name to accept, such as a proxy's; may be repeated.")  # fmt: skip
 @click.option("--rate", type=NUMBER, default=A_SECOND, show_default=True, metavar="N",
-              help="Requests a second that one caller may make; 0 for any number.")  # fmt: skip
+              help="Requests per second for each caller; 0 for no limit.")  # fmt: skip
 @click.pass_obj
 def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: float) -> None:
-    """Serve all banks of a folder or a server: a page for the browser; tools, MCP, memories and events over HTTP.
+    """Serve all banks of a folder or database server over HTTP: a web page, tools, MCP, memories and events.
 
-    On this machine alone nobody needs a token until you make one with `pieria token create`; banks on a server always
-    need one. Ctrl-C, or a signal to terminate, ends it when the calls under way are done.
+    On a local address, callers need a token only after the first `pieria token create`. Banks on a database server
+    always need one. On Ctrl-C or SIGTERM, the server finishes the calls in progress and stops.
     """
     a_second = check.number(rate, "rate", 0.0, 1_000_000.0)
     from pieria.doors.server import serve as serving
@@ -58,6 +58,6 @@ def _flush() -> None:
 def _started(document: dict[str, Any]) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    who = "whoever has a token" if document["needs_token"] else "whoever is on this machine"
+    who = "callers with a token" if document["needs_token"] else "everyone on this machine"
     yield line(("serving ", "green"), (document["data"], "bold"), (" at ", ""), (document["url"], "bold cyan"),
-               (f" for {who}; open it in a browser, Ctrl-C ends it", "dim"))  # fmt: skip
+               (f" for {who}; open it in a browser, Ctrl-C stops it", "dim"))  # fmt: skip

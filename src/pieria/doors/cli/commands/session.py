@@ -27,20 +27,22 @@ FAILED, READY = "failed", "ready"
 
 @click.group(cls=Group)
 def session() -> None:
-    """Record what is done towards a goal, step by step, and learn from it.
+    """Record an agent's steps towards a goal, and learn from them.
 
-    `start` gives the id that the others take. A session outlives its commands: each goes on where the last one ended.
+    `start` prints the id for the other commands. A session outlives its commands: each one continues the last.
     """
 
 
 @session.command()
 @click.argument("goal", nargs=-1)
-@click.option("--profile", type=OneOf(*PROFILES), help="What counts as knowledge: of code, of study, of helping.")
+@click.option(
+    "--profile", type=OneOf(*PROFILES), help="The kind of knowledge to learn: for coding, research or customer support."
+)
 @click.option("--auto-commit/--no-auto-commit", default=True, show_default=True,
-              help="Keep what is learnt as it is learnt, or hold it until `pieria session commit`.")  # fmt: skip
+              help="Store lessons at once, or only on `pieria session commit`.")  # fmt: skip
 @click.pass_obj
 def start(call: Call, /, goal: tuple[str, ...], profile: str | None, auto_commit: bool) -> None:
-    """Begin one: GOAL says what is to be done."""
+    """Start a session with this GOAL, and print its id."""
     said = text_of(goal, "the goal")
     _answer(
         call, "started", asked(call, "sessions_start", begins=True, goal=said, profile=profile, auto_commit=auto_commit)
@@ -53,26 +55,26 @@ def start(call: Call, /, goal: tuple[str, ...], profile: str | None, auto_commit
 @click.argument("action")
 @click.pass_obj
 def append(call: Call, /, id: str, observation: str, action: str) -> None:
-    """Record a step: what was observed, and what was done about it."""
+    """Record a step: an observation, and the action that followed."""
     told = asked(call, "sessions_append", session_id=id, observation=observation, action=action)
     _answer(call, f"step {told['step_index']} of", told)
 
 
 @session.command()
 @click.argument("id")
-@click.option("--wait/--no-wait", default=True, show_default=True, help="End when all that was learnt is stored.")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until all lessons are stored.")
 @click.pass_context
 def close(ctx: click.Context, /, id: str, wait: bool) -> None:
-    """End the work, and learn from all of its steps.
+    """Close a session, and learn from all its steps.
 
-    Without waiting, what is not done by then goes on with the next command about it. Exits with 1 where learning
-    failed: `pieria session commit` tries again.
+    With --no-wait, the next command on this session continues unfinished work. Exits with 1 if learning failed:
+    `pieria session commit` tries again.
     """
     call: Call = ctx.obj
     told = asked(call, "sessions_close", session_id=id, wait=wait)
     _answer(call, "closed", told)
     if told["state"] == READY:
-        call.note(f"nothing is kept yet: pieria session commit {id}, or discard")
+        call.note(f"nothing is stored yet: run pieria session commit {id}, or discard")
     if told["state"] == FAILED:
         call.note(f"{told['error']['message']}; pieria session commit {id} tries again")
         ctx.exit(REFUSED)
@@ -82,7 +84,7 @@ def close(ctx: click.Context, /, id: str, wait: bool) -> None:
 @click.argument("id")
 @click.pass_obj
 def commit(call: Call, /, id: str) -> None:
-    """Keep what a closed session has learnt; of one that failed, try to learn again first."""
+    """Store the lessons of a closed session. If learning failed, try it again first."""
     _answer(call, "committed", asked(call, "sessions_commit", session_id=id))
 
 
@@ -90,7 +92,7 @@ def commit(call: Call, /, id: str) -> None:
 @click.argument("id")
 @click.pass_obj
 def discard(call: Call, /, id: str) -> None:
-    """Throw away what a closed session has learnt and not kept, with its steps."""
+    """Delete the unstored lessons of a closed session, with its steps."""
     _answer(call, "discarded", asked(call, "sessions_discard", session_id=id))
 
 
@@ -98,14 +100,14 @@ def discard(call: Call, /, id: str) -> None:
 @click.argument("id")
 @click.pass_obj
 def state(call: Call, /, id: str) -> None:
-    """Tell how one stands, with its last steps."""
+    """Show the state of a session, with its last steps."""
     _answer(call, "session", asked(call, "sessions_state", session_id=id))
 
 
 @session.command(name="list")
 @click.pass_obj
 def list_sessions(call: Call, /) -> None:
-    """List the sessions of the bank that are not over."""
+    """List the unfinished sessions of the bank."""
     with call.opened(reading=True) as bank:
         found = [_told(bank, *loaded) for kept in bank.sessions.unfinished() if (loaded := bank.sessions.load(kept.id))]
 
@@ -121,7 +123,7 @@ def list_sessions(call: Call, /) -> None:
 @click.argument("id")
 @click.pass_obj
 def show(call: Call, /, id: str) -> None:
-    """Show all that is kept of one: every step that is not learnt from yet, and why it failed, where it did."""
+    """Show an unfinished session in full: its pending steps, and why learning failed if it did."""
     with hosted(call) as host:
         from pieria.toolsets.sessions.bank_lookup import keeper, logged
 
@@ -140,7 +142,7 @@ def show(call: Call, /, id: str) -> None:
 @click.argument("id")
 @click.pass_obj
 def resume(call: Call, /, id: str) -> None:
-    """Let what a process left unfinished go on: a step that was not judged, or learning that was cut off."""
+    """Continue the work that a process left unfinished: the reward of a step, or interrupted learning."""
     with hosted(call) as host, call.progress("learning") as report:
         from pieria.toolsets.sessions.bank_lookup import taken_up
 

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 @click.group(cls=Group)
 def token() -> None:
-    """Say who may come in over HTTP, what they may do, and in which banks.
+    """Manage access tokens for HTTP: what each one allows, and in which banks.
 
-    As soon as there is a token, nobody comes in to `pieria serve` without one, on this machine as well.
+    After the first token, `pieria serve` requires one from every caller, also on this machine.
     """
 
 
 @token.command()
 @click.argument("name")
 @click.option("--access", type=OneOf("read", "write", "admin"), default="write", show_default=True,
-              help="What it allows: to read, to write as well, or everything.")  # fmt: skip
+              help="What the token allows: reading, writing too, or everything.")  # fmt: skip
 @click.option("--banks", metavar="NAMES",
-              help="The banks it opens, with commas between; '*', as without it, is every bank but @me.")  # fmt: skip
-@click.option("--expires", type=TIME_AHEAD, metavar="TIME", help="Until when it holds; otherwise until it is revoked.")
+              help="The banks to allow, separated by commas; '*' (the default) means every bank but @me.")  # fmt: skip
+@click.option("--expires", type=TIME_AHEAD, metavar="TIME", help="When the token expires; by default never.")
 @click.option(
-    "--person", is_flag=True, help="For a person: what comes in with it by REST and the page is their own words."
+    "--person", is_flag=True, help="The token belongs to a person: texts sent by REST or the page count as theirs."
 )
 @click.pass_obj
 def create(call: Call, /, name: str, access: str, banks: str | None, expires: Any, person: bool) -> None:
-    """Make a token. It is shown this once; only its hash is kept."""
+    """Create a token. It is shown only once: Pieria stores just its hash."""
     if banks is not None and call.bank is not None:
         raise click.UsageError("give --banks or --bank, not both", click.get_current_context())
     if person:
@@ -47,14 +47,14 @@ def create(call: Call, /, name: str, access: str, banks: str | None, expires: An
     named = _named(banks if banks is not None else call.bank)
     made, shown = _tokens(call).create(name, access, named, expires, person=person)
     if "all" in map(same_bank, made.banks):
-        call.note("`all` is the bank of that name; every bank is '*'")
+        call.note("`all` means the bank with that name; every bank is '*'")
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.console import line
 
         yield line((shown, "bold cyan"))
         yield line((_said(made), "dim"))
-        yield line(("It is not shown again: put it where it belongs now.", "yellow"))
+        yield line(("Save the token now: it is not shown again.", "yellow"))
 
     call.reply({"token": shown, **made.as_dict()}, people, [shown])
 
@@ -62,7 +62,7 @@ def create(call: Call, /, name: str, access: str, banks: str | None, expires: An
 @token.command(name="list")
 @click.pass_obj
 def list_tokens(call: Call, /) -> None:
-    """List the tokens there are, oldest first; not what they are, which nobody knows any more."""
+    """List the tokens, oldest first, without their secrets."""
     tokens = _tokens(call)
     found = [(each, tokens.expired(each)) for each in tokens.all()]
     document = {"tokens": [{**each.as_dict(), "expired": expired} for each, expired in found]}
@@ -73,14 +73,15 @@ def list_tokens(call: Call, /) -> None:
 @click.argument("id")
 @click.pass_obj
 def revoke(call: Call, /, id: str) -> None:
-    """End a token, by its id or its name. Whoever has it is out at once.
+    """Revoke a token, by its id or name. It stops working at once.
 
-    When the last one is gone, nobody comes in any more; remove tokens.json from the data folder to need none again.
+    After you revoke the last token, the server refuses every caller. Remove tokens.json from the data folder to need no
+    token again.
     """
     tokens = _tokens(call)
     revoked = tokens.revoke(id)
     if not tokens.all():
-        call.note(f"that was the last one: a server now lets nobody in; without {tokens.path} it needs no token")
+        call.note(f"that was the last one: servers now refuse every caller; remove {tokens.path} to need no token")
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.console import line

@@ -31,9 +31,9 @@ PIPE = "-"
 @click.argument("path")
 @click.pass_obj
 def export(call: Call, /, path: str) -> None:
-    """Write the whole bank, its past included, to a file of JSON lines; - writes to standard output.
+    """Write the whole bank, with its history, to a file of JSON lines; - writes to standard output.
 
-    A folder gets a file named after the bank and the time. An older export is replaced, and no other file.
+    In a folder, the file is named after the bank and the time. An older export is replaced; other files never are.
     """
     with call.opened(reading=True) as bank, call.progress("exporting") as progress:
         if path == PIPE:
@@ -57,16 +57,19 @@ def export(call: Call, /, path: str) -> None:
 @click.option(
     "--mode",
     type=OneOf("skip", "merge", "replace"),
-    help="What is here already: leave it (skip, the default), take the later (merge), or take the file's.",
+    help="For existing ids: keep them (skip, the default), take the later version (merge), or take the file's.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would happen, and change nothing.")
-@click.option("--force", is_flag=True, help="Bring in what was purged here, too.")
-@click.option("--skip-broken", is_flag=True, help="Leave out lines that are not right, instead of refusing the file.")
+@click.option("--force", is_flag=True, help="Also import memories that were purged here.")
+@click.option("--skip-broken", is_flag=True, help="Skip invalid lines, instead of refusing the file.")
 @click.option(
-    "--from", "system", type=OneOf("mnemex"), help="Whose store PATH is; what is broken in it is told and left out."
+    "--from",
+    "system",
+    type=OneOf("mnemex"),
+    help="PATH is a store of this system; broken items are reported and skipped.",
 )
 @click.option(
-    "--trusted", is_flag=True, help="Believe the file as it is. Only at a terminal, for an export of your own."
+    "--trusted", is_flag=True, help="Keep the file's claims of trust. Only at a terminal, for your own exports."
 )
 @click.pass_obj
 def import_file(
@@ -80,9 +83,9 @@ def import_file(
     system: str | None,
     trusted: bool,
 ) -> None:
-    """Read an export into the bank, all of it or nothing; - reads from standard input.
+    """Read an export into the bank, all of it or nothing; - reads standard input.
 
-    An empty bank becomes the one that was exported, its past included.
+    An empty bank becomes the exported bank, with its history.
     """
     if trusted:
         must_be_person()
@@ -100,11 +103,11 @@ def import_file(
             )
         except TransferError as refused:
             if refused.problems:
-                refused.hint = "Put them right, or leave out what is broken with --skip-broken."
+                refused.hint = "Correct these lines, or skip them with --skip-broken."
             refused.args = (refused.message.replace(str(file), _name(path)),)
             raise
     if report.problem_count:
-        what = "things were not right" if system else "lines were left out"
+        what = "items were invalid" if system else "lines were skipped"
         call.note(f"{report.problem_count:,} {what}: {'; '.join(map(str, report.problems[:3]))}")
     document = report.as_dict() | {"path": _name(path)}
     call.reply(document, lambda: _imported(report, _name(path), system), [str(seq) for seq in report.changes or ()])
@@ -114,10 +117,9 @@ def import_file(
 @click.argument("path", required=False)
 @click.pass_obj
 def backup(call: Call, /, path: str | None) -> None:
-    """Copy the bank's file as it is now, while others read and write on.
+    """Copy the bank's file, while other processes read and write. `pieria restore` restores it.
 
-    Without PATH, and for a folder, the file is named after the bank and the time; without PATH it lies in the data
-    folder. `pieria restore` brings it back.
+    Without PATH, the copy goes to the data folder. In a folder, the file is named after the bank and the time.
     """
     with call.opened(reading=True) as bank, call.progress("backing up") as progress:
         if path is None:
@@ -137,12 +139,12 @@ def backup(call: Call, /, path: str | None) -> None:
 
 @click.command(cls=Command)
 @click.argument("file")
-@click.option("--replace", is_flag=True, help="Put it in the place of a bank that is there; that one is kept aside.")
+@click.option("--replace", is_flag=True, help="Replace an existing bank; its file is kept under another name.")
 @click.pass_obj
 def restore(call: Call, /, file: str, replace: bool) -> None:
-    """Bring back a backup as the bank that --bank names, or as the one that is used otherwise.
+    """Restore a backup as the bank that --bank names, or as the bank that `pieria where` shows.
 
-    A backup brings its standing rules along, so a person has to do it, at a terminal.
+    A backup contains standing rules, so only a person at a terminal can restore it.
     """
     from pieria import restore as bring_back
     from pieria.doors.cli.person import must_be_person
@@ -159,12 +161,12 @@ def restore(call: Call, /, file: str, replace: bool) -> None:
 
         yield from written_to(f"restored {report.bank} to", report.path, report.bytes, report.counts)
         if report.replaced:
-            yield line(("the old one is kept as ", "dim"), str(report.replaced))
+            yield line(("the old bank is kept as ", "dim"), str(report.replaced))
         if report.unpurged is None:
-            yield line(("the old one could not be read: what it had purged may be there again", "yellow"))
+            yield line(("the old bank could not be read: memories that it had purged may be back", "yellow"))
         elif report.unpurged:
-            yield line(("it had purged these, and they are there again: ", "yellow"), ", ".join(report.unpurged))
-            yield line(("erase them anew with `pieria forget --purge ID …`", "dim"))
+            yield line(("the old bank had purged these, and they are back: ", "yellow"), ", ".join(report.unpurged))
+            yield line(("erase them again with `pieria forget --purge ID …`", "dim"))
 
     call.reply(report.as_dict(), people, [report.bank])
 
@@ -198,10 +200,10 @@ def _imported(report: ImportReport, path: str, system: str | None) -> Iterator[R
         [
             ("added", _tally(report.added)),
             ("changed", _tally(report.changed)),
-            ("as they were", _tally(report.unchanged)),
+            ("unchanged", _tally(report.unchanged)),
             ("versions", f"{report.versions:,}" if report.versions else None),
-            *((f"left {what}", why) for what, why in left.items()),
-            ("not carried over", _tally(report.not_carried)),
+            *((f"skipped {what}", why) for what, why in left.items()),
+            ("not imported", _tally(report.not_carried)),
             ("broken lines", f"{report.problem_count:,}" if report.problem_count else None),
         ]
     )

@@ -24,15 +24,15 @@ LONGEST = 200
 @click.command(cls=Command)
 @click.argument("folder", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the trusted folders.")
-@click.option("--revoke", is_flag=True, help="Trust the folder no more.")
-@click.option("--yes", is_flag=True, help="Do not ask. A terminal is needed all the same.")
+@click.option("--revoke", is_flag=True, help="Stop trusting the folder.")
+@click.option("--yes", is_flag=True, help="Do not ask. The command still needs a terminal.")
 @click.pass_obj
 def trust(call: Call, /, folder: str | None, listing: bool, revoke: bool, yes: bool) -> None:
-    """Let the settings file of a project count: of FOLDER, or of the folder you are in.
+    """Allow a project's settings file to apply: that of FOLDER, or of the current folder.
 
-    It shows what the file would change, and asks. Until then the file can only tighten, and banks inside the project
-    are read only and hearsay, unless your own Pieria made them. A file that changes needs your word again. No agent
-    can give it for you.
+    The command shows what the file would change, and asks. An untrusted file can only restrict. Banks inside an
+    untrusted project are read-only and count as hearsay, unless your own Pieria created them. If the file changes, the
+    command has to be run again. Agents cannot run it for you.
     """
     if listing + revoke + yes > 1 or (listing and folder is not None):
         raise click.UsageError("give one of FOLDER, --list and --revoke; --yes goes with FOLDER alone")
@@ -55,7 +55,7 @@ def _revoke(call: Call, folder: str | None) -> None:
     from pieria.settings.request import revoke
 
     gone = revoke(folder)
-    call.reply({"folder": gone, "trusted": False}, lambda: _said("trusts no more ", gone), [gone])
+    call.reply({"folder": gone, "trusted": False}, lambda: _said("no longer trusts ", gone), [gone])
 
 
 def _trust(call: Call, folder: str | None, yes: bool) -> None:
@@ -77,7 +77,7 @@ def _ask(request: Request) -> None:
 
     for line in _lines(request):
         sys.stderr.write(f"{inert(line, one_line=True)}\n")
-    if not click.confirm("Trust this folder, with these files as they are now?", err=True):
+    if not click.confirm("Trust this folder, with the current content of these files?", err=True):
         sys.stderr.write("nothing was changed\n")
         click.get_current_context().exit(1)
 
@@ -88,9 +88,9 @@ def _lines(request: Request) -> Iterator[str]:
     for one in request.settings:
         yield f"{one.file}: {_told(one)}"
     if not request.settings:
-        yield "no file of it sets anything"
+        yield "its files set nothing"
     yield f"banks would be in: {request.data}"
-    yield "banks inside the folder could be written, and their rules would be told to agents"
+    yield "banks inside the folder would become writable, and agents would get their rules"
 
 
 def _told(one: Setting) -> str:

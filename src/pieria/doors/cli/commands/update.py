@@ -30,18 +30,23 @@ _BESIDE = {"reason", "unless_changed_since"}
 _CONTENT_OPTIONS = (
     click.option("--title", help="The title."),
     click.option(
-        "-t", "--tag", "tags", metavar="TAG", multiple=True, help="A tag; those given replace all there were."
+        "-t",
+        "--tag",
+        "tags",
+        metavar="TAG",
+        multiple=True,
+        help="A tag; may be repeated. The given tags replace all old ones.",
     ),
-    click.option("--entity", "entities", metavar="NAME", multiple=True, help="An entity, in the same way."),
-    click.option("--file", "files", metavar="PATH", multiple=True, help="A file, in the same way."),
-    click.option("--context", help="What was going on."),
-    click.option("--meta", type=PAIRS, multiple=True, help="All values of your own; key:=JSON for other than text."),
-    click.option("--body", type=PAIRS, multiple=True, help="All fields of its kind, in the same way."),
+    click.option("--entity", "entities", metavar="NAME", multiple=True, help="An entity, in the same way as tags."),
+    click.option("--file", "files", metavar="PATH", multiple=True, help="A file, in the same way as tags."),
+    click.option("--context", help="The situation in which it was said."),
+    click.option("--meta", type=PAIRS, multiple=True, help="All your own values; key:=JSON if not text."),
+    click.option("--body", type=PAIRS, multiple=True, help="All fields of its kind, in the same notation."),
     click.option("--importance", type=NUMBER, help="From 0 to 1."),
-    click.option("--confidence", type=NUMBER, help="How sure it is, from 0 to 1."),
-    click.option("--place", metavar="WING/ROOM", help="Where it is kept."),
-    click.option("--valid-from", type=TIME, help="From when on it holds."),
-    click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds."),
+    click.option("--confidence", type=NUMBER, help="How certain it is, from 0 to 1."),
+    click.option("--place", metavar="WING/ROOM", help="Where to store it."),
+    click.option("--valid-from", type=TIME, help="Valid from this time on."),
+    click.option("--valid-until", type=TIME_AHEAD, help="Valid until this time."),
     click.option(
         "--clear",
         type=OneOf(*_CLEARABLE),
@@ -49,7 +54,7 @@ _CONTENT_OPTIONS = (
         multiple=True,
         help="Empty this: title, tags, entities, files, context, meta, body, confidence, valid_from, …",
     ),
-    click.option("--reason", help="Why; its history shows it."),
+    click.option("--reason", help="The reason, which the history shows."),
 )
 
 
@@ -63,19 +68,19 @@ def _content(function: Function) -> Function:
 @click.argument("id")
 @click.argument("text", nargs=-1)
 @_content
-@click.option("--strength", type=NUMBER, help="How firmly it is held, from 0 to 2.")
-@click.option("--scope", type=OneOf("session", "bank"), help="Who sees it.")
-@click.option("--status", type=OneOf(*GIVEN_STATUSES), help="Archived ones are found only when asked for.")
-@click.option("--tier", type=OneOf(*TIERS), help="How settled it is.")
-@click.option("--at", type=TIME, help="When it was said or happened.")
+@click.option("--strength", type=NUMBER, help="How well it resists fading, from 0 to 2.")
+@click.option("--scope", type=OneOf("session", "bank"), help="Who can see it.")
+@click.option("--status", type=OneOf(*GIVEN_STATUSES), help="The status. Archived memories are found only on request.")
+@click.option("--tier", type=OneOf(*TIERS), help="How settled the memory is.")
+@click.option("--at", type=TIME, help="When it was said, or happened.")
 @expecting
 @speaking
 @click.pass_obj
 def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...], **values: Any) -> None:
-    """Change what is given of a memory, and keep the rest.
+    """Change the given fields of a memory, and keep the others.
 
-    A new TEXT (- for standard input) or other content becomes the next version under the same id; the old version
-    stays in its history.
+    New content becomes the next version under the same id; the history keeps the old version. TEXT may be - for
+    standard input.
     """
     changes = _changes(text, clear, values)
     begun = system_clock()
@@ -88,15 +93,15 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 @click.argument("id")
 @click.argument("text", nargs=-1)
 @_content
-@click.option("--at", type=TIME, help="When it was said; now otherwise.")
+@click.option("--at", type=TIME, help="When it was said; now by default.")
 @signing
 @expecting
 @speaking
 @click.pass_obj
 def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...], **values: Any) -> None:
-    """Put a new memory, under a new id, in the place of an old one, and link the two.
+    """Replace a memory by a new one with a new id, and link the two.
 
-    What is not given is as it was. TEXT may be - for standard input.
+    The new memory copies the fields that are not given. TEXT may be - for standard input.
     """
     changes = _changes(text, clear, values)
     with call.opened() as bank:
@@ -106,14 +111,14 @@ def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 
 @click.command(cls=Command)
 @click.argument("id")
-@click.option("--at", type=TIME, help="From when on it no longer holds; now otherwise.")
-@click.option("--replacement", metavar="ID", help="The memory that holds instead.")
-@click.option("--reason", help="Why; its history shows it.")
+@click.option("--at", type=TIME, help="The time when it stopped being valid; now by default.")
+@click.option("--replacement", metavar="ID", help="The memory that is valid instead.")
+@click.option("--reason", help="The reason, which the history shows.")
 @expecting
 @speaking
 @click.pass_obj
 def invalidate(call: Call, /, id: str, **values: Any) -> None:
-    """Say that a memory no longer holds. It stays on record, and is found for times before."""
+    """Mark a memory as no longer valid. It stays in the bank, and recall finds it for earlier times."""
     with call.opened() as bank:
         memory = bank.invalidate(id, **given(values))
     call.reply(memory.as_dict(), lambda: _said(("invalidated ", "green"), memory), [memory.id])
@@ -124,7 +129,7 @@ def invalidate(call: Call, /, id: str, **values: Any) -> None:
 @speaking
 @click.pass_obj
 def pin(call: Call, /, ids: tuple[str, ...]) -> None:
-    """Keep memories from ever fading."""
+    """Keep memories from fading."""
     with call.opened() as bank:
         for_each(call, ids, "pinned", bank.pin)
 

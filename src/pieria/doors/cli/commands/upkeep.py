@@ -21,9 +21,9 @@ DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done,
 
 @click.group(cls=Group)
 def upkeep() -> None:
-    """Sum up, put away, settle, check.
+    """Summarize, archive, merge and check memories.
 
-    Nothing of it runs unasked, and nothing that was said is changed by it.
+    These commands never change original texts.
     """
 
 
@@ -33,15 +33,15 @@ for command in (graph, proposals, propose, accept, decline):
 
 @upkeep.command()
 @DRY_RUN
-@click.option("--force", is_flag=True, help="Go over what is not a day old as well.")
+@click.option("--force", is_flag=True, help="Also process memories that are less than a day old.")
 @click.option("--limit", type=click.IntRange(min=1), default=5_000, show_default=True,
-              help="Memories to go over; what is left is due next time.")  # fmt: skip
+              help="Process at most this many memories; the next run continues.")  # fmt: skip
 @click.pass_context
 def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None:
-    """Sum up what has come to rest. A dry run shows the texts that would be written.
+    """Summarize memories that are a day old, settle proven ones, and shorten old summaries.
 
-    Exits with 1 where some group failed, and with 4 where a budget was used up or a model was out of reach: all are
-    due again.
+    A dry run shows the texts that would be written. Exits with 1 if a group failed, and with 4 if a budget was used up
+    or a model was unreachable. The next run tries these groups again.
     """
     call: Call = ctx.obj
     with call.opened(reading=True) as bank, call.progress("sleeping") as report:
@@ -59,13 +59,13 @@ def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None
 
 @upkeep.command()
 @click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only show what would be done.")
-@click.option("--archive", is_flag=True, help="Put away instead of removing.")
+@click.option("--archive", is_flag=True, help="Archive memories instead of removing them.")
 @click.option("--threshold", type=click.FloatRange(0, 1),
-              help="What is retained of what goes; otherwise the setting forget_threshold.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
+              help="Remove memories with less retention; by default the setting forget_threshold.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many, those with the least retention first.")
 @click.pass_obj
 def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float | None, limit: int | None) -> None:
-    """Remove what has faded. `pieria unforget` brings back what was removed."""
+    """Remove faded memories. `pieria unforget` restores them."""
     with call.opened(reading=True) as bank, call.progress("collecting") as report:
         collected = bank.upkeep.gc(dry_run=dry_run, archive=archive, threshold=threshold, limit=limit, progress=report)
 
@@ -80,12 +80,12 @@ def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float | None, lim
 @upkeep.command()
 @DRY_RUN
 @click.option("--threshold", type=click.FloatRange(0, 1),
-              help="What is retained of what is put away; otherwise twice the setting forget_threshold.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
+              help="Archive memories with less retention; by default twice the setting forget_threshold.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many, those with the least retention first.")
 @click.pass_obj
 def decay(call: Call, /, dry_run: bool, threshold: float | None, limit: int | None) -> None:
-    """Put away what is about to fade. It is found again with `--status archived`."""
-    with call.opened(reading=True) as bank, call.progress("putting away") as report:
+    """Archive memories that are about to fade. `--status archived` finds them."""
+    with call.opened(reading=True) as bank, call.progress("archiving") as report:
         collected = bank.upkeep.decay(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)
 
     def people() -> Iterator[RenderableType]:
@@ -101,7 +101,7 @@ def decay(call: Call, /, dry_run: bool, threshold: float | None, limit: int | No
 @DRY_RUN
 @click.pass_obj
 def promote(call: Call, /, ids: tuple[str, ...], dry_run: bool) -> None:
-    """Make memories lasting: those named or, without IDS, all that were used enough."""
+    """Promote memories to lasting ones: the given ones or, without IDS, all that were used enough."""
     with call.opened(reading=True) as bank:
         promoted = bank.upkeep.promote(ids or None, dry_run=dry_run)
 
@@ -115,12 +115,12 @@ def promote(call: Call, /, ids: tuple[str, ...], dry_run: bool) -> None:
 
 @upkeep.command()
 @click.option("--by", type=click.Choice(STRATEGIES), default=STRATEGIES[0], show_default=True,
-              help="What they have in common.")  # fmt: skip
-@click.option("--least", type=click.FloatRange(0, 1), help="How alike they are; by default as set.")
-@click.option("--most", type=click.IntRange(2, 1_000), help="Members of a cluster; by default as set.")
+              help="What the members have in common.")  # fmt: skip
+@click.option("--least", type=click.FloatRange(0, 1), help="The least similarity; by default the setting.")
+@click.option("--most", type=click.IntRange(2, 1_000), help="The most members of a cluster; by default the setting.")
 @click.pass_obj
 def clusters(call: Call, /, by: str, least: float | None, most: int | None) -> None:
-    """Show what says the same, and might be one memory. `pieria upkeep merge` takes the id of a cluster."""
+    """Show clusters of memories that say the same. `pieria upkeep merge` takes the id of a cluster."""
     with call.opened(reading=True) as bank:
         found = bank.upkeep.clusters(by=by, least=least, most=most, keep=True)
 
@@ -133,11 +133,11 @@ def clusters(call: Call, /, by: str, least: float | None, most: int | None) -> N
 
 
 @upkeep.command()
-@click.option("--least", type=click.FloatRange(0, 1), help="How alike they are; by default as set.")
-@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Pairs to show.")
+@click.option("--least", type=click.FloatRange(0, 1), help="The least similarity; by default the setting.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="The most pairs to show.")
 @click.pass_obj
 def duplicates(call: Call, /, least: float | None, most: int) -> None:
-    """Show pairs of memories that say nearly the same, the most alike first."""
+    """Show pairs of memories that say nearly the same, most similar first."""
     with call.opened(reading=True) as bank:
         found = bank.upkeep.duplicates(least=least, most=most)
 
@@ -151,13 +151,13 @@ def duplicates(call: Call, /, least: float | None, most: int) -> None:
 
 @upkeep.command()
 @click.argument("ids", nargs=-1, required=True)
-@click.option("--text", help="What the one memory says; otherwise the mind words it.")
+@click.option("--text", help="The text of the merged memory; by default the mind writes it.")
 @DRY_RUN
 @click.pass_obj
 def merge(call: Call, /, ids: tuple[str, ...], text: str | None, dry_run: bool) -> None:
-    """Make one memory of several, by their IDS or that of a cluster.
+    """Merge memories into one, by their IDS or by the id of a cluster.
 
-    They are put away, and it leads to them; `pieria undo` takes it back.
+    The originals are archived, and the new memory links to them. `pieria undo` reverts the merge.
     """
     with call.opened(reading=True) as bank:
         members = bank.upkeep.members(ids[0]) if len(ids) == 1 else ids
@@ -174,7 +174,7 @@ def merge(call: Call, /, ids: tuple[str, ...], text: str | None, dry_run: bool) 
 @upkeep.command()
 @click.pass_context
 def validate(ctx: click.Context, /) -> None:
-    """Check the store, and whether what hangs together still does. Exits with 1 where something does not."""
+    """Check the store, the targets of links, and the sources of derived memories. Exits with 1 if a check fails."""
     call: Call = ctx.obj
     with call.opened(reading=True) as bank:
         validated = bank.upkeep.validate()
@@ -193,9 +193,9 @@ def validate(ctx: click.Context, /) -> None:
 @DRY_RUN
 @click.pass_context
 def repair(ctx: click.Context, /, dry_run: bool) -> None:
-    """Untie what leads nowhere, put away what has nothing to stand on, and make projections anew.
+    """Remove broken links, archive derived memories without sources, and rebuild projections.
 
-    Exits with 1 where something is still not well.
+    Exits with 1 if a check still fails.
     """
     call: Call = ctx.obj
     with call.opened(reading=True) as bank:

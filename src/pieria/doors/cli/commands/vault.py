@@ -20,22 +20,21 @@ DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done,
 
 @click.group(cls=Group)
 def vault() -> None:
-    """Share a folder of Markdown notes, such as an Obsidian vault.
+    """Sync memories with a folder of Markdown notes, such as an Obsidian vault.
 
-    The setting vault names the folder: PIERIA_VAULT=~/notes. What is promoted gets a note there; notes that you write
-    become memories.
+    The setting vault names the folder: PIERIA_VAULT=~/notes. Each promoted memory gets a note there; notes that you
+    write become memories.
     """
 
 
 @vault.command()
 @DRY_RUN
-@click.option("--force", is_flag=True, help="Even if all notes are gone: they were meant to go.")
+@click.option("--force", is_flag=True, help="Accept that all notes were deleted on purpose.")
 @click.pass_context
 def sync(ctx: click.Context, /, dry_run: bool, force: bool) -> None:
-    """Bring notes and memories to say the same.
+    """Sync notes and memories, in both directions.
 
-    Notes that you wrote are never written to. Ends with exit code 1 where something is wrong with a note: all others
-    are done.
+    Handwritten notes are never changed. Exits with 1 if a note has a problem; the others are synced.
     """
     call: Call = ctx.obj
     with call.opened(reading=dry_run) as bank, call.progress("reading notes") as progress:
@@ -54,7 +53,7 @@ def sync(ctx: click.Context, /, dry_run: bool, force: bool) -> None:
 @vault.command()
 @click.pass_obj
 def status(call: Call, /) -> None:
-    """Show where the vault is, and what has changed there since the last sync."""
+    """Show the vault's folder, and what has changed there since the last sync."""
     with call.opened(reading=True) as bank:
         found = bank.vault.status()
 
@@ -68,11 +67,11 @@ def status(call: Call, /) -> None:
 
 @vault.command()
 @click.argument("ids", nargs=-1)
-@click.option("--target", type=OneOf("obsidian", "markdown"), help="How links are written; obsidian otherwise.")
+@click.option("--target", type=OneOf("obsidian", "markdown"), help="The style of links; obsidian by default.")
 @DRY_RUN
 @click.pass_obj
 def promote(call: Call, /, ids: tuple[str, ...], target: str | None, dry_run: bool) -> None:
-    """Make memories lasting and write a note of each: those named or, without IDS, all that were used enough."""
+    """Promote memories and write a note for each: the given ones or, without IDS, all that were used enough."""
     with call.opened(reading=True) as bank:
         promoted = bank.vault.promote(ids or None, target=target or "obsidian", dry_run=dry_run)
 

@@ -31,16 +31,16 @@ LATER = 30.0
 
 
 @click.command(cls=Command)
-@click.option("--once", is_flag=True, help="End when nothing is left that is due, or to be embedded.")
-@click.option("--idle", type=NUMBER, metavar="SECONDS", help="The same, when there was nothing to do for so long.")
+@click.option("--once", is_flag=True, help="Stop when no job is due, and nothing waits to be embedded.")
+@click.option("--idle", type=NUMBER, metavar="SECONDS", help="Stop after this long without work.")
 @click.pass_obj
 def worker(call: Call, /, once: bool, idle: float | None) -> None:
-    """Do the jobs of the bank that --bank names; without it, of all banks in the data folder.
+    """Run the jobs of the bank that --bank names; without it, of all banks in the data folder.
 
-    Hands over what hooks have captured, too, whichever bank it belongs to.
+    The worker also stores captured events, for every bank.
 
-    Works until it is stopped (Ctrl-C, or a signal to terminate), and then gives back the job that is not done. Any
-    number of workers may share the work.
+    It runs until Ctrl-C or SIGTERM, and then returns its unfinished job to the queue. Any number of workers can share
+    the work.
     """
     from pieria.bank.jobs.handlers import HANDLERS
     from pieria.bank.jobs.worker import Worker
@@ -108,9 +108,9 @@ class _Banks:
         except PieriaError as problem:
             if problem.retryable:
                 self._later[name] = time.monotonic() + LATER
-                self._call.note(f"bank {name} is left alone for {LATER:g} s: {problem.message}")
+                self._call.note(f"bank {name} is skipped for {LATER:g} s: {problem.message}")
                 return
-            self._call.note(f"bank {name} is left alone: {problem.message}")
+            self._call.note(f"bank {name} is skipped: {problem.message}")
             self._opened[name] = None
 
 
@@ -131,7 +131,7 @@ def _embed(banks: _Banks, call: Call, asking: Caller) -> None:
         try:
             bank.sync()
         except PieriaError as problem:
-            call.note(f"bank {bank.name} is not embedded to the end: {problem.message}")
+            call.note(f"bank {bank.name} is not fully embedded: {problem.message}")
     caller.reset(before)
 
 

@@ -27,7 +27,7 @@ def drawn(curve: Curve) -> Iterator[RenderableType]:
         [
             ("left", f"{now.retention:.3f}" + (f" (score {now.score:.3f})" if now.score > 1 else "")),
             ("last used", _when(now.last_used, at)),
-            ("uses", f"{now.used.accesses:,}, of them {now.used.reviews:,} reviews"),
+            ("uses", f"{now.used.accesses:,}, {now.used.reviews:,} of them reviews"),
             ("strength", f"{now.memory.strength:g}"),
             ("model", curve.fading.model),
             ("review due", _span(curve, at)),
@@ -50,7 +50,7 @@ def reviewed(found: Reinforced) -> Iterator[RenderableType]:
     for one in found.results:
         if one.before is not None and one.after is not None:
             change = f"{one.before.retention:.2f} to {one.after.retention:.2f}"
-            yield line(("reviewed ", "green"), one.id, f"  {change} left")
+            yield line(("reviewed ", "green"), one.id, f"  retention {change}")
         else:
             yield line(("not reviewed ", "yellow"), one.id, f"  {one.missing}")
 
@@ -92,5 +92,5 @@ def _span(curve: Curve, now: datetime) -> str:
 
 def _promoted(curve: Curve) -> str:
     if curve.now.memory.status == "promoted":
-        return "it is"
-    return f"worth it: {curve.promotion}" if curve.promotion else "not yet"
+        return "yes"
+    return f"due: {curve.promotion}" if curve.promotion else "not yet"

@@ -46,7 +46,7 @@ def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     """Yield every check with its result and advice, and every setting with its origin."""
     made = table("", "check", "found", wide=("found",))
     for finding in diagnosis.findings:
-        mark = ("ok", "green") if finding.well else ("NOT WELL", "bold red")
+        mark = ("ok", "green") if finding.well else ("FAILED", "bold red")
         row(made, mark, finding.check, finding.detail)
     yield made
     for finding in diagnosis.findings:
@@ -62,9 +62,7 @@ def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield settings
     unwell = sum(not finding.well for finding in diagnosis.findings)
     yield Text()
-    yield line(
-        (counted(unwell, "check is", "checks are") + " not well", "bold red") if unwell else ("all well", "green")
-    )
+    yield line((counted(unwell, "check") + " failed", "bold red") if unwell else ("all checks passed", "green"))
 
 
 def happened(changes: Sequence[Change]) -> Iterator[RenderableType]:
@@ -94,7 +92,7 @@ def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
         [
             ("bank", f"{found['bank']['value']}  (from {found['bank']['from']})"),
             ("data", f"{found['data']['value']}  (from {found['data']['from']})"),
-            ("file", found["file"] if found["exists"] else f"{found['file']}  (not there yet)"),
+            ("file", found["file"] if found["exists"] else f"{found['file']}  (does not exist yet)"),
             ("sealed", "yes" if found["sealed"] else None),
             ("project", found["project"]),
             ("banks here", "  ".join(found["banks"]) or "none"),

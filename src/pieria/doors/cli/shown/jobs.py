@@ -53,7 +53,7 @@ def told(job: Job) -> Iterator[RenderableType]:
 def worked(tally: Mapping[str, int]) -> Iterator[RenderableType]:
     """Yield the results of a worker's jobs."""
     if not tally:
-        yield line("There was nothing to do.")
+        yield line("There were no jobs.")
         return
     yield line(("  ".join(f"{state} {number:,}" for state, number in tally.items()), "bold"))
 

@@ -28,8 +28,8 @@ def learnt(reply: Learnt) -> Iterator[RenderableType]:
     for each in reply.proposals:
         yield from proposal(each)
     if reply.problem:
-        yield line(("rules did it: ", "yellow"), reply.problem)
-    would = "would come of" if reply.dry_run else "came of"
+        yield line(("rules did this instead of the model: ", "yellow"), reply.problem)
+    would = "would come from" if reply.dry_run else "came from"
     yield line(f"{counted(len(reply.proposals), 'lesson')} {would} {counted(reply.sessions, 'session')}")
 
 
@@ -37,13 +37,13 @@ def decided(reply: Decided) -> Iterator[RenderableType]:
     for each in reply.proposals:
         yield line((f"{each.state} ", COLOURS[each.state]), each.text, " ", (each.id, "dim"))
     for id in reply.superseded:
-        yield line("no longer holds: ", (id, "dim"))
-    yield line(f"pieria undo {reply.change} takes it back")
+        yield line("no longer valid: ", (id, "dim"))
+    yield line(f"pieria undo {reply.change} reverts this")
 
 
 def proposal(each: Proposal) -> Iterator[RenderableType]:
     yield line((f"{each.state} ", COLOURS[each.state]), each.text)
-    told = [f"{each.type}, {each.confidence:.2f} sure, seen in {counted(each.seen, 'session')}"]
+    told = [f"{each.type}, confidence {each.confidence:.2f}, seen in {counted(each.seen, 'session')}"]
     if each.failed:
         told.append(f"did not help in {each.failed}")
     if each.held_back:

@@ -54,7 +54,7 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
         grid.add_row(Text(str(rank)), _score(hit.score), passage)
     yield grid
     yield Text()
-    doubt = ": these are the nearest there are, and probably no answer" if found.is_doubtful else ""
+    doubt = ": these are the nearest memories, and probably no answer" if found.is_doubtful else ""
     yield line((f"confidence {found.confidence:.2f} that the answer is in this bank{doubt}", "dim"))
     if without:
         yield line((without, "dim"))
@@ -147,7 +147,7 @@ def told(history: Sequence[Memory]) -> Iterator[RenderableType]:
 def tied(found: Sequence[Neighbor]) -> Iterator[RenderableType]:
     """Yield linked items, nearest first."""
     if not found:
-        yield line("Nothing is tied to it.")
+        yield line("Nothing is linked to it.")
         return
     made = table("hops", "link", "relation", "to", "", wide=("",), right=("hops",))
     for neighbor in found:
@@ -265,14 +265,14 @@ def _changed(before: Memory | None, memory: Memory) -> Text:
         heir = f" as {memory.superseded_by}" if memory.superseded_by else ""
         said = [line((f"{memory.standing.ended}{heir}", "red"))]
     elif before.standing.ended and not memory.standing.ended:
-        said = [line(("brought back", "green"))]
+        said = [line(("restored", "green"))]
     else:
         old, new = before.as_dict(), memory.as_dict()
         names = [name for name in new if new[name] != old[name] and name not in (*UNTOLD, "reason")]
         said = [line((f"{name}  ", "cyan"), _difference(name, old[name], new[name])) for name in names]
     if why:
         said.append(line((f"because: {why}", "dim")))
-    return Text("\n").join(said or [line(("nothing that is shown", "dim"))])
+    return Text("\n").join(said or [line(("no visible change", "dim"))])
 
 
 def _difference(name: str, old: Any, new: Any) -> str:

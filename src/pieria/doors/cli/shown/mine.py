@@ -21,8 +21,8 @@ ORDER = (
 )  # fmt: skip
 SPELT = {
     "told": "captured before",
-    "purged": "purged, so kept away",
-    "removed": "removed, so kept away",
+    "purged": "purged, so skipped",
+    "removed": "removed, so skipped",
 }
 
 
@@ -36,7 +36,7 @@ def mined(report: Report, bank: str) -> Iterator[RenderableType]:
             ("memories", _tally(report.memories)),
             ("left out", ", ".join(f"{number:,} {why}" for why, number in report.left.most_common())),
             ("took", f"{report.seconds:,.1f} s  {report.rate:,.0f} memories a second{_embedding(report)}"),
-            ("vectors", None if report.embedded else "to be made later; words find it already"),
+            ("vectors", None if report.embedded else "pending; search by words already works"),
         ]
     )
     yield from _planned(report)

@@ -23,9 +23,9 @@ def traced(found: Trace) -> Iterator[RenderableType]:
     yield items
     yield pairs((kind, f"{number:,}") for kind, number in found.counts.items())
     for told in found.told:
-        context = ", in the context it began with" if told.in_context else ""
+        context = ", in its starting context" if told.in_context else ""
         often = f"{told.times:,} time{'s' if told.times != 1 else ''}"
-        yield line(("told to session ", "yellow"), f"{told.session}: {often}, last {iso(told.last)}{context}")
+        yield line(("shown to session ", "yellow"), f"{told.session}: {often}, last {iso(told.last)}{context}")
     for path in found.notes:
         yield line(("written to the vault: ", "yellow"), path)
     if found.hidden:
@@ -45,7 +45,7 @@ def hidden(done: Quarantine) -> Iterator[RenderableType]:
     for place in done.unreached:
         yield line(("not reached: ", "yellow"), place)
     if done.number is not None:
-        yield line((f"to bring it back: pieria quarantine --lift {done.number}", "dim"))
+        yield line((f"to restore this: pieria quarantine --lift {done.number}", "dim"))
 
 
 def listed(found: Sequence[Quarantine]) -> Iterator[RenderableType]:

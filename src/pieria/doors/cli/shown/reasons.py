@@ -63,9 +63,9 @@ def _arms(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _vectors(embedding: Mapping[str, Any]) -> Iterator[str]:
     if embedding["pending"] and "model" in embedding:
-        yield f"{counted(embedding['pending'], 'vector is', 'vectors are')} not made yet"
+        yield f"{counted(embedding['pending'], 'vector is', 'vectors are')} pending"
     if "question" in embedding:
-        yield f"of the question the first {embedding['question']['characters']:,} characters were embedded"
+        yield f"only the first {embedding['question']['characters']:,} characters of the question were embedded"
 
 
 def _cut(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -41,12 +41,12 @@ def explained(rule: Rule) -> Iterator[RenderableType]:
             yield line(f"{name:<9}", value)
     if rule.proposal is not None:
         for id in rule.proposal.sources:
-            yield line("drawn from ", (id, "dim"))
+            yield line("derived from ", (id, "dim"))
 
 
 def decided(reply: DecidedRules) -> Iterator[RenderableType]:
     for rule in reply.rules:
         yield from one(rule)
     for id in reply.superseded:
-        yield line("no longer holds: ", (id, "dim"))
-    yield line(f"pieria undo {reply.change} takes it back")
+        yield line("no longer valid: ", (id, "dim"))
+    yield line(f"pieria undo {reply.change} reverts this")

@@ -36,7 +36,7 @@ def told(one: Mapping[str, Any]) -> Iterator[RenderableType]:
         [
             ("goal", one["goal"]),
             ("profile", one["profile"]),
-            ("commits", "by itself" if one["auto_commit"] else "when told to"),
+            ("commits", "automatically" if one["auto_commit"] else "on request"),
             ("steps", f"{one['committed_steps']:,} committed, {one['uncommitted_steps']:,} not yet"),
             ("problem", one["reason"]),
         ]

@@ -26,12 +26,12 @@ def told(tool: Tool) -> Iterator[RenderableType]:
     yield line((tool.name, "bold"), (f"  {tool.access.name}", "dim"))
     yield line(tool.description)
     required = tool.input_schema.get("required", ())
-    made = table("parameter", "takes", "for", wide=("takes", "for"), wraps=True)
+    made = table("parameter", "type", "meaning", wide=("type", "meaning"), wraps=True)
     for name, schema in tool.parameters.items():
         row(made, (f"{name}{'*' if name in required else ''}", "bold"), _taken(schema), schema.get("description"))
-    yield made if made.row_count else line("It takes nothing.")
+    yield made if made.row_count else line("This tool takes no parameters.")
     if required:
-        yield line(("* must be given", "dim"))
+        yield line(("* required", "dim"))
 
 
 def _taken(schema: Mapping[str, Any]) -> str:

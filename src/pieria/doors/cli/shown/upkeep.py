@@ -27,13 +27,13 @@ def slept(reply: Slept) -> Iterator[RenderableType]:
         yield line(("shortened ", "green"), one.text)
     for failure in reply.failed:
         yield line((f"failed for {counted(len(failure.ids), 'memory', 'memories')}: ", "bold red"), failure.reason)
-    would = "would sum up" if reply.dry_run else "summed up"
+    would = "would summarize" if reply.dry_run else "summarized"
     due = counted(reply.examined, "memory", "memories")
     yield line(f"{would} {reply.consolidated:,} of {due} that were due, by {reply.mind}")
     if reply.stopped:
         yield line(("stopped: ", "yellow"), reply.stopped)
     if reply.left:
-        yield line(f"{reply.left:,} left for the next time")
+        yield line(f"{reply.left:,} left for the next run")
 
 
 def collected(reply: Collected) -> Iterator[RenderableType]:
@@ -42,7 +42,7 @@ def collected(reply: Collected) -> Iterator[RenderableType]:
         for one in reply.faded:
             row(made, f"{one.retained:.3f}", (one.memory.id, "dim"), one.memory.text)
         yield made
-    done = ("would be " if reply.dry_run else "") + ("put away" if reply.archived else "removed")
+    done = ("would be " if reply.dry_run else "") + ("archived" if reply.archived else "removed")
     yield line(f"{counted(len(reply.faded), 'memory', 'memories')} {done}")
     if reply.left:
         yield line(f"{reply.left:,} more have faded")
@@ -60,7 +60,7 @@ def promoted(reply: Promoted) -> Iterator[RenderableType]:
 
 def clusters(reply: Clusters) -> Iterator[RenderableType]:
     for cluster in reply:
-        yield line((cluster.id, "dim"), f" {len(cluster.memories)} memories, {cluster.cohesion:.2f} alike")
+        yield line((cluster.id, "dim"), f" {len(cluster.memories)} memories, similarity {cluster.cohesion:.2f}")
         for memory in cluster.memories:
             yield line("  ", (memory.id, "dim"), f" {memory.text}")
     yield line(f"{counted(len(reply), 'cluster')} among {counted(reply.examined, 'memory', 'memories')}")
@@ -70,7 +70,7 @@ def clusters(reply: Clusters) -> Iterator[RenderableType]:
 
 def duplicates(reply: Duplicates) -> Iterator[RenderableType]:
     if len(reply):
-        made = table("alike", "id", "text", wide=("text",), right=("alike",))
+        made = table("similarity", "id", "text", wide=("text",), right=("similarity",))
         for pair in reply:
             row(made, f"{pair.similarity:.2f}", (pair.one.id, "dim"), pair.one.text)
             row(made, "", (pair.other.id, "dim"), pair.other.text)
@@ -84,9 +84,9 @@ def merged(reply: Merged) -> Iterator[RenderableType]:
     yield line(reply.text)
     sources = counted(len(reply.made.sources), "memory", "memories")
     if reply.change is None:
-        yield line(f"would stand for {sources}")
+        yield line(f"would replace {sources}")
     else:
-        yield line(f"stands for {sources} as ", (reply.id, "dim"), f"; pieria undo {reply.change} takes it back")
+        yield line(f"replaces {sources} as ", (reply.id, "dim"), f"; pieria undo {reply.change} reverts this")
 
 
 def validated(reply: Validated) -> Iterator[RenderableType]:
@@ -98,4 +98,4 @@ def validated(reply: Validated) -> Iterator[RenderableType]:
         yield line((f"{problem.kind}: ", "bold red"), (problem.id, "dim"), f" {problem.detail}")
     for name in reply.repaired:
         yield line(("repaired ", "green"), name)
-    yield line(("all well", "green") if reply.ok else ("not well", "bold red"))
+    yield line(("all checks passed", "green") if reply.ok else ("some checks failed", "bold red"))

@@ -23,7 +23,7 @@ def synced(done: Synced) -> Iterator[RenderableType]:
         [
             ("notes by hand", _tally(done.notes)),
             ("notes of memories", _tally(done.memories)),
-            ("links", _tally({"tied": done.tied, "untied": done.untied})),
+            ("links", _tally({"added": done.tied, "removed": done.untied})),
             ("left out", _tally(done.left)),
             ("took", f"{done.seconds:,.1f} s"),
         ]

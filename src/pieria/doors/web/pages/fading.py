@@ -42,13 +42,16 @@ def _of(name: str) -> Callable[..., Any]:
 
 WORKS: Mapping[str, Work] = {
     "sleep": Work(
-        "Sleep", "Sums up what has come to rest, and settles what has proven itself.", "Write it", _of("sleep")
+        "Sleep", "Summarizes groups of quiet memories, and confirms those that proved right.", "Run it", _of("sleep")
     ),
-    "promote": Work("Promote", "Makes lasting what was used enough.", "Make them lasting", _promote),
+    "promote": Work("Promote", "Makes memories permanent that were used enough.", "Make them permanent", _promote),
     "decay": Work(
-        "Put away", "Archives what is about to fade; it is found where it is asked for.", "Put them away", _of("decay")
+        "Archive",
+        "Archives memories that are about to fade. Recall still finds them on request.",
+        "Archive them",
+        _of("decay"),
     ),
-    "gc": Work("Collect", "Removes what has faded; each can be brought back.", "Remove them", _of("gc")),
+    "gc": Work("Collect", "Removes memories that have faded. Each can be restored.", "Remove them", _of("gc")),
 }
 PARTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "faded": lambda one: (one.memory.id, one.retained),
@@ -101,7 +104,7 @@ def _due(asked: Asked) -> Answer:
 def _reviewed(asked: Asked) -> Answer:
     [reviewed] = asked.bank.upkeep.review(asked.given["id"]).results
     if reviewed.missing is not None:
-        raise ConflictError(reviewed.missing, hint="Nothing was counted. Look once more at what is due.")
+        raise ConflictError(reviewed.missing, hint="No review was counted. Load the list of due memories again.")
     return Moved(asked.path("fading"))
 
 
@@ -128,18 +131,18 @@ PAGE = Page(
     name="fading",
     title="Fading",
     key="f",
-    about="what is about to be forgotten, and what upkeep would do",
+    about="memories that are about to be forgotten, and what upkeep would do",
     views=(
         View("GET fading", _overview, {"id": text("The memory whose curve is drawn.")}),
         View("GET fading/due", _due),
-        View("POST fading/review", _reviewed, {"id": text("What was gone over.")}, ("id",), Access.write),
+        View("POST fading/review", _reviewed, {"id": text("The reviewed memory.")}, ("id",), Access.write),
         View(
             "POST fading/work",
             _worked,
             {
                 "what": text("Which work.", enum=list(WORKS)),
-                "really": text("Where it is there, it is done and not only shown.", enum=["yes"]),
-                "threshold": share("What is retained of what goes."),
+                "really": text("yes: do it; left out: only show it.", enum=["yes"]),
+                "threshold": share("Memories with a retention below this are affected."),
             },
             ("what",),
             Access.write,

@@ -42,13 +42,13 @@ LISTED: Mapping[str, tuple[str, str]] = {
 """The page that lists all items of a node, and the field that names the node."""
 EVERY_KIND = (*KINDS, PLACE, ENTITY)
 TAKES = {
-    "node": text("From where to look: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
-    "q": text("What to look for; what is found is where to look from."),
+    "node": text("The node to start from: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
+    "q": text("A query; the graph starts from its results."),
     "kinds": several("Only these.", *EVERY_KIND),
     "since": day("Said on that day or later."),
     "until": day("Said on that day or earlier.", END),
-    "hops": whole("How far to go from there.", 1, 3),
-    "around": several("Of what is drawn, those with all that is around them."),
+    "hops": whole("The number of hops.", 1, 3),
+    "around": several("The nodes to show with all their neighbours."),
 }
 
 
@@ -338,7 +338,7 @@ def _begun(found: Drawn) -> list[str]:
     """Return the start: one node, the results of a search, or the latest changes."""
     asked, given, sieve = found.asked, found.asked.given, found.sieve
     if "node" in given and "q" in given:
-        raise InputError("q", "nothing, together with node", given["q"])
+        raise InputError("q", "no value together with node", given["q"])
     if "node" in given:
         return [_focused(found, given["node"])]
     if "q" in given:
@@ -366,7 +366,7 @@ def _focused(found: Drawn, key: str) -> str:
     if what == MEMORY and name:
         memory = found.asked.bank.get(name)
         if memory is None:
-            raise NotFoundError("memory", name, hint="A list or a recall leads to the memories there are.")
+            raise NotFoundError("memory", name, hint="List or recall memories to find their ids.")
         return found.memory(memory, is_focus=True)
     if what == PLACE and name:
         return found.place(name, is_focus=True)
@@ -427,7 +427,7 @@ PAGE = Page(
     name="graph",
     title="Graph",
     key="a",
-    about="what is tied to what, from one thing outwards",
+    about="memories and their links, as a graph",
     views=(View("GET graph", _page, TAKES), View("GET graph/data", _data, TAKES)),
     css=("graph/graph.css",),
     scripts=("vendor/force-graph.js", "graph/graph.js"),

@@ -122,22 +122,22 @@ def _removed(asked: Asked) -> Answer:
     workspace = asked.host.banks.workspace
     told = remove_bank(workspace, asked.bank_name, dry_run=True)
     if any(asked.given[name] != told.erased[name] for name in GOING):
-        hint = "Nothing was removed. Look once more at what would go."
-        raise ConflictError("it was changed since you were told what goes", ids=(told.bank,), hint=hint)
+        hint = "Nothing was removed. Load the page again to see what would be removed."
+        raise ConflictError("the bank has changed since you saw what would be removed", ids=(told.bank,), hint=hint)
     # The page stops following the bank: a request for the bank would create it again.
     return Shown("health/removed.html", {"report": remove_bank(workspace, asked.bank_name), "follows": None})
 
 
 GOING = ("versions", "facts", "links")
 """Counts that must be the same as on the page that asked for consent."""
-_TOLD = {name: whole(f"How many {name} were said to go.", 0, 2**53) for name in GOING}
+_TOLD = {name: whole(f"The number of {name} that the page listed.", 0, 2**53) for name in GOING}
 PAGE = Page(
     name="health",
     title="Health",
     key="h",
-    about="whether all is well, what it weighs, what works behind, exports and backups",
+    about="checks, size, background work, exports, backups and tokens",
     views=(
-        View("GET health", _overview, {"state": text("Jobs in this state alone.", enum=list(STATES))}),
+        View("GET health", _overview, {"state": text("Only jobs in this state.", enum=list(STATES))}),
         View("GET health/checks", _checked),
         View("POST health/check", _read_through),
         View("POST health/mend", _mended, access=Access.admin),

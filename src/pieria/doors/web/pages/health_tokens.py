@@ -18,9 +18,11 @@ from pieria.toolsets import Access
 
 SECTION = "#tokens"
 OF_SOME_BANKS = "Sign in with a token of an administrator of all banks: pieria token create NAME --access admin."
-FIRST = "Make the first one in a terminal: pieria token create NAME --access admin. From then on everybody needs one."
+FIRST = (
+    "Create the first one in a terminal: pieria token create NAME --access admin. From then on every caller needs one."
+)
 
-FOR_A_PERSON = "Sign in with a person's token, or make it in a terminal: pieria token create NAME --person."
+FOR_A_PERSON = "Sign in with a person's token, or create the token in a terminal: pieria token create NAME --person."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def _revoked(asked: Asked) -> Answer:
     tokens, id = _governed(asked), asked.given["id"]
     found = next((token for token in tokens.all() if token.id == id), None)
     if found is None:
-        raise NotFoundError("token", id, hint="It was revoked already, or never made here.")
+        raise NotFoundError("token", id, hint="It was revoked already, or was never created on this server.")
     _reach(asked, found.banks)
     tokens.revoke(found.id)
     return Moved(asked.path("health") + SECTION)
@@ -90,7 +92,7 @@ def _made(asked: Asked) -> Answer:
     """Make a token and show it only in this answer: it has no address, so reloading never shows it again."""
     tokens, given = _governed(asked), asked.given
     if not asked.door.needs_token:
-        raise ConflictError("nobody needs a token here", hint=FIRST)
+        raise ConflictError("this server needs no token", hint=FIRST)
     person = given.get("person", False)
     if person and asked.caller.via != PERSON:
         raise AccessError("not_a_person", hint=FOR_A_PERSON)
@@ -107,11 +109,16 @@ VIEWS = (
         "POST health/token/create",
         _made,
         {
-            "name": text("What it is called."),
+            "name": text("Its name."),
             "access": text("What it allows.", enum=[each.name for each in Access]),
-            "banks": {"type": "array", "items": text("A bank."), "commas": True, "description": "Those it opens."},
-            "person": flag("Whether it is a person's. Only a person may make one."),
-            "expires": day("Until when it holds.", END),
+            "banks": {
+                "type": "array",
+                "items": text("A bank."),
+                "commas": True,
+                "description": "The banks it gives access to.",
+            },
+            "person": flag("Whether it is for a person. Only a person may create such a token."),
+            "expires": day("When it expires.", END),
         },
         ("name",),
         Access.admin,

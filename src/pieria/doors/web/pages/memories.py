@@ -34,57 +34,57 @@ TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
 WRITTEN = {
-    "note": "something to know; it fades if nobody asks for it",
-    "observation": "what was seen to happen; it stays",
-    "diary": "what a day was like; it stays",
-    "drawer": "a text to be kept word for word; it stays",
+    "note": "something to know; fades when unused",
+    "observation": "something that happened; permanent",
+    "diary": "a diary entry; permanent",
+    "drawer": "a verbatim text; permanent",
 }
 """Kinds that people write themselves, with their purpose. Agents and upkeep write the others."""
 TAGS = {**several("Its tags."), "commas": True}
 LIST = {
-    "order": text("Which comes first.", enum=list(ORDERS)),
+    "order": text("The sort order.", enum=list(ORDERS)),
     "kinds": several("Of these kinds.", *KINDS),
     "tags": {**several("With any of these tags."), "commas": True},
     "author": text("Said by."),
     "place": text("Kept there."),
-    "session": text("Said in that session."),
+    "session": text("Only from this session."),
     "include": several("Shown, too.", *INCLUDED),
-    "routing": flag("What only leads to memories, too."),
-    "cursor": text("Where the page before ended."),
+    "routing": flag("Also show routing nodes."),
+    "cursor": text("The cursor of the previous page."),
 }
 ID = {"id": text("Which memory.")}
-OPEN = {**ID, "version": whole("Which version.", 1, 2**53), "all": flag("All of a long text.")}
+OPEN = {**ID, "version": whole("Which version.", 1, 2**53), "all": flag("Show the whole text.")}
 REASON = {"reason": text("Why.")}
 BELONGS = {
-    "place": text("Where it is kept: wing/room."),
-    "entities": {**several("Whom and what it is about."), "commas": True},
+    "place": text("Its place: wing/room."),
+    "entities": {**several("People and things it is about."), "commas": True},
     "files": {**several("Paths of files it is about."), "commas": True},
-    "valid_from": day("From when on it holds."),
-    "valid_until": day("Until when it holds.", END),
-    "context": text("What it was said about."),
-    "meta": text("Values of one's own: a JSON object."),
+    "valid_from": day("Valid from."),
+    "valid_until": day("Valid until.", END),
+    "context": text("Its context."),
+    "meta": text("Your own values: a JSON object."),
 }
 """Optional fields of the forms for a new and for an edited memory."""
 NEW = {
-    "text": text("What to remember."),
+    "text": text("The text to remember."),
     "title": text("A title."),
-    "kind": text("What kind of thing it is.", enum=[*WRITTEN]),
+    "kind": text("Its kind.", enum=[*WRITTEN]),
     "tags": TAGS,
-    "importance": share("0 for passing, 1 for what must never fade."),
+    "importance": share("From 0, trivial, to 1, never fades."),
     **BELONGS,
 }
-SEEN = {"seen": whole("What was shown: from when on it was known, in microseconds.", 0, 2**53)}
+SEEN = {"seen": whole("The known_from of the version that was shown, in microseconds.", 0, 2**53)}
 HOW = ("revise", "update")
 EDIT = {
     **ID,
-    "text": text("What holds now."),
+    "text": text("The new text."),
     "title": text("A title.", keeps=True),
     "tags": {**TAGS, "keeps": True},
-    "condition": text("What a procedure is for.", keeps=True),
+    "condition": text("The purpose of a procedure.", keeps=True),
     **{name: {**schema, "keeps": True} for name, schema in BELONGS.items()},
     "importance": NEW["importance"],
     **REASON,
-    "how": text("A new memory in its place, or its next version.", enum=list(HOW), default="revise"),
+    "how": text("Write a new memory that replaces it, or its next version.", enum=list(HOW), default="revise"),
     **SEEN,
 }
 VOICES: Sequence[tuple[str, str, Any]] = (
@@ -106,7 +106,7 @@ def opened(asked: Asked, version: int | None = None, *, past: bool = False) -> M
     if found is not None and not past:
         found = asked.bank.get(found.id, include_removed=True)
     if found is None:
-        hint = "A list or a recall leads to the memories there are; what was purged is nowhere."
+        hint = "List or recall memories to find their ids. A purged memory is erased for good."
         raise NotFoundError("memory", id, hint=hint)
     return found
 
@@ -162,11 +162,11 @@ def _open(asked: Asked) -> Answer:
 
 def _grouped(id: str, tied: Sequence[Neighbor]) -> dict[str, list[Neighbor]]:
     """Group neighbours by relation: sources first, then memories drawn from this one."""
-    groups: dict[str, list[Neighbor]] = {"Drawn from": [], "What was drawn from it": []}
+    groups: dict[str, list[Neighbor]] = {"Drawn from": [], "Source of": []}
     for each in tied:
         out = each.link.source.name == id
         if each.link.relation == DRAWN_FROM:
-            name = "Drawn from" if out else "What was drawn from it"
+            name = "Drawn from" if out else "Source of"
         else:
             name = f"{each.link.relation} {'→' if out else '←'}"
         groups.setdefault(name, []).append(each)
@@ -238,11 +238,11 @@ def _edited(asked: Asked) -> Answer:
     given = dict(asked.given)
     id, how, _, reason = given.pop("id"), given.pop("how"), given.pop("seen"), given.pop("reason", None)
     memory = opened(asked)
-    hint = "What is different now is shown here. Take of it what should stay, and keep it then."
-    with _as_shown(asked, memory, ConflictError("it was changed while you edited it", ids=(id,), hint=hint)):
+    hint = "The changes are shown here. Merge them into your text, then save again."
+    with _as_shown(asked, memory, ConflictError("the memory was changed while you edited it", ids=(id,), hint=hint)):
         changed = _changed(asked, memory, given)
         if not changed:
-            raise InputError("form", "something else than what it says now", "the same")
+            raise InputError("form", "at least one changed field", "the same")
         verb = asked.bank.revise if how == "revise" else asked.bank.update
         kept = verb(memory.id, **changed, reason=reason, unless_changed_since=memory.known_from)
     return Moved(asked.path("memory", id=kept.id))
@@ -343,7 +343,7 @@ def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[
 
 def _values(written: str) -> Mapping[str, Any]:
     """Parse the JSON that was typed. Empty text means no values."""
-    hint = "Names and texts stand in double quotes. Leave the field empty for no values."
+    hint = "Put names and texts in double quotes. Leave the field empty for no values."
     try:
         values = parsed(written, strict=True) if written.strip() else {}
     except JSONDecodeError as problem:
@@ -436,8 +436,10 @@ def _purged(asked: Asked) -> Answer:
     try:
         receipt = asked.bank.purge(opened(asked).id, as_told=asked.given["digest"])
     except ConflictError as problem:
-        hint = "Nothing was erased. Below is what would go now, with what has changed marked."
-        raise ConflictError("what would go has changed since you were told", ids=problem.ids, hint=hint) from problem
+        hint = "Nothing was erased. The list below is up to date, and the changes are marked."
+        raise ConflictError(
+            "the list of what a purge would erase has changed since you saw it", ids=problem.ids, hint=hint
+        ) from problem
     return Shown("memories/purged.html", {"receipt": receipt})
 
 
@@ -450,12 +452,22 @@ _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 
 _PURGE = {
     **ID,
     **SEEN,
-    "digest": text("Of what was said to go."),
-    "also": {**several("The memories that were said to go along."), "commas": True},
-    "going": {"type": "array", "items": {"type": "integer"}, "description": "How many of what.", "commas": True},
+    "digest": text("The digest of the list that was shown."),
+    "also": {**several("The related memories that were listed."), "commas": True},
+    "going": {
+        "type": "array",
+        "items": {"type": "integer"},
+        "description": "The counts that were listed.",
+        "commas": True,
+    },
 }
-_INVALID = {**ID, "at": day("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
-_LINK = {**ID, "target": text("The other memory's id."), "relation": text("What it is to it.", default="related")}
+_INVALID = {
+    **ID,
+    "at": day("When it stopped being valid."),
+    "replacement": text("The id of its replacement."),
+    **REASON,
+}
+_LINK = {**ID, "target": text("The other memory's id."), "relation": text("The relation.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
 _Deed = partial(View, needs=("id",), access=Access.write)
 

@@ -14,11 +14,11 @@ TRACED = ("id", "source", "session")
 HIDDEN = (*TRACED, "author")
 ITEMS = 200
 _TRACE = {
-    "id": text("The memory that it all goes back to."),
-    "source": text("The source that it all goes back to."),
-    "session": text("The session that it all goes back to."),
+    "id": text("Everything drawn from this memory."),
+    "source": text("Everything from this source."),
+    "session": text("Everything from this session."),
 }
-_HIDE = {**_TRACE, "author": text("Everything that this author said."), "reason": text("Why.")}
+_HIDE = {**_TRACE, "author": text("Everything by this author."), "reason": text("Why.")}
 
 
 def _listed(asked: Asked) -> Answer:
@@ -56,7 +56,7 @@ PAGE = Page(
     name="quarantine",
     title="Quarantine",
     key="q",
-    about="find what came of a source or session, hide it all, and let it out",
+    about="trace everything from a source or session, hide it, or bring it back",
     views=(
         View("GET quarantine", _listed),
         _Deed("GET quarantine/trace", _traced, _TRACE),

@@ -19,52 +19,52 @@ if TYPE_CHECKING:
 SHOWN, LATELY = 10, 5
 REASONS: Mapping[str, Mapping[str, str]] = {
     "words": {
-        "lexical": "its words fit, by itself and with its neighbours",
-        "cover": "it holds much of the question",
-        "phrase": "words stand side by side as in the question",
-        "quoted": "it holds what stands in quotes",
-        "thin": "it fits, and says little",
+        "lexical": "its words match, with those of its neighbours",
+        "cover": "it contains much of the question",
+        "phrase": "words are next to each other as in the question",
+        "quoted": "it contains the quoted words",
+        "thin": "it matches, but says little",
     },
     "meaning": {
-        "dense": "its best passage means the like",
-        "window": "with its neighbours it means the like",
-        "matter": "it means the like without the names of who spoke",
+        "dense": "its best passage has a similar meaning",
+        "window": "with its neighbours, its meaning is similar",
+        "matter": "without the speakers' names, its meaning is similar",
     },
     "context": {
-        "session": "its session fits",
-        "reply": "it follows a question that fits",
-        "opener": "it stands at the beginning of its session",
-        "spread": "better turns of its session stand before it",
+        "session": "its session matches",
+        "reply": "it follows a question that matches",
+        "opener": "it is at the beginning of its session",
+        "spread": "its session has better turns",
     },
     "who said it": {
-        "author": "somebody said it whom the question names",
+        "author": "the question names its author",
         "agent": "an agent said it",
         "digest": "it is a summary, and none was asked for",
     },
     "time": {
-        "date": "it was told at a time that the question names",
-        "then": "it was told then, as counted from now",
-        "when": "it speaks of time, and a moment was asked for",
+        "date": "it was said at a time that the question names",
+        "then": "it was said at that time, counted back from now",
+        "when": "it mentions a time, and the question asks for one",
         "recency": "it is new",
-        "validity": "it says from when it holds",
+        "validity": "it states when it became valid",
     },
     "ties": {
         "entity": "it names what the question names",
         "fact": "a fact drawn from it names what the question names",
-        "link": "what is linked to it fits",
-        "overturned": "a later memory says that it holds no longer",
-        "overturns": "it says of what fits that this holds no longer",
+        "link": "a memory linked to it matches",
+        "overturned": "a later memory says that it is no longer valid",
+        "overturns": "it says that a matching memory is no longer valid",
     },
     "rules": {
         "rule": "it is a standing rule",
-        "rule_fit": "it is a rule for what is to be done",
-        "wish_fit": "it is a wish about what is to be done",
+        "rule_fit": "it is a rule for this task",
+        "wish_fit": "it is a wish about this task",
     },
-    "worth": {"importance": "it was said to be important", "usage": "it was gone over, or rewarded"},
+    "worth": {"importance": "it was marked as important", "usage": "it was reviewed or rewarded"},
 }
 """Features of recall by group, in words. Groups are in the order of their colours."""
 SAID = {feature: says for group in REASONS.values() for feature, says in group.items()} | {
-    "rerank": "the reranker's score, which its place is by"
+    "rerank": "the reranker's score, which sets its rank"
 }
 FILTERS = {
     "kinds": several("Of these kinds.", *KINDS),
@@ -73,9 +73,9 @@ FILTERS = {
     "place": text("Kept there."),
     "since": day("Said on that day or later."),
     "until": day("Said on that day or earlier.", END),
-    "known_at": day("As it was known on that day.", LAST),
+    "known_at": day("As known on that day.", LAST),
 }
-TAKES = {"q": text("The question."), "cursor": text("Where the page before ended."), **FILTERS}
+TAKES = {"q": text("The question."), "cursor": text("The cursor of the previous page."), **FILTERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _recalled(asked: Asked) -> Answer:
         "today": asked.today,
     }
     if not query.strip() and cursor is not None:
-        raise InputError("cursor", "nothing, without a question", cursor)
+        raise InputError("cursor", "no value without a question", cursor)
     if not query.strip():
         lately = bank.list(limit=LATELY, **{"kinds": LISTED_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")

@@ -18,12 +18,12 @@ LISTED = 100
 """Most rules of each state that the page shows."""
 MOST = 500
 _LIST = {
-    "state": text("Rules in this state alone.", enum=[*STATES, DECLINED]),
-    "via": several("Of rules that wait: how they came in; agent by default.", *GIVEN),
+    "state": text("Only rules in this state.", enum=[*STATES, DECLINED]),
+    "via": several("For waiting rules: how they came in; agent by default.", *GIVEN),
 }
 _DECISION = {
     "id": text("The memory to decide on."),
-    "seen": whole("From when on the rule that was shown was known, in microseconds.", 0, 2**53),
+    "seen": whole("The known_from of the rule that was shown, in microseconds.", 0, 2**53),
     "reason": text("Why."),
 }
 
@@ -74,6 +74,6 @@ PAGE = Page(
     name="rules",
     title="Rules",
     key="u",
-    about="what agents are told to obey, what waits for your decision, and deciding on it",
+    about="the rules that agents get, and those that wait for your decision",
     views=(View("GET rules", _list_rules, _LIST), _decision("accept"), _decision("decline")),
 )

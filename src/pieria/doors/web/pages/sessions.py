@@ -36,15 +36,15 @@ DECIDED = ("ready", "failed")
 """States that wait for a person to commit or discard the session."""
 CUT_BELOW = 0.75
 """Likeness of two steps' subgoals below which a trajectory ends."""
-QUESTION = "A question to what sessions taught"
-OVER = "Nothing waits in it any more: it was committed or discarded meanwhile. What it taught is among the memories."
+QUESTION = "Ask the sessions"
+OVER = "It was committed or discarded in the meantime. Committed knowledge is among the memories."
 HINTS: Mapping[str, str] = {
     "not_ready": OVER,
     "not_discardable": OVER,
-    "extraction_in_progress": "Knowledge is being drawn from it. Its page shows when that is done.",
-    "extraction_timeout": "It goes on, and nothing is lost. Its page shows when it is done.",
-    "extraction_failed": "Nothing is lost: the steps, and what was drawn already, are there. "
-    "Commit tries again, Discard gives them up.",
+    "extraction_in_progress": "Pieria is extracting knowledge from it. Its page shows when that is done.",
+    "extraction_timeout": "The extraction continues, and nothing is lost. Its page shows when it is done.",
+    "extraction_failed": "The steps, and what was extracted so far, are kept. "
+    "Commit tries again; Discard deletes them.",
 }
 """Hints for a reader of the page; the tools' own hints speak of tools."""
 
@@ -60,7 +60,7 @@ class Work:
 
 
 COMMIT = Work("Commit a session", "sessions_commit", {}, DECIDED)
-GO_ON = Work("Go on with a session", "sessions_close", {"wait": True}, ("extracting",))
+GO_ON = Work("Continue a session", "sessions_close", {"wait": True}, ("extracting",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _one(asked: Asked) -> Answer:
     lately = asked.witness.of(asked.bank_name, id, SEEN)
     if standing is None or draft is None:
         if not learnt["count"]:
-            hint = "Of a session that is over, what it taught is among the memories; what it went through is in Time."
+            hint = "Knowledge from a closed session is among the memories; its changes are under Time."
             raise NotFoundError("session", id, hint=hint)
         return Shown("sessions/over.html", {"id": id, "learnt": learnt, "lately": lately}, part="now")
     kept, steps = draft.kept, draft.steps
@@ -218,7 +218,9 @@ def _traced(asked: Asked) -> Answer:
     """Show how a recall came about, over any interface. Results are limited to those that the caller may see."""
     seen = asked.witness.found(asked.given["id"], asked.bank_name)
     if seen.trace is None:
-        raise NotFoundError("trace", seen.id, hint="Recalls have one; of anything else it is told how long it took.")
+        raise NotFoundError(
+            "trace", seen.id, hint="Only recalls have a trace. For other events the server keeps the duration."
+        )
     knowledge = "touched" in seen.trace
     brought = seen.trace["touched"] if knowledge else [(id, None) for id in seen.trace["ids"]]
     there = [(asked.bank.get(one[0]), one if knowledge else None) for one in brought]
@@ -238,7 +240,7 @@ def _standing(asked: Asked, id: str) -> Any:
     """Return the session, if this bank keeps it: a tool would also find it in another bank."""
     found = asked.bank.sessions.status(id)
     if found is None:
-        raise NotFoundError("session", id, hint="It is over, or another bank keeps it.")
+        raise NotFoundError("session", id, hint="It is closed, or belongs to another bank.")
     return found
 
 
@@ -308,10 +310,10 @@ def _discarded(asked: Asked) -> Answer:
 
 
 _OVERVIEW: Mapping[str, Any] = {
-    "state": text("Those in this state alone.", enum=[each.value for each in STATES]),
-    "start": whole("After so many.", 0, 1 << 31),
+    "state": text("Only sessions in this state.", enum=[each.value for each in STATES]),
+    "start": whole("Skip this many.", 0, 1 << 31),
 }
-_QUESTION: Mapping[str, Any] = {"q": text("The question."), "of": text("In which session it is asked.")}
+_QUESTION: Mapping[str, Any] = {"q": text("The question."), "of": text("The session to ask in.")}
 
 
 def _work(path: str, work: Work) -> View:
@@ -323,13 +325,13 @@ PAGE = Page(
     name="sessions",
     title="Sessions",
     key="s",
-    about="what agents are going through, and what it teaches",
+    about="the steps of agents, and the knowledge extracted from them",
     views=(
         View("GET sessions", _overview, _OVERVIEW),
         View("GET sessions/one", _one, ID, ("id",)),
         View("GET sessions/ask", _asking, _QUESTION),
         View("POST sessions/ask", _asked, _QUESTION, ("q",), again=_asking),
-        View("GET sessions/trace", _traced, {"id": text("Of which recall.")}, ("id",)),
+        View("GET sessions/trace", _traced, {"id": text("The id of the recall.")}, ("id",)),
         _work("sessions/commit", COMMIT),
         _work("sessions/go-on", GO_ON),
         View("GET sessions/discard", _asked_whether, ID, ("id",), Access.write),

@@ -32,15 +32,15 @@ NAMED = 3
 ENDED, NEVER = "ended", "never"
 """Corrections of a fact: it has ended, or it never was true."""
 STATED = {
-    "subject": text("Of whom or what."),
-    "predicate": text("What holds between the two."),
-    "object": text("With whom or what."),
+    "subject": text("The subject."),
+    "predicate": text("The predicate."),
+    "object": text("The object."),
     "valid_from": day("Since when."),
 }
 CORRECTED = {
     "id": text("Which fact."),
-    "how": text("Whether it ever held.", enum=[ENDED, NEVER]),
-    "at": day("When it ceased to hold."),
+    "how": text("Whether it was ever true.", enum=[ENDED, NEVER]),
+    "at": day("When it stopped being true."),
     "reason": text("Why."),
 }
 MARGIN = timedelta(hours=1)
@@ -215,7 +215,7 @@ def _facts(asked: Asked) -> Answer:
     facts, given = asked.bank.facts, asked.given
     entity, known_at, contradicted = given.get("entity"), given.get("known_at"), given.get("contradicted", False)
     if contradicted and known_at:
-        raise InputError("contradicted", "nothing, together with known_at", contradicted)
+        raise InputError("contradicted", "no value together with known_at", contradicted)
     # Conflicts are known for today only; a past day has no marks.
     conflicts = [] if known_at else facts.conflicts(entity if contradicted else None)
     against = {fact.id: fact for conflict in conflicts for fact in conflict.facts}
@@ -286,20 +286,20 @@ def _undone(asked: Asked) -> Answer:
     return Moved(asked.path("time", before=asked.given.get("before")))
 
 
-BEFORE = {"before": whole("Changes before this number of the journal.", 1, 2**53)}
+BEFORE = {"before": whole("Changes before this journal entry.", 1, 2**53)}
 PAGE = Page(
     name="time",
     title="Time",
     key="t",
-    about="what happened, sessions, and facts as long as they held",
+    about="changes, sessions, and how long facts were true",
     views=(
-        View("GET time", _overview, {**BEFORE, "until": day("Changes of that day or earlier.", END)}),
+        View("GET time", _overview, {**BEFORE, "until": day("Changes on that day or earlier.", END)}),
         View(
             "GET time/facts",
             _facts,
             {
-                "entity": text("About whom or what."),
-                "known_at": day("As it was known on that day.", LAST),
+                "entity": text("A person or a thing."),
+                "known_at": day("As known on that day.", LAST),
                 "contradicted": flag("Only those that contradict each other."),
             },
         ),
