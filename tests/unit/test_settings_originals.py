@@ -71,7 +71,7 @@ def test_the_newer_name_counts_and_it_is_told_where_the_older_says_something_els
     found = resolve({}, environ=both)
     assert (found.settings.decay_beta, found.origins["decay_beta"]) == (0.8, "environment CORTEXGRAPH_DECAY_BETA")
     [remark] = found.remarks
-    assert "CORTEXGRAPH_DECAY_BETA counts" in remark.what
+    assert "CORTEXGRAPH_DECAY_BETA is used" in remark.what
     assert resolve({}, environ=dict.fromkeys(both, "0.7")).remarks == ()
 
 

@@ -87,7 +87,7 @@ def test_values_are_read_as_they_are_spelt() -> None:
         ("a: b: c", "not YAML"),
         ("- a\n- b", "no list of names"),
         ("a: 1\na: 2", "is twice"),
-        ("? [x]\n: y", "no text"),
+        ("? [x]\n: y", "not text"),
         ("a: *nobody", "not YAML"),
         ("a: \x01", "not YAML"),
         ("a: " + "[" * 20_000, "too deeply"),

@@ -108,7 +108,7 @@ def test_a_memory_goes_through_its_life(served: Served) -> None:
     assert client.post(f"{path}/{revised}/purge").json()["also"] == ["tea"]
     assert client.get(f"{path}/tea/history").status_code == 404
     assert "purged" in client.get(f"{path}/tea").json()["error"]["hint"]
-    assert "there are" in client.get(f"{path}/nobody").json()["error"]["hint"]
+    assert "return ids" in client.get(f"{path}/nobody").json()["error"]["hint"]
     whats = [change["what"] for change in client.get("/v1/banks/notes/changes?since=2").json()["changes"]]
     assert whats == ["remember", "update", "remove", "restore", "revise", "invalidate", "purge"]
 
@@ -127,7 +127,7 @@ def test_what_was_changed_since_it_was_read_is_refused_over_the_wire(served: Ser
     ):
         error = refused.json()["error"]
         assert (refused.status_code, error["code"]) == (409, "conflict")
-        assert f"tea@2 of {now['known_from']} stands" in error["message"]
+        assert f"tea@2 of {now['known_from']} is current" in error["message"]
     assert client.get(f"{path}/tea").json() == now
     assert client.delete(f"{path}/tea", params={"unless_changed_since": now["known_from"]}).status_code == 200
 

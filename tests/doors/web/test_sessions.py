@@ -130,7 +130,7 @@ def test_what_another_process_has_open_is_refused_and_nothing_is_lost(served: Se
     held = served.client.post(f"{SESSIONS}/discard", data={"seal": seal_in(page), "id": waiting})
     assert held.status_code == 409 and 'role="alert"' in held.text
     told = over(served, decide(served, "commit", waiting))
-    assert 'role="alert"' in told and "has it open" in told
+    assert 'role="alert"' in told and "has the session open" in told
     assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={waiting}").text
 
 
@@ -198,7 +198,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             seal = sign_in(served)
             commit, asked = f"{SESSIONS}/commit", {"seal": seal, "id": session.id}
             told = over(served, served.client.post(commit, data=asked))
-            assert 'role="alert"' in told and "No step was lost" in told and "Commit tries again" in told
+            assert 'role="alert"' in told and "are kept" in told and "Commit tries again" in told
             page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
             assert "What went wrong" in page and all(observation in page for observation, _ in STEPS)
             llm.script = [slowly] * 40

@@ -209,7 +209,7 @@ def test_a_memory_and_the_note_that_the_original_made_of_it_are_one_result(ask: 
 
 @pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
 def test_a_vault_that_is_not_there_or_was_never_synced_is_told(ask: Ask, host: Host) -> None:
-    assert "is not there" in ask("search_unified", query="kestrels")["warnings"][-1]
+    assert "does not exist" in ask("search_unified", query="kestrels")["warnings"][-1]
     Path("vault").mkdir()
     assert "pieria vault sync" in ask("search_unified", query="kestrels")["warnings"][-1]
     assert "vault" not in str(ask("search_unified", query="kestrels", ltm_weight=0).get("warnings"))
