@@ -277,8 +277,8 @@ def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monke
                 bank.sync()
                 assert bank.usage("pier")["pier"].accesses == 0
                 bank.purge("pier")
-            again = served.client.get(task).text
-            assert "pier nine" not in again and "erased in the meantime" in again
+            erased = served.client.get(task).text
+            assert "pier nine" not in erased and "erased in the meantime" in erased
 
 
 def test_an_answer_that_comes_at_once_is_shown_at_once(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
