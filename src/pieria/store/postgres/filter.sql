@@ -42,6 +42,9 @@ s.id = ANY(%(ids)s::text[])
 -- name: kinds
 s.kind = ANY(%(kinds)s::text[])
 
+-- name: way
+s.via = %(way)s AND s.via <> 'agent'
+
 -- name: via
 s.via = ANY(%(via)s::text[])
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pieria.record import check
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.memory import ENDINGS
+from pieria.record.trust import AGENT
 from pieria.store.sql.session import Session
 
 LISTS = (
@@ -51,7 +52,11 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
         params["endings"] = session.listed(filter.endings)
     for name in LISTS:
         wanted = getattr(filter, name)
-        if wanted is not None:
+        if name == "via" and wanted is not None and len(wanted) == 1 and AGENT not in wanted:
+            # All ways but the agent's own are indexed, each in the order of time.
+            parts.append(blocks["way"])
+            params["way"] = wanted[0]
+        elif wanted is not None:
             block = blocks[f"{name}.probe" if probe and name in LABELS else name]
             parts.append(_kept_from_leading(block) if name in behind else block)
             params[name] = session.listed(wanted)

@@ -42,6 +42,9 @@ s.id IN (SELECT value FROM json_each(:ids))
 -- name: kinds
 s.kind IN (SELECT value FROM json_each(:kinds))
 
+-- name: way
+s.via = :way AND s.via <> 'agent'
+
 -- name: via
 s.via IN (SELECT value FROM json_each(:via))
 
