@@ -679,7 +679,7 @@ def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
 
 FORK = """
 import os, threading, pieria
-from pieria.workspace.places import FileSpot
+from pieria.workspace.folders import FileSpot
 from pieria.workspace.stores import stores
 bank = pieria.open("notes")
 bank.remember("by the parent", scope="user")
