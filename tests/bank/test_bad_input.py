@@ -535,7 +535,7 @@ def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
         refusal(fixed, act([{"text": "a"}, {"text": "b"}, {"text": "c", "importance": 5}])), "items[2].importance"
     )
     check_named(refusal(fixed, act([{"text": "a"}, {}])), "items[1].text")
-    check_named(refusal(fixed, act([{"text": "a"}, "b"])), "items[1]")
+    check_named(refusal(fixed, act([{"text": "a"}, 7])), "items[1]")
     error = refusal(fixed, act([{"text": "a", "importnace": 1}]))
     check_named(error, "items[0].importnace")
     assert "importance" in str(error.hint)
@@ -543,11 +543,19 @@ def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
     for no_items in (5, None, "text", {"text": "a"}, object()):
         check_named(refusal(fixed, act(no_items)), "items")
     assert fixed.bank.remember_many([]) == []
+    check_named(refusal(fixed, act(["a text", " "])), "items[1].text")
+
+
+def test_items_may_be_plain_texts(fixed: Fixed) -> None:
+    kept = fixed.bank.remember_many(["The stork is back.", {"text": "The crane is not.", "tags": ["crane"]}])
+    assert [(memory.text, memory.kind, memory.tags) for memory in kept] == [
+        ("The stork is back.", "note", ()), ("The crane is not.", "note", ("crane",))
+    ]  # fmt: skip
 
 
 def test_all_items_that_are_wrong_are_told_at_once(fixed: Fixed) -> None:
     items: list[Any] = [
-        {"text": "a", "importance": 5, "kind": "nonsense"}, "b", {"text": "c"}, {"tag": 1, "importnace": 2},
+        {"text": "a", "importance": 5, "kind": "nonsense"}, 7, {"text": "c"}, {"tag": 1, "importnace": 2},
         {"text": "d", "extract": "yes"}, {"text": "e", "id": "<private>x</private>"},
     ]  # fmt: skip
     error = refusal(fixed, lambda: fixed.bank.remember_many(items))

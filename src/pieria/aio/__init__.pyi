@@ -761,7 +761,7 @@ class Bank:
         `outside`); the default is the bank's `via`.
         """
     async def remember_many(
-        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
+        self, items: Iterable[str | Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> builtins.list[Memory]:
         """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
 

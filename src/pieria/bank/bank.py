@@ -205,7 +205,7 @@ class Bank(BankReads):
         return remember(self.core, new)
 
     def remember_many(
-        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
+        self, items: Iterable[str | Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> list[Memory]:
         """Remember many texts, in batches of one transaction each. All items are checked before the first is written.
 

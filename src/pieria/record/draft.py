@@ -73,16 +73,18 @@ class NewMemory:
 _FIELDS = tuple(f.name for f in fields(NewMemory))
 
 
-def as_new(item: NewMemory | Mapping[str, Any]) -> NewMemory:
-    """Return a draft from a mapping with the names of `remember`.
+def as_new(item: str | NewMemory | Mapping[str, Any]) -> NewMemory:
+    """Return a draft from a text, or from a mapping with the names of `remember`.
 
     Raise `InputError` for an unknown name, with the nearest valid one. If the item is not a mapping, the error names
     no parameter: the caller knows the item's position.
     """
     if isinstance(item, NewMemory):
         return item
+    if isinstance(item, str):
+        return NewMemory(item)
     if not isinstance(item, Mapping):
-        raise InputError("", "a mapping or a NewMemory record", item)
+        raise InputError("", "a text, a mapping or a NewMemory record", item)
     problems = Problems()
     for key in item:
         if key not in _FIELDS:

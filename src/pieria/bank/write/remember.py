@@ -44,10 +44,10 @@ def remember(core: Core, new: NewMemory) -> Memory:
 
 
 def remember_many(
-    core: Core, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None
+    core: Core, items: Iterable[str | Mapping[str, Any] | NewMemory], progress: Progress | None
 ) -> list[Memory]:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        raise InputError("items", "a list of mappings or NewMemory records", items)
+        raise InputError("items", "a list of texts, mappings or NewMemory records", items)
     drafts = _numbered_drafts(core, list(items))
     _check_ids(core, drafts)
     told = progress or _untold
@@ -97,7 +97,7 @@ def _unembedded(core: Core, drafts: list[Draft], kept: list[Memory], known: int)
     return list(wanted)
 
 
-def _numbered_drafts(core: Core, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
+def _numbered_drafts(core: Core, items: Sequence[str | Mapping[str, Any] | NewMemory]) -> list[Draft]:
     """Return a draft of every item, or raise all problems as one error."""
     drafts: list[Draft] = []
     dimension = cache(core.embedding.dimension)
