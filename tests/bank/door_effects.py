@@ -9,7 +9,7 @@ import anyio
 
 import pieria
 from pieria.errors import InputError, LimitError
-from pieria.record import effort
+from pieria.runtime import effort
 
 
 def seen_of_paths(data: Path, value: str | None) -> list[bool]:

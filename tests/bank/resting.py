@@ -2,7 +2,7 @@
 
 import time
 
-from pieria.bank.background import background
+from pieria.runtime.background import background
 
 SOON = 15.0
 

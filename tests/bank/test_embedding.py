@@ -20,12 +20,12 @@ from tests.bank.resting import rested
 
 import pieria
 from pieria import Bank, Workspace
-from pieria.bank.background import background
 from pieria.bank.embedding import threads as questioning
 from pieria.bank.embedding.texts import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
 from pieria.language.passages import passages
-from pieria.workspace.stores import Held
+from pieria.runtime.background import background
+from pieria.workspace.open_stores import Held
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SOURCE = Path(pieria.__file__).parents[1]

@@ -9,11 +9,12 @@ from tests.bank.kept import Kept
 from tests.bank.test_embedding import INSTALLED
 
 import pieria
-from pieria.bank import Bank, background
+from pieria.bank import Bank
 from pieria.bank.facts import older_facts
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.changeset import Changeset
 from pieria.record.factnames import row_of
+from pieria.runtime import background
 
 ASKED = "where does Caroline live?"
 

@@ -13,8 +13,8 @@ from pieria.bank import Bank
 from pieria.recall.bm25 import corpus
 from pieria.recall.candidates import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
-from pieria.recall.policies import POLICIES
 from pieria.recall.query import reading
+from pieria.recall.scoring import POLICIES
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 NONE: Mapping[int, Sequence[int]] = {}

@@ -15,7 +15,7 @@ from pieria.store.sqlite.alone import nobody_using
 from pieria.toolsets import Access, Host
 from pieria.toolsets.host import Banks
 from pieria.toolsets.paths import paths_of_user
-from pieria.workspace.places import Way
+from pieria.workspace.locations import Way
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pieria
 from pieria import Workspace
 from pieria.errors import ClosedError, InputError, NotFoundError
 from pieria.store.sqlite import SQLiteStore
-from pieria.workspace.stores import stores
+from pieria.workspace.open_stores import stores
 
 
 @pytest.fixture

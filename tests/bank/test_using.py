@@ -16,10 +16,10 @@ from tests.bank.test_embedding import ran
 
 import pieria
 from pieria import Bank
-from pieria.bank.background import background
 from pieria.bank.read import usage as using
 from pieria.errors import ConflictError
 from pieria.record.usage import UNUSED
+from pieria.runtime.background import background
 
 SOON = 15.0
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -33,7 +33,6 @@ from tests.models.llm_server import hangs, llm_server
 
 import pieria
 from pieria import Bank, Workspace
-from pieria.bank.background import background
 from pieria.errors import (
     AdapterError,
     BudgetError,
@@ -48,10 +47,11 @@ from pieria.errors import (
     UnavailableError,
 )
 from pieria.models.mind import Said
+from pieria.runtime.background import background
 from pieria.sessions.log import UnfinishedSession
 from pieria.settings import Settings
 from pieria.workspace.folders import FileSpot
-from pieria.workspace.stores import stores
+from pieria.workspace.open_stores import stores
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
@@ -169,7 +169,7 @@ def seen_of_embedder_threads(folder: Path, value: Any) -> object:
         "import onnxruntime, os, pieria, sys\n"
         "told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
         # A thread of ours lives on for a moment after Python has dropped it. So none may start.
-        "from pieria.bank.background import background; background.end()\n"
+        "from pieria.runtime.background import background; background.end()\n"
         "def threads(): return len(os.listdir('/proc/self/task'))\n"
         "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
         "    before = threads(); bank.remember_many([{'text': 'a word'}]); print(1 + threads() - before)"
@@ -680,7 +680,7 @@ def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
 FORK = """
 import os, threading, pieria
 from pieria.workspace.folders import FileSpot
-from pieria.workspace.stores import stores
+from pieria.workspace.open_stores import stores
 bank = pieria.open("notes")
 bank.remember("by the parent", scope="user")
 held, done = threading.Event(), threading.Event()

@@ -12,7 +12,7 @@ from tests.cli.conftest import Ask
 from benchmarks import datasets
 from benchmarks.findings import lines
 from pieria import Bank
-from pieria.recall.policies import POLICIES
+from pieria.recall.scoring import POLICIES
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 ARMS = {

@@ -23,9 +23,9 @@ from tests.contract.making import (
 
 from pieria.errors import LimitError
 from pieria.language.analyser import terms
-from pieria.record import effort
 from pieria.record.changeset import Changeset, Content, Mark, Write
 from pieria.record.filter import Filter
+from pieria.runtime import effort
 from pieria.store.protocol import ORDERS, Store, TextMatch
 from pieria.store.rows import terms_of
 from pieria.store.sql import wordings

@@ -6,9 +6,9 @@ from time import thread_time
 import anyio
 import pytest
 
-from pieria.doors import places
-from pieria.doors.places import Places
-from pieria.record import effort
+from pieria.doors import lanes as places
+from pieria.doors.lanes import Places
+from pieria.runtime import effort
 
 PATIENCE = 30.0
 

@@ -14,10 +14,10 @@ from pieria.learning.models import embedder_of
 from pieria.models.mind import Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.notifier import Event
+from pieria.runtime.pool import Pool, Work
+from pieria.runtime.timers import Timers
 from pieria.sessions import Crew, Session, SessionState, Surroundings
 from pieria.sessions.log import MemoryLog, SessionLog, UnfinishedSession
-from pieria.sessions.pool import Pool, Work
-from pieria.sessions.timers import Timers
 
 DOWN = AdapterError("model", "chat", "it is down", retryable=True)
 TOPICS = ("bread", "ships", "stars", "tea")

@@ -13,9 +13,10 @@ from tests.sessions.living import Life, bake, in_state, reason
 
 from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag
-from pieria.sessions import Crew, Session, SessionState, leave, pool
-from pieria.sessions.pool import Pool
-from pieria.sessions.timers import Timers
+from pieria.runtime import pool
+from pieria.runtime.pool import Pool
+from pieria.runtime.timers import Timers
+from pieria.sessions import Crew, Session, SessionState, leave
 
 SOON = 20.0
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ from pieria.recall.bm25 import Corpus
 from pieria.recall.evidence import Asked, Key, Span, Stated
 from pieria.recall.features import Columns
 from pieria.recall.order import Arranged
-from pieria.recall.policies import FEATURES, Policy, relevance, whole
 from pieria.recall.pool import Pool
+from pieria.recall.scoring import FEATURES, Policy, relevance, whole
 from pieria.record.decay import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage

@@ -8,7 +8,7 @@ import pytest
 
 import pieria
 from pieria.errors import LimitError
-from pieria.record import effort
+from pieria.runtime import effort
 
 
 def spend(seconds: float) -> None:

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from pieria.aio.threads import pool
 from pieria.errors import ClosedError, UnavailableError
-from pieria.record.patience import Caller, caller
+from pieria.runtime.patience import Caller, caller
 
 T = TypeVar("T")
 

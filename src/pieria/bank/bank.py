@@ -17,7 +17,6 @@ from pieria.bank.facts.extraction import extract
 from pieria.bank.health import use_embedder
 from pieria.bank.jobs.handlers import HANDLERS
 from pieria.bank.jobs.queue import Jobs
-from pieria.bank.lazy import loaded_property
 from pieria.bank.read.links import link, touch, unlink
 from pieria.bank.reads import BankReads
 from pieria.bank.vault.location import NOWHERE
@@ -25,6 +24,7 @@ from pieria.bank.write.remember import remember, remember_many
 from pieria.bank.write.update import invalidate, pin, revise, update, widen
 from pieria.record.draft import NewMemory
 from pieria.record.memory import nothing
+from pieria.runtime.lazy import loaded_property
 
 if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed

@@ -22,9 +22,9 @@ from pieria.recall.pool import Pool
 from pieria.recall.pool_columns import Told, pooled
 from pieria.recall.query import Reading, without_named
 from pieria.recall.reversals import find_overturning
-from pieria.record import effort
 from pieria.record.decay import DAY
 from pieria.record.usage import UNUSED
+from pieria.runtime import effort
 from pieria.store.protocol import Kind, TextMatch
 
 if TYPE_CHECKING:

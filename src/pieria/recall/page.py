@@ -17,14 +17,14 @@ from pieria.recall.evidence import Key
 from pieria.recall.features import Columns, features, of_use
 from pieria.recall.order import Arranged, arranged, spread
 from pieria.recall.part import Source
-from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.pool import Candidate, Floats, Pool
 from pieria.recall.query import Reading
 from pieria.recall.query_terms import TERMS_LIMIT, rarest
+from pieria.recall.scoring import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.walk import Walk
-from pieria.record import effort
 from pieria.record.decay import Fading, Wear
 from pieria.record.usage import UNUSED
+from pieria.runtime import effort
 from pieria.store.protocol import TextMatch
 
 EVERYTHING = 1 << 40

@@ -22,11 +22,11 @@ from pieria.recall.part import Source
 from pieria.recall.pool import Candidate
 from pieria.recall.rerank import Reranks, placed, rerank, with_score
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
-from pieria.record import effort
 from pieria.record.decay import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens
+from pieria.runtime import effort
 
 AT_ONCE, ROUNDS = 300, 10
 """Further candidates to score in one round, and rounds per page, if a least score is asked for."""

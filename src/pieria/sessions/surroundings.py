@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from pieria.config.config import USUAL_SESSION
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
+from pieria.runtime.pool import Pool
+from pieria.runtime.timers import Timers
 from pieria.sessions.log import SessionLog
-from pieria.sessions.pool import Pool
-from pieria.sessions.timers import Timers
 
 if TYPE_CHECKING:
     from pieria.config import Config

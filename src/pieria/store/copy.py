@@ -27,7 +27,7 @@ def copy_to_file(
     """Copy into a file of the embedded store, ready to open. The file appears only when it is complete."""
     from pieria.store.sqlite import SQLiteStore
     from pieria.store.sqlite.file import LOGS, as_backup
-    from pieria.store.sqlite.turn import ENDING
+    from pieria.store.sqlite.write_lock import ENDING
 
     with written_aside(path, "backup", (*LOGS, ENDING)) as aside:
         aside.unlink()

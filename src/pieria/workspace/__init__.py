@@ -37,15 +37,15 @@ from pieria.workspace.doubt import refuse_doubted as refuse_doubted
 from pieria.workspace.found_data import offers
 from pieria.workspace.graph_recall import Recalling
 from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
+from pieria.workspace.location_choice import place_of
+from pieria.workspace.locations import Place as Place
+from pieria.workspace.locations import Spot, Way
+from pieria.workspace.locations import not_there as not_there
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
-from pieria.workspace.place_choice import place_of
-from pieria.workspace.places import Place as Place
-from pieria.workspace.places import Spot, Way
-from pieria.workspace.places import not_there as not_there
+from pieria.workspace.open_stores import Held, Key, stores
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.seal_keys import seal_of
 from pieria.workspace.sessions import nobody_told
-from pieria.workspace.stores import Held, Key, stores
 from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from pieria.bank.results.transfer import CopyReport
 from pieria.errors import CorruptError, InputError, NotFoundError
 from pieria.workspace.comparison import Print, asked_alike, prints
-from pieria.workspace.places import Way, in_the_way
-from pieria.workspace.stores import stores
+from pieria.workspace.locations import Way, in_the_way
+from pieria.workspace.open_stores import stores
 
 if TYPE_CHECKING:
     from pieria.store.protocol import Progress, Reader
-    from pieria.workspace.places import Spot
+    from pieria.workspace.locations import Spot
 
 
 def copy_bank(source: Spot, target: Spot, way: Way, progress: Progress | None = None) -> CopyReport:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from pieria.bank import Bank
-from pieria.bank.background import background
 from pieria.bank.core import Core
 from pieria.bank.embedding.queue import Embedding
 from pieria.bank.jobs.budget import BankMeter, Budgets
@@ -23,6 +22,7 @@ from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.filter import Viewer
 from pieria.record.memory import Memory
 from pieria.record.time import moment
+from pieria.runtime.background import background
 from pieria.store.protocol import Reader, Store
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from pieria.store.protocol import Finding
 if TYPE_CHECKING:
     from pieria.settings import Resolved
     from pieria.settings.originals import Remark
-    from pieria.workspace.places import Spot
+    from pieria.workspace.locations import Spot
 
 log = logging.getLogger("pieria.workspace")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pieria.errors import InputError, StorageError
 from pieria.errors.description import counted
 from pieria.record.banks import USER_BANK, check_bank_name
-from pieria.workspace.places import Making, Way, in_the_way, spelt_in
+from pieria.workspace.locations import Making, Way, in_the_way, spelt_in
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import RestoreReport

@@ -15,7 +15,7 @@ from pieria import telemetry
 from pieria.errors import InputError, PieriaError
 from pieria.notifier import fitting
 from pieria.record.time import Clock
-from pieria.workspace.turns import Turns
+from pieria.runtime.fair_lock import Turns
 
 if TYPE_CHECKING:
     from pieria.store.protocol import Progress

@@ -25,7 +25,7 @@ from pieria.models import (
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
 from pieria.workspace.config import config_of, further_of, names_in, say_who_embeds
-from pieria.workspace.stores import stores
+from pieria.workspace.open_stores import stores
 
 if TYPE_CHECKING:
     from pieria.config import Config

@@ -8,8 +8,8 @@ from pieria.bank.results.transfer import RemovalReport
 from pieria.bank.vault.marks import paths_in
 from pieria.errors import NotFoundError
 from pieria.store.parts import counts
-from pieria.workspace.places import Spot, Way
-from pieria.workspace.stores import stores
+from pieria.workspace.locations import Spot, Way
+from pieria.workspace.open_stores import stores
 
 if TYPE_CHECKING:
     from pieria.store.protocol import Reader

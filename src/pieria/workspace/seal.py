@@ -12,10 +12,10 @@ from pieria.record.banks import check_bank_name
 from pieria.record.key_places import checked_key_place
 from pieria.workspace import Workspace, refuse_doubted
 from pieria.workspace.folders import FileSpot, Folder
-from pieria.workspace.places import not_there
+from pieria.workspace.locations import not_there
+from pieria.workspace.open_stores import stores
 from pieria.workspace.seal_keys import make_key, seal_at, seal_of
 from pieria.workspace.spool_pair import drop, end, make
-from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
     from pieria.store.protocol import Progress

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pieria.errors import UnavailableError
 from pieria.record.address import Address
 from pieria.record.banks import USER_BANK, user_bank_of
-from pieria.workspace.places import Making, Way, in_the_way, no_user, spelt_in
+from pieria.workspace.locations import Making, Way, in_the_way, no_user, spelt_in
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import RestoreReport

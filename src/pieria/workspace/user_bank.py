@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pieria.bank.background import background
 from pieria.bank.core import Core
 from pieria.record.banks import USER_BANK
-from pieria.workspace.places import Place, no_user
+from pieria.runtime.background import background
+from pieria.workspace.locations import Place, no_user
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from tests.doors.mcp.conftest import ERAS
 
+from pieria.doors.lanes import Places
 from pieria.doors.mcp.server import server_for
-from pieria.doors.places import Places
 from pieria.errors import AccessError
 from pieria.toolsets import Access, Banks, Host, Paths, Registry, Tool
 from pieria.toolsets.tool import toolset_in

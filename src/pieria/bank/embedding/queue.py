@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
 from pieria.bank.embedding.batches import made
 from pieria.bank.embedding.leads import Leads
 from pieria.bank.embedding.on_the_spot import OnTheSpot, precedence
@@ -26,7 +25,8 @@ from pieria.bank.jobs.budget import BankMeter
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.language.passages import lead
 from pieria.models import FLOOR, Embedder
-from pieria.record.patience import given_up
+from pieria.runtime.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
+from pieria.runtime.patience import given_up
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pieria.bank.background import LAST_STEP, background
 from pieria.bank.facts.statements import DONE, KEY, are_due, statement_of
 from pieria.errors import PieriaError, PrivacyError
 from pieria.record.changeset import FACTS_STATED, Changeset, Record
@@ -18,6 +17,7 @@ from pieria.record.fact import Fact
 from pieria.record.factnames import row_of
 from pieria.record.time import micros
 from pieria.record.trust import AGENT, HEARSAY, lowest
+from pieria.runtime.background import LAST_STEP, background
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core

@@ -22,7 +22,7 @@ from pieria.bank.jobs.run import SECOND, Shift, Told, Work, WorkerTimes
 from pieria.errors import ClosedError, PieriaError
 from pieria.record.ids import new_id
 from pieria.record.job import Job, Lease
-from pieria.record.patience import given_up
+from pieria.runtime.patience import given_up
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

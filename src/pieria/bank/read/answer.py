@@ -25,14 +25,15 @@ from pieria.recall.answer import Recall
 from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
-from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
 from pieria.recall.query import reading, without_named
+from pieria.recall.scoring import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
-from pieria.record import check, effort
+from pieria.record import check
 from pieria.record.cursor import foreign
 from pieria.record.filter import Filter
 from pieria.record.time import moment
+from pieria.runtime import effort
 
 if TYPE_CHECKING:
     import numpy as np

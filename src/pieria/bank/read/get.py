@@ -23,8 +23,8 @@ from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
 from pieria.record.memory import Memory
-from pieria.record.patience import given_up
 from pieria.record.time import micros
+from pieria.runtime.patience import given_up
 from pieria.store.protocol import ORDERS, Reader
 
 COUNTED = (

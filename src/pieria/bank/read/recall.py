@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Unpack
 from pieria.bank.core import Core
 from pieria.bank.filters import Filters
 from pieria.bank.read.question import deadline_seconds, question_text
-from pieria.record import check, effort
+from pieria.record import check
 from pieria.record.draft import Problems
 from pieria.record.memory import KINDS, ROUTING_KINDS
 from pieria.record.time import moment
+from pieria.runtime import effort
 
 if TYPE_CHECKING:
     from pieria.recall.answer import Recall
@@ -47,8 +48,8 @@ def recall(
 ) -> Recall:
     from pieria.bank.read.answer import answer, mark, ranking_of
     from pieria.recall.page import Question
-    from pieria.recall.policies import MOST
     from pieria.recall.query import reading
+    from pieria.recall.scoring import MOST
     from pieria.record.zones import checked_zone
 
     check.keywords(filters, Filters, "recall")

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pieria.bank.background import LAST_STEP, Background
 from pieria.errors import BusyError, ClosedError, PieriaError
 from pieria.record.changeset import Changeset
 from pieria.record.decay import Wear, spaced
 from pieria.record.time import Clock, micros, moment
 from pieria.record.usage import UNUSED, Usage, Use
+from pieria.runtime.background import LAST_STEP, Background
 from pieria.store.parts import Told
 from pieria.store.protocol import Reader, Store, Writer
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.results.general import IngestReceipt
 from pieria.bank.sessions import receipts
 from pieria.bank.sessions.embedder import judging_of
-from pieria.bank.turns import turns
 from pieria.errors import ConflictError, InputError
 from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
@@ -22,6 +21,7 @@ from pieria.learning.trajectory import extract
 from pieria.record import check
 from pieria.record.changeset import Record
 from pieria.record.draft import Problems
+from pieria.runtime.key_locks import turns
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

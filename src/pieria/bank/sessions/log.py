@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pieria.bank.background import LAST_STEP, background
 from pieria.bank.sessions.records import (
     HELD,
     HOLDERS,
@@ -39,6 +38,7 @@ from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record
 from pieria.record.ids import new_id
 from pieria.record.privacy import cut_private, redact
+from pieria.runtime.background import LAST_STEP, background
 from pieria.sessions.log import UnfinishedSession, held_elsewhere, unknown
 from pieria.store.protocol import Reader, Writer
 

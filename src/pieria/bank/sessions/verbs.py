@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.filters import Names
-from pieria.bank.lazy import loaded_property
 from pieria.bank.read.timeline import sessions
 from pieria.record import check
+from pieria.runtime.lazy import loaded_property
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from pieria.bank.results.vault import Noted, Synced, VaultPromoted, VaultStatus
-from pieria.bank.turns import turns
 from pieria.bank.vault.held import AT_ONCE, has_other_note, held_in, is_from_note, mark_of, promoted_in
 from pieria.bank.vault.marks import NOTES, STATE, by_hand_in, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
@@ -18,6 +17,7 @@ from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.memory import Memory
 from pieria.record.time import instant
+from pieria.runtime.key_locks import turns
 from pieria.store.files import alone
 from pieria.upkeep.promotion import Promotion
 from pieria.vault.file_names import free_name, note_name, same_name

@@ -18,7 +18,7 @@ from pieria.capture.behind import DrainBehind
 from pieria.doors.http.callers import Caller
 from pieria.doors.http.events import Hub
 from pieria.doors.http.metrics import Labels, Metrics
-from pieria.doors.places import Places
+from pieria.doors.lanes import Places
 from pieria.errors import PieriaError
 from pieria.record.banks import check_bank_name
 from pieria.record.job import Job, Progress

@@ -15,9 +15,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from pieria.doors.lanes import Places
 from pieria.doors.mcp import contexts
 from pieria.doors.mcp.progress import Progress, telling
-from pieria.doors.places import Places
 from pieria.errors import NotFoundError
 from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
 

@@ -16,9 +16,9 @@ import psycopg
 
 from pieria.errors import BusyError, ClosedError, NotFoundError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
-from pieria.record import effort
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
+from pieria.runtime import effort
 from pieria.store.copy import copy_to_file
 from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.language.glance import BEGINNING, END, glance
-from pieria.record import effort
+from pieria.runtime import effort
 from pieria.store.sql.session import Session, UnreadableRow
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from pieria.store.sqlite.file import LOGS, is_database, is_live_database
 from pieria.store.sqlite.store import SQLiteStore
-from pieria.store.sqlite.turn import ENDING
+from pieria.store.sqlite.write_lock import ENDING
 
 BESIDE = (*LOGS, ENDING)
 """Suffixes of the files that may appear beside a bank's file."""

@@ -11,7 +11,7 @@ from pieria.errors import BusyError, StorageError
 from pieria.store.files import flush
 from pieria.store.seal import Seal
 from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, name_of, operational_errors
-from pieria.store.sqlite.turn import beside
+from pieria.store.sqlite.write_lock import beside
 
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")
 """Errors if another connection has the file open, or another process just replaced or removed it."""

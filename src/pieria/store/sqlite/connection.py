@@ -32,13 +32,13 @@ from pieria.errors import (
     SealedError,
     StorageError,
 )
-from pieria.record import effort
+from pieria.runtime import effort
 from pieria.store.parts import REMOVED
 from pieria.store.seal import Seal
 from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.gate import Gate
 from pieria.store.sqlite.seal_driver import connect, driver_errors, is_sealed, name_of, programming_errors
-from pieria.store.sqlite.turn import Turn
+from pieria.store.sqlite.write_lock import Turn
 
 STEPS = 100_000
 """Instructions of SQLite's virtual machine, some milliseconds, between two checks of the deadline."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pieria.store.seal import Seal
 from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, is_sealed, mark_of, name_of
-from pieria.store.sqlite.turn import beside
+from pieria.store.sqlite.write_lock import beside
 
 APPLICATION_ID = 0x50494552
 """Marks a file as a bank: `PIER` in its header."""

@@ -16,7 +16,7 @@ from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
 from pieria.store.sqlite.file import APPLICATION_ID, LOGS
 from pieria.store.sqlite.seal_driver import NEITHER, SEALED, is_sealed, mark_of
-from pieria.store.sqlite.turn import ENDING as TURN
+from pieria.store.sqlite.write_lock import ENDING as TURN
 
 BANK = ".db"
 BACKUP = ".backup"

@@ -24,7 +24,7 @@ from typing import Any
 from pieria.errors import SealedError
 from pieria.store.files import flush, made_aside
 from pieria.store.seal import Seal
-from pieria.store.sqlite.turn import Turn
+from pieria.store.sqlite.write_lock import Turn
 
 MARK = b"PIERIAs1"
 SALT_BYTES = 16

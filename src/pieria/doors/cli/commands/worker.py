@@ -15,7 +15,7 @@ from pieria.doors.cli.parser import Command
 from pieria.doors.cli.values import NUMBER
 from pieria.errors import PieriaError
 from pieria.record import check
-from pieria.record.patience import Caller, caller
+from pieria.runtime.patience import Caller, caller
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from pieria.bank.background import background
 from pieria.bank.embedding.queue import Embedding
 from pieria.bank.jobs.budget import BankMeter, Budgets
 from pieria.bank.read.usage import Uses
 from pieria.errors import BusyError
 from pieria.models import Embedder
-from pieria.workspace.places import Spot, Way
+from pieria.runtime.background import background
+from pieria.workspace.locations import Spot, Way
 
 CLOSING = 1.5
 """Seconds that `close` waits for pending embeddings, use counts and the running step."""

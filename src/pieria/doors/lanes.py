@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from pieria.record import effort
+from pieria.runtime import effort
 
 T = TypeVar("T")
 SLOW_AT_ONCE = 2

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pieria.workspace.folders import Folder
-from pieria.workspace.places import Place
+from pieria.workspace.locations import Place
 
 if TYPE_CHECKING:
     from pieria.settings import Settings
