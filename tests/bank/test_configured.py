@@ -216,7 +216,7 @@ def test_a_name_that_nobody_answers_to_leaves_it_to_rules_and_says_so(
     with caplog.at_level(logging.WARNING), Workspace(tmp_path, settings, config=config()) as workspace:
         assert workspace.open("b").mind.name == "rules"
     assert "names the language model 'gpt-4o'; there is none, and rules judge" in caplog.text
-    assert "names the embedding model 'e5'; hashing:384" in caplog.text
+    assert "names the embedding model 'e5', but hashing:384" in caplog.text
     caplog.clear()
     nameless = Config(llm={"model": "none"}, embedding={"model": "auto"})
     with caplog.at_level(logging.WARNING), Workspace(tmp_path, settings, config=nameless) as workspace:

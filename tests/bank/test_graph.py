@@ -296,7 +296,7 @@ def test_vectors_of_another_length_or_without_a_space_are_refused(bank: Bank, tm
     bank.sync()
     with pytest.raises(InputError, match="query_embedding: expected 8 numbers"):
         bank.graph.find_candidates(["semantic"], [1.0, 0.0])
-    with Workspace(tmp_path / "bare") as bare, pytest.raises(UnavailableError, match="no space"):
+    with Workspace(tmp_path / "bare") as bare, pytest.raises(UnavailableError, match="no vector space"):
         bare.open("notes").graph.apply_changeset(Changeset([fact(embedding=[1.0])]))
 
 

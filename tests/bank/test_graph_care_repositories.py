@@ -166,7 +166,7 @@ def test_an_error_that_nobody_waits_for_is_in_the_log(tmp_path: Path) -> None:
             workspace.open_repo("mine", backend=InMemoryBackend())
             workspace.decay_nodes_async("mine", threshold=7)
             problem = "threshold: expected a number from 0 to 1, got 7"
-            assert said.get(timeout=30).getMessage() == f"the graph of mine was not kept in order: {problem}"
+            assert said.get(timeout=30).getMessage() == f"graph upkeep of mine failed: {problem}"
             assert workspace.repair_graph("mine")["checked"] == 0
     finally:
         log.removeHandler(heard)

@@ -186,4 +186,4 @@ def test_another_embedder_finds_by_words_and_says_so(tmp_path: Path) -> None:
         workspace.open_repo("sea")
         found = workspace.recall("sea", "Where does the ferry leave from?")
     assert "pier" in [each.id for each in found.touched_nodes]
-    assert any("words alone" in problem for problem in found.trace.problems)
+    assert any("only its words were searched" in problem for problem in found.trace.problems)

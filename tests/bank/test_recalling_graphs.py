@@ -201,7 +201,7 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_its_words(workspace: 
     letters.gone = True
     found = workspace.recall("sea", QUESTION)
     assert found.touched_nodes[0].id == "pier"
-    assert any("words alone" in problem for problem in found.trace.problems)
+    assert any("only its words were searched" in problem for problem in found.trace.problems)
 
 
 def test_whoever_listens_is_told_of_a_recall_and_of_one_that_failed(workspace: Workspace, listening: Listening) -> None:

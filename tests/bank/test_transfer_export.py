@@ -109,7 +109,7 @@ def test_a_file_of_somebody_else_is_never_replaced_by_an_export(bank: Bank, tmp_
     path.write_text(text)
     with pytest.raises(InputError, match="a new file or an older export") as refused:
         bank.export(path)
-    assert path.read_text() == text and "name another file" in (refused.value.hint or "")
+    assert path.read_text() == text and "Name another file" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize("what", ["bank", "backup"])

@@ -212,7 +212,7 @@ def test_the_hint_of_get_and_history_says_where_ids_are(ask: Ask, bank: Bank) ->
     for command in ("get", "history"):
         refused = ask(command, "nope")
         assert refused.code == 1
-        assert "`pieria list` and `pieria recall` give the ids" in refused.err
+        assert "`pieria list` and `pieria recall` return ids" in refused.err
 
 
 def test_a_cursor_of_other_filters_is_refused_with_what_to_do(ask: Ask, bank: Bank) -> None:

@@ -106,7 +106,7 @@ def test_a_cloned_bank_named_by_hand_is_hearsay(clone: Path, inside: Run) -> Non
         assert hit["memory"]["trust"] <= 0.5
         refused = inside(clone.parent, "remember", "x", *given, **variables)
         assert refused.returncode == 3
-        assert b"not trusted" in refused.stderr and b"pieria trust" in refused.stderr
+        assert b"untrusted" in refused.stderr and b"pieria trust" in refused.stderr
 
 
 def test_reading_a_cloned_bank_leaves_it_as_it_was(clone: Path, inside: Run) -> None:
@@ -207,7 +207,7 @@ def test_a_program_without_data_goes_by_the_environment(clone: Path, monkeypatch
     with pieria.open("notes") as bank:
         assert bank.is_foreign
         assert rules_of(bank) == ""
-        with pytest.raises(pieria.errors.ReadOnlyError, match="not trusted"):
+        with pytest.raises(pieria.errors.ReadOnlyError, match="untrusted"):
             bank.remember("x")
 
 

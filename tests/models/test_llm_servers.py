@@ -166,7 +166,7 @@ FAILURES: list[tuple[str, list[Said], type[AdapterError], str, bool, int]] = [
     ("a reply that is cut", [ends_early], AdapterError, "not JSON", False, 1),
     ("a reply that is a page", [raw(b"<html>")], AdapterError, "not JSON", False, 1),
     ("a reply that is a list", [raw([1])], AdapterError, "not a JSON object", False, 1),
-    ("a reply in pieces", [raw(b"abc", Content_Encoding="gzip")], AdapterError, "compressed", False, 1),
+    ("a reply in pieces", [raw(b"abc", Content_Encoding="gzip")], AdapterError, "compression", False, 1),
     ("a reply without an answer", [raw({"error": {"message": "upstream"}})], ReplyError, "holds no answer", False, 1),
     ("a wrong key", [status(401)], AdapterError, "answered 401", False, 1),
     ("a wrong request", [status(400, "no such model")], AdapterError, "answered 400: no such model", False, 1),

@@ -139,7 +139,7 @@ def _waiting(life: Life, id: str) -> set[str]:
 def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> None:
     life, told = Life(), list[Any]()
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="broke off"):
+    with pytest.raises(SessionError, match="appending the step failed"):
         session.append("flour", "bread begins")
     life.anew()
     taken_up = life.resume(session.id)
@@ -156,7 +156,7 @@ def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> 
 def test_a_step_that_cannot_be_judged_then_either_stays_until_it_can_be(auto: bool) -> None:
     life = Life(auto_commit=auto)
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="broke off"):
+    with pytest.raises(SessionError, match="appending the step failed"):
         session.append("flour", "bread begins")
     life.anew()
     life.events.clear()
@@ -181,7 +181,7 @@ def test_a_step_that_cannot_be_judged_then_either_stays_until_it_can_be(auto: bo
 def test_a_step_that_was_left_goes_with_the_episode_that_is_discarded() -> None:
     life = Life()
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="broke off"):
+    with pytest.raises(SessionError, match="appending the step failed"):
         session.append("flour", "bread begins")
     life.anew()
     life.mind.fails("state", DOWN, DOWN)
@@ -198,7 +198,7 @@ def test_a_step_that_was_left_goes_with_the_episode_that_is_discarded() -> None:
 def test_a_step_that_was_left_comes_before_the_next_one() -> None:
     life = Life()
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="broke off"):
+    with pytest.raises(SessionError, match="appending the step failed"):
         session.append("flour", "bread begins")
     life.anew()
     life.mind.fails("state", DOWN)

@@ -368,7 +368,7 @@ def test_an_embedding_of_another_space_than_the_banks_is_refused(opens: Opens) -
 
     workspace = opens({"embedding": axes})
     workspace.close_and_commit(begun(workspace))
-    with pytest.raises(ConflictError, match="vectors are of"):
+    with pytest.raises(ConflictError, match="vectors are from"):
         begun(workspace, embedding=others)
 
 

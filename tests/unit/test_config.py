@@ -222,7 +222,7 @@ def test_without_the_variable_there_is_no_configuration() -> None:
         with pytest.raises(ConfigError) as caught:
             Config.from_env(environ)
         assert caught.value.reason == "no_config"
-        assert str(caught.value) == "configuration: there is none"
+        assert str(caught.value) == "configuration: no configuration was found"
         assert caught.value.hint == "Name a TOML file in PIERIA_CONFIG."
 
 

@@ -369,7 +369,7 @@ def test_without_a_home_the_folder_beside_a_server_has_to_be_named(
         raise RuntimeError
 
     monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(ConfigError, match="home is not known") as caught:
+    with pytest.raises(ConfigError, match="home folder is unknown") as caught:
         resolve({"data": "postgresql://db/notes"}, environ={})
     assert "PIERIA_LOCAL" in str(caught.value.hint)
     assert resolve({"data": "postgresql://db/notes", "local": tmp_path}, environ={}).settings.folder == tmp_path

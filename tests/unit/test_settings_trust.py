@@ -231,5 +231,5 @@ def test_without_a_home_nothing_is_trusted(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "home", homeless)
     found = resolve({"data": tmp_path / "data"}, environ={}, cwd=tmp_path)
     assert found.settings.bank == "default"
-    with pytest.raises(ConfigError, match="home is not known"):
+    with pytest.raises(ConfigError, match="home folder is unknown"):
         trust_folder(tmp_path)

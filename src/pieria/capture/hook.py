@@ -194,9 +194,8 @@ def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
         event |= {"own": payload.get("tool_use_id"), "tool": payload["tool_name"], "input": _input(payload)}
         return event | {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
     text = payload.get(key) or ""
-    event["text"] = (
-        _loaded("language.typed").typed(text) if what == "prompt" and ("<" in text or "# " in text) else text
-    )
+    has_frame = what == "prompt" and ("<" in text or "# " in text)
+    event["text"] = _loaded("language.typed").typed(text) if has_frame else text
     if what in SPOKEN:
         # Other events may occur several times in one turn.
         event["own"] = payload.get("turn_id") or payload.get("prompt_id")
@@ -340,11 +339,10 @@ def _loaded(name: str) -> ModuleType:
     from types import ModuleType
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    layer = name.partition(".")[0]
-    for package, folder in (("pieria", root), (f"pieria.{layer}", os.path.join(root, layer))):
+    for package in ("pieria", f"pieria.{name.partition('.')[0]}"):
         if package not in sys.modules:
             made = ModuleType(package)
-            made.__path__ = [folder]
+            made.__path__ = [os.path.join(root, *package.split(".")[1:])]
             sys.modules[package] = made
     return import_module(f"pieria.{name}")
 

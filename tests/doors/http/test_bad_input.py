@@ -269,7 +269,7 @@ def test_a_file_for_exchange_is_told_by_its_name_there_and_not_by_where_the_serv
     assert told("mempalace_export_markdown", output_path="palace")["path"] == "palace"
     assert "june.jsonl: there is no such file" in str(told("mnemosyne_import", input_path="june.jsonl"))
     served.service.paths.base.joinpath("torn.json").write_text('{"torn"')
-    assert "torn.json: it is JSON that is damaged" in str(told("mnemosyne_import", input_path="torn.json"))
+    assert "torn.json: its JSON is damaged" in str(told("mnemosyne_import", input_path="torn.json"))
     assert "a path under exports" in str(told("mnemosyne_import", input_path="/etc/passwd"))
     assert "an empty or new folder" in str(told("mempalace_export_markdown", output_path="palace"))
 

@@ -114,7 +114,7 @@ def test_a_session_is_looked_over_and_committed(served: Served) -> None:
     assert "A commit would write" in seen(served, "sessions/one", id=session.id)
     assert "<dt>steps</dt><dd>1</dd>" in served.client.get(f"{HERE}/sessions/discard", params={"id": session.id}).text
     assert "Committed " in over(served, do(served, "sessions/commit", id=session.id))
-    assert "1 step learnt from" in seen(served, "sessions/one", id=session.id)
+    assert "1 step committed as memories" in seen(served, "sessions/one", id=session.id)
     assert "toolchain" in seen(served, "recall", q="toolchain")
     [trace] = re.findall(r"sessions/trace\?id=\w+", served.client.get(f"{HERE}/sessions").text)
     assert "Cut by the deadline" in seen(served, trace)
