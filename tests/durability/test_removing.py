@@ -129,7 +129,7 @@ def test_a_link_that_may_not_be_deleted_is_told_when_what_it_led_to_is_gone(tmp_
     link.symlink_to(target)
     with working(remove_where_one_file_may_not_go, str(tmp_path), str(link)) as remover:
         [left] = remover.receive()
-    assert "the link notes.db" in left and "Operation not permitted" in left
+    assert "the dangling link notes.db" in left and "Operation not permitted" in left
     assert list(target.parent.iterdir()) == []
     with pytest.raises(NotFoundError):
         pieria.open("notes", data=tmp_path, create=False)
