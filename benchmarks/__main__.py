@@ -35,7 +35,7 @@ class Benchmarks(ApartGroup):
     """Ends every failure with a message and an exit code, as `pieria` does."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
-        run(self, args)
+        run(self, args, "python -m benchmarks")
 
 
 @click.group(cls=Benchmarks)

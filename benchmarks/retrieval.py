@@ -1,4 +1,4 @@
-"""`python -m benchmarks locomo` and `bench beam`: the share of the evidence that recall returns. No model judges it."""
+"""`python -m benchmarks locomo` and `beam`: the share of the evidence that recall returns. No model judges it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pieria.recall.bm25 import corpus
 from pieria.recall.candidates import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
 from pieria.recall.query import reading
-from pieria.recall.scoring import POLICIES
+from pieria.recall.scores import POLICIES
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 NONE: Mapping[int, Sequence[int]] = {}

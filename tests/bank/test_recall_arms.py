@@ -13,7 +13,7 @@ from pieria.bank import Bank
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.candidates import OFF
-from pieria.recall.scoring import CONTENT, FEATURES, POLICIES, WEIGHTS
+from pieria.recall.scores import CONTENT, FEATURES, POLICIES, WEIGHTS
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 """This is a Wednesday."""

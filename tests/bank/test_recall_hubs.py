@@ -9,7 +9,7 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.recall.arms import ARMS, LINKS_SEEN, QUOTA, RULES, RULES_SEEN
-from pieria.recall.scoring import WEIGHTS
+from pieria.recall.scores import WEIGHTS
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -184,7 +184,7 @@ def test_what_is_not_begun_in_time_is_left_out(bank: Bank, monkeypatch: pytest.M
             return look_up(look, part)
 
         monkeypatch.setitem(ARMS, name, arm._replace(look=noting))
-    for module in ("bank.read.recall", "bank.read.answer", "recall.candidates", "recall.page", "record.effort"):
+    for module in ("bank.read.recall", "bank.read.answer", "recall.candidates", "recall.page", "runtime.effort"):
         monkeypatch.setattr(f"pieria.{module}.perf_counter", leaping)
     heard: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
     detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1] == "recall" else None)

@@ -10,7 +10,7 @@ from tests.bank.test_recall_limits import bank, many, opened
 from pieria.bank import Bank
 from pieria.errors import InputError
 from pieria.recall.arms import ARMS
-from pieria.recall.scoring import POLICIES, WEIGHTS
+from pieria.recall.scores import POLICIES, WEIGHTS
 
 __all__ = ["bank", "opened"]
 

@@ -5,6 +5,7 @@ import logging
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -278,3 +279,21 @@ with pieria.open('b', data=sys.argv[1]) as bank:
 def test_the_child_of_a_fork_starts_with_none(tmp_path: Path) -> None:
     done = ran(FORKING, tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_group_of_verbs_keeps_its_bank_open(tmp_path: Path) -> None:
+    bank = pieria.open("notes", data=tmp_path)
+    kept = weakref.ref(bank)
+    groups: list[object] = [getattr(bank, name) for name in ("facts", "hooks", "places", "scratchpad", "text")]
+    changes = bank.follow(0, seconds=0)
+    del bank
+    while groups:
+        gc.collect()
+        assert kept() is not None
+        groups.pop()
+    gc.collect()
+    assert kept() is not None
+    assert list(changes) == []
+    del changes
+    gc.collect()
+    assert kept() is None

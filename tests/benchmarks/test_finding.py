@@ -1,4 +1,4 @@
-"""`python -m benchmarks locomo` and `bench beam` on conversations with figures known in advance, by words alone."""
+"""`python -m benchmarks locomo` and `beam` on conversations with figures known in advance, by words alone."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from tests.cli.conftest import Ask
 from benchmarks import datasets
 from benchmarks.findings import lines
 from pieria import Bank
-from pieria.recall.scoring import POLICIES
+from pieria.recall.scores import POLICIES
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 ARMS = {

@@ -9,7 +9,7 @@ from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
 from pieria.doors.cli.commands.recall import POLICIES as completed
-from pieria.recall.scoring import POLICIES
+from pieria.recall.scores import POLICIES
 
 
 def found(answer: Any) -> set[str]:

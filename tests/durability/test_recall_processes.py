@@ -13,7 +13,7 @@ from tests.durability.processes import FORKED, PATIENCE, Worker, working
 import pieria
 from pieria.bank import Bank
 from pieria.recall.arms import ARMS
-from pieria.recall.scoring import WEIGHTS
+from pieria.recall.scores import WEIGHTS
 
 FOUND, OVER = "found", "over"
 LEAST = 3

@@ -22,7 +22,7 @@ from pieria.bank.results.general import Page
 from pieria.errors import ConflictError, PieriaError, QuarantinedError
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
-from pieria.recall.scoring import POLICIES
+from pieria.recall.scores import POLICIES
 from pieria.toolsets import Banks, Host, Paths, called, registry
 
 pytestmark = pytest.mark.timeout(900)

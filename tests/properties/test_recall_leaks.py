@@ -38,7 +38,7 @@ from pieria.bank import Bank
 from pieria.bank.embedding.queue import Embedding
 from pieria.recall.arms import ARMS
 from pieria.recall.features import OWN_SHARE, RISE, WINDOW_SHARES
-from pieria.recall.scoring import POLICIES, WEIGHTS
+from pieria.recall.scores import POLICIES, WEIGHTS
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import ENDINGS, STATEMENT, VISIBLE_STATUSES

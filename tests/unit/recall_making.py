@@ -16,7 +16,7 @@ from pieria.recall.evidence import Asked, Key, Span, Stated
 from pieria.recall.features import Columns
 from pieria.recall.order import Arranged
 from pieria.recall.pool import Pool
-from pieria.recall.scoring import FEATURES, Policy, relevance, whole
+from pieria.recall.scores import FEATURES, Policy, relevance, whole
 from pieria.record.decay import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage

@@ -13,7 +13,7 @@ from tests.unit.recall_making import ASKED, Evidence, Held, features_of, made, p
 from pieria.language.expected import expected
 from pieria.recall.certainty import confidence
 from pieria.recall.evidence import Asked
-from pieria.recall.scoring import WEIGHTS, Why
+from pieria.recall.scores import WEIGHTS, Why
 from pieria.record.certainty import alone
 
 

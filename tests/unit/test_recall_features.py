@@ -25,7 +25,7 @@ from tests.unit.recall_making import (
 
 from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.features import LOOKED_BACK
-from pieria.recall.scoring import FEATURES, OF_USE, WEIGHTS
+from pieria.recall.scores import FEATURES, OF_USE, WEIGHTS
 from pieria.record.decay import Fading
 from pieria.record.time import moment
 from pieria.record.usage import Usage

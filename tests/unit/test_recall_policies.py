@@ -14,7 +14,7 @@ from tests.unit.recall_making import columns_of, features_of, made, scored, told
 
 from pieria.errors import InputError
 from pieria.recall.features import Columns
-from pieria.recall.scoring import (
+from pieria.recall.scores import (
     CONTENT,
     FEATURES,
     JUDGED,

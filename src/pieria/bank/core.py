@@ -129,6 +129,8 @@ class Core:
         self.judging = judging
         self.config = config
         self.on_close = on_close
+        self.bank: object = None
+        """The bank over this core. A dropped bank is closed, so whoever still uses its core has to keep it."""
         self.closed = False
         if foreign:
             return

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 class BankReads:
     def __init__(self, core: Core) -> None:
         self.core = core
+        core.bank = self
         self.name: str = core.name
         self.data: Path = core.data
         self.clock: Clock = core.clock

@@ -13,7 +13,7 @@ import numpy as np
 from pieria.recall.evidence import Asked
 from pieria.recall.features import Columns
 from pieria.recall.pool import Lines, Pool
-from pieria.recall.scoring import CONTENT, WEIGHTS, sums
+from pieria.recall.scores import CONTENT, WEIGHTS, sums
 from pieria.record.certainty import alone as alone_of
 from pieria.record.certainty import logistic
 

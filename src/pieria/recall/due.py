@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple, TypeVar
 
 from pieria.recall.page import Page, Scored
-from pieria.recall.scoring import relevance
+from pieria.recall.scores import relevance
 
 Each = TypeVar("Each")
 

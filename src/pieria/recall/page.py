@@ -20,7 +20,7 @@ from pieria.recall.part import Source
 from pieria.recall.pool import Candidate, Floats, Pool
 from pieria.recall.query import Reading
 from pieria.recall.query_terms import TERMS_LIMIT, rarest
-from pieria.recall.scoring import FEATURES, OF_USE, Policy, relevance
+from pieria.recall.scores import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.walk import Walk
 from pieria.record.decay import Fading, Wear
 from pieria.record.usage import UNUSED

@@ -16,7 +16,7 @@ from pieria.doors.web.page import View
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.pages.recall import REASONS
 from pieria.errors import AccessError, StorageError
-from pieria.recall.scoring import WEIGHTS
+from pieria.recall.scores import WEIGHTS
 from pieria.toolsets import Access
 
 PINS = Path(__file__).parents[3] / "requirements" / "web"

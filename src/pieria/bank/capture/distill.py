@@ -93,25 +93,25 @@ class DistilledSessions:
         return {**asdict(self), "ids": list(self.ids), "lessons": list(self.lessons)}
 
 
-def observed(bank: Core, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
+def observed(core: Core, events: Iterable[AgentEvent | Mapping[str, Any]]) -> Observed:
     if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
         raise InputError("events", "a list of events", events)
     checked_events = [event if isinstance(event, AgentEvent) else AgentEvent.from_dict(event) for event in events]
     done = Observed()
     for start in range(0, len(checked_events), AT_ONCE):
-        done += _observe(bank, checked_events[start : start + AT_ONCE])
+        done += _observe(core, checked_events[start : start + AT_ONCE])
     return done
 
 
-def distilled_sessions(bank: Core, session: str | None, progress: Progress | None) -> DistilledSessions:
+def distilled_sessions(core: Core, session: str | None, progress: Progress | None) -> DistilledSessions:
     if session is not None:
         check.name(session, "session")
-    with bank.reading() as reader:
+    with core.reading() as reader:
         found = [state for state in pieces.states(reader) if session in (None, state.session)]
     done = DistilledSessions()
     for number, state in enumerate(found, start=1):
         outcome: list[DistilledSessions] = []
-        bank.apply(_distilling(bank, state.host, state.session, outcome, whole=True))
+        core.apply(_distilling(core, state.host, state.session, outcome, whole=True))
         for each in outcome:
             done = DistilledSessions(
                 done.sessions + each.sessions,
@@ -125,30 +125,30 @@ def distilled_sessions(bank: Core, session: str | None, progress: Progress | Non
     return done
 
 
-def _observe(bank: Core, events: Sequence[AgentEvent]) -> Observed:
+def _observe(core: Core, events: Sequence[AgentEvent]) -> Observed:
     from pieria.learning.distilling.tools import trimmed
 
     foreign = [event for event in events if not is_ours(event)]
-    kept = [_screened(bank, trimmed(event.capped())) for event in foreign]
+    kept = [_screened(core, trimmed(event.capped())) for event in foreign]
     whole = {event.id: event.text for event in foreign}
     ignored = len(events) - len(kept)
-    with bank.writing() as writer:
-        fresh, repeated = _unknown(bank, writer, kept)
+    with core.writing() as writer:
+        fresh, repeated = _unknown(core, writer, kept)
         heard = list(filter(None, (pieces.heard_record(event, _clean(whole[event.id])) for event in fresh)))
-        mined = list(_mined(bank, writer, fresh))
+        mined = list(_mined(core, writer, fresh))
         spoken = [event for event in fresh if event.id not in dict(mined)]
-        turns, purged = _turns(bank, writer, spoken, Heard(writer, heard))
+        turns, purged = _turns(core, writer, spoken, Heard(writer, heard))
         records = heard + [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
         jobs: list[NewJob] = []
-        for state in _states(bank, writer, fresh):
+        for state in _states(core, writer, fresh):
             records.append(state.record())
-            jobs.append(_job(bank, state))
+            jobs.append(_job(core, state))
         ids = tuple(dict.fromkeys(f"{pieces.RAW}:{session_key(event.host, event.session)}" for event in fresh))
-        bank.applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
+        core.applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
     return Observed(len(fresh), turns, repeated, ignored, purged)
 
 
-def _screened(bank: Core, event: AgentEvent) -> AgentEvent:
+def _screened(core: Core, event: AgentEvent) -> AgentEvent:
     """Redact the event and cap its text, even if the bank only flags secrets: no person checks tool output first."""
     text, length, digest = _clean(event.text), event.length, event.digest
     if event.what in SPOKEN:
@@ -156,7 +156,7 @@ def _screened(bank: Core, event: AgentEvent) -> AgentEvent:
     return replace(event, text=text, length=length, digest=digest, input=_cleaned(event.input))
 
 
-def _unknown(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> tuple[list[AgentEvent], int]:
+def _unknown(core: Core, reader: Reader, events: Sequence[AgentEvent]) -> tuple[list[AgentEvent], int]:
     """Return the new events, each once, and the number of repeated ones."""
     fresh: dict[str, AgentEvent] = {}
     used: dict[str, set[str]] = {}
@@ -171,7 +171,7 @@ def _unknown(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> tuple[
     return list(fresh.values()), len(events) - len(fresh)
 
 
-def _mined(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> Iterator[tuple[str, Record]]:
+def _mined(core: Core, reader: Reader, events: Sequence[AgentEvent]) -> Iterator[tuple[str, Record]]:
     """Yield events whose words a log already supplied. Each mined turn accounts for one event."""
     taken: dict[str, set[str]] = {}
     for event in events:
@@ -181,14 +181,14 @@ def _mined(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> Iterator
         if key not in taken:
             taken[key] = set(pieces.mined(reader, key).values())
         _, author_type = SPEAKER[event.what]
-        found = mined_turns(bank, reader, event.session, author_type, event.text)
+        found = mined_turns(core, reader, event.session, author_type, event.text)
         id = next((id for id in found if id not in taken[key]), None)
         if id is not None:
             taken[key].add(id)
             yield event.id, pieces.mined_record(key, turn_id(event.id), id)
 
 
-def _turns(bank: Core, writer: Writer, events: Sequence[AgentEvent], heard: Heard) -> tuple[int, int]:
+def _turns(core: Core, writer: Writer, events: Sequence[AgentEvent], heard: Heard) -> tuple[int, int]:
     """Keep prompts and replies as turns. Return the number of new turns and of purged ones."""
     said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
     purged = writer.purged(list(said))
@@ -198,19 +198,19 @@ def _turns(bank: Core, writer: Writer, events: Sequence[AgentEvent], heard: Hear
     drafts: list[Draft] = []
     for id, event in wanted.items():
         place = places.get(event.session)
-        place = _last_place(bank, writer, event.session) + 1 if place is None else place + 1
+        place = _last_place(core, writer, event.session) + 1 if place is None else place + 1
         places[event.session] = place
         author, author_type = SPEAKER[event.what]
-        via, repeats = _way_of(bank, event, heard)
+        via, repeats = _way_of(core, event, heard)
         meta: dict[str, Any] = {"length": event.length, "digest": event.digest} if event.length else {}
         meta |= {REPEATS: [list(span) for span in repeats]} if repeats else {}
         new = NewMemory(
             event.text, id=id, kind="turn", source=event.host, author=author, author_type=author_type, meta=meta,
-            session=event.session, sequence=place, at=event.at, scope=_own_scope(bank), via=via,
+            session=event.session, sequence=place, at=event.at, scope=_own_scope(core), via=via,
         )  # fmt: skip
-        drafts.append(bank.screening.draft(checked(new)))
+        drafts.append(core.screening.draft(checked(new)))
     if drafts:
-        written(bank, writer, drafts)
+        written(core, writer, drafts)
     return len(drafts), len(purged)
 
 
@@ -230,81 +230,81 @@ class Heard:
         return self._runs[key].repeated(event.text)
 
 
-def _way_of(bank: Core, event: AgentEvent, heard: Heard) -> tuple[str, list[Span]]:
+def _way_of(core: Core, event: AgentEvent, heard: Heard) -> tuple[str, list[Span]]:
     """Return how a turn came in, and its spans that repeat a tool's output."""
     repeats = heard.repeated(event)
     if event.what == "prompt":
-        return bank.via, repeats
-    return lowest(bank.via, OUTSIDE if repeats else AGENT), repeats
+        return core.via, repeats
+    return lowest(core.via, OUTSIDE if repeats else AGENT), repeats
 
 
-def _last_place(bank: Core, reader: Reader, session: str) -> int:
-    asked = Filter(now=bank.now(), viewer=Viewer(everything=True), session=session, kinds=("turn",))
+def _last_place(core: Core, reader: Reader, session: str) -> int:
+    asked = Filter(now=core.now(), viewer=Viewer(everything=True), session=session, kinds=("turn",))
     newest = reader.select(asked, "newest", 1)
     return newest[0].sequence or 0 if newest else 0
 
 
-def _states(bank: Core, reader: Reader, events: Sequence[AgentEvent]) -> list[State]:
+def _states(core: Core, reader: Reader, events: Sequence[AgentEvent]) -> list[State]:
     """Return the state of each session after these events."""
     found: dict[tuple[str, str], State] = {}
     for event in events:
         whose = (event.host, event.session)
         state = found.get(whose) or pieces.state_of(reader, *whose)
         closing = state.closing or event.what in pieces.CLOSING
-        found[whose] = replace(state, new=state.new + 1, closing=closing, touched=bank.now())
+        found[whose] = replace(state, new=state.new + 1, closing=closing, touched=core.now())
     return list(found.values())
 
 
-def _job(bank: Core, state: State) -> NewJob:
+def _job(core: Core, state: State) -> NewJob:
     """Return the job that distills a session: now if enough events have come in, otherwise when the session is idle."""
-    due = None if state.is_due else moment(bank.now() + SILENCE * SECOND)
+    due = None if state.is_due else moment(core.now() + SILENCE * SECOND)
     payload = {"host": state.host, "session": state.session, "seen": state.new}
     return new_job(JOB, payload, key=session_key(state.host, state.session), due=due)
 
 
-def _own_scope(bank: Core) -> str:
-    return "user" if bank.is_user_bank else "bank"
+def _own_scope(core: Core) -> str:
+    return "user" if core.is_user_bank else "bank"
 
 
-def as_job(bank: Core, host: str, session: str) -> Plan:
-    with bank.reading() as reader:
+def as_job(core: Core, host: str, session: str) -> Plan:
+    with core.reading() as reader:
         state = pieces.state_of(reader, host, session)
     # If the clock was set back, the age of the last event is unknown.
-    resting = abs(bank.now() - state.touched) >= SILENCE * SECOND
-    return _distilling(bank, host, session, [], whole=state.closing or resting)
+    resting = abs(core.now() - state.touched) >= SILENCE * SECOND
+    return _distilling(core, host, session, [], whole=state.closing or resting)
 
 
-def _distilling(bank: Core, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
+def _distilling(core: Core, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
     """Distill now, and return the plan that writes the result. It writes nothing if another process was faster."""
     from pieria.learning.distilling.observations import distilled
 
-    piece = piece_of(bank, host, session)
+    piece = piece_of(core, host, session)
     taken = piece if whole else piece.without_last_task()
-    with bank.reading() as reader:
+    with core.reading() as reader:
         heard = pieces.heard_runs(reader, piece.key)
-    made = distilled(taken.events, bank.mind, told=taken.waiting, scope=_own_scope(bank), heard=heard)
-    drafts = [bank.screening.draft(checked(each.new)) for each in made.observations]
+    made = distilled(taken.events, core.mind, told=taken.waiting, scope=_own_scope(core), heard=heard)
+    drafts = [core.screening.draft(checked(each.new)) for each in made.observations]
     # Do not wait again for a model that has just failed.
-    lessons = learned_of(bank, taken, made.problem)
-    return partial(_distilled, bank, host, session, taken, made, drafts, lessons, outcome)
+    lessons = learned_of(core, taken, made.problem)
+    return partial(_distilled, core, host, session, taken, made, drafts, lessons, outcome)
 
 
-def piece_of(bank: Core, host: str, session: str) -> Piece:
-    with bank.reading() as reader:
+def piece_of(core: Core, host: str, session: str) -> Piece:
+    with core.reading() as reader:
         piece = pieces.piece_of(reader, host, session)
-        return piece.with_words(_said(bank, reader, piece))
+        return piece.with_words(_said(core, reader, piece))
 
 
-def learned_of(bank: Core, piece: Piece, problem: str | None = None) -> Learned:
+def learned_of(core: Core, piece: Piece, problem: str | None = None) -> Learned:
     from pieria.learning.lessons.finder import learned
     from pieria.models.minds.rules import RuleMind
 
-    mind = bank.mind if problem is None else RuleMind()
-    return learned(piece.events, mind, told=piece.waiting, scope=_own_scope(bank))
+    mind = core.mind if problem is None else RuleMind()
+    return learned(piece.events, mind, told=piece.waiting, scope=_own_scope(core))
 
 
 def _distilled(
-    bank: Core,
+    core: Core,
     host: str,
     session: str,
     piece: Piece,
@@ -322,11 +322,11 @@ def _distilled(
     mined = pieces.mined(writer, piece.key)
     observations = zip(made.observations, _of_memories(made, mined), drafts, strict=True)
     for original, each, draft in observations:
-        id = _keep_observation(bank, writer, changeset, piece.key, each, draft, ids.keys())
+        id = _keep_observation(core, writer, changeset, piece.key, each, draft, ids.keys())
         ids |= {} if id is None else {id: None}
         for turn in original.sources if id is not None and each.new.body["type"] == FIX else ():
             fixes.setdefault(turn, []).append(str(id))
-    learnt = keep_lessons(bank, writer, changeset, lessons, fixes, mined)
+    learnt = keep_lessons(core, writer, changeset, lessons, fixes, mined)
     changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
     changeset.ids = tuple(dict.fromkeys([*ids, *learnt, f"{pieces.RAW}:{piece.key}"]))
     if piece.ends:
@@ -337,7 +337,7 @@ def _distilled(
 
 
 def _keep_observation(
-    bank: Core, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
+    core: Core, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
 ) -> str | None:
     """Write an observation, or count it if an equal one exists. Return None if the equal one was removed."""
     for number in range(1_000):
@@ -346,42 +346,42 @@ def _keep_observation(
             continue
         held = writer.states([id]).get(id)
         if held is None:
-            _write_observation(bank, writer, changeset, id, made, draft)
+            _write_observation(core, writer, changeset, id, made, draft)
             return id
-        before = bank.at_hand(writer, id)
+        before = core.at_hand(writer, id)
         if not alike({*terms(before.text)}, {*terms(draft.text)}):
             continue
         if held.state.ended:
             return None
-        _count_again(bank, writer, changeset, before, made)
+        _count_again(core, writer, changeset, before, made)
         return id
     return None
 
 
 def _write_observation(
-    bank: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, draft: Draft
+    core: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, draft: Draft
 ) -> None:
     if made.times > 1:
-        draft = redrafted(bank, draft, {"body": {**made.new.body, "times": made.times}})
-    write = first_write(draft, id, bank.now(), f"{bank.name}/{draft.new.kind}")
+        draft = redrafted(core, draft, {"body": {**made.new.body, "times": made.times}})
+    write = first_write(draft, id, core.now(), f"{core.name}/{draft.new.kind}")
     changeset.writes.append(write)
-    _tie(bank, writer, changeset, id, made, set())
+    _tie(core, writer, changeset, id, made, set())
 
 
-def _count_again(bank: Core, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
+def _count_again(core: Core, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
     """Count an observation again: keep its text, update its count and time."""
     held = writer.states([before.id])[before.id]
     at = held.state.at if made.new.at is None else max(held.state.at, micros(made.new.at))  # type: ignore[arg-type]
     times = int(before.body.get("times", 1)) + made.times
     state = lowered(held.state._replace(at=at, reason=None), str(made.new.via))
-    write = next_version(bank, writer, held, state, {"body": {**before.body, "times": times}}, AGENT)
+    write = next_version(core, writer, held, state, {"body": {**before.body, "times": times}}, AGENT)
     changeset.writes.append(write or Write(state))
     own = End("memory", before.id)
     tied = {link.target.name for link in writer.links([own], DRAWN_FROM) if link.source == own}
-    _tie(bank, writer, changeset, before.id, made, tied)
+    _tie(core, writer, changeset, before.id, made, tied)
 
 
-def _tie(bank: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
+def _tie(core: Core, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
     """Link an observation to the existing turns whose words it contains."""
     there = writer.states(list(made.sources))
     for source in made.sources:
@@ -389,14 +389,14 @@ def _tie(bank: Core, writer: Writer, changeset: Changeset, id: str, made: Observ
             changeset.links.append(LinkRow(new_id(), "memory", id, DRAWN_FROM, "memory", source, 1.0, None, None, ""))
 
 
-def _said(bank: Core, reader: Reader, piece: Piece) -> dict[str, str]:
+def _said(core: Core, reader: Reader, piece: Piece) -> dict[str, str]:
     """Return the current text of turns, by the ids of their events."""
     mined = pieces.mined(reader, piece.key)
     turns = {id: turn_id(id) for id in pieces.said_in(piece.events)}
     by_turn = {mined.get(turn, turn): id for id, turn in turns.items()}
     standing = {id: held for id, held in reader.states(list(by_turn)).items() if not held.state.ended}
     rows = {held.state.row: id for id, held in standing.items()}
-    asked = bank.filter().having(viewer=Viewer(everything=True)).anything()
+    asked = core.filter().having(viewer=Viewer(everything=True)).anything()
     return {by_turn[rows[row]]: memory.text for row, memory in reader.memories(list(rows), asked).items()}
 
 

@@ -127,9 +127,9 @@ def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, li
 class Lessons:
     """The lessons of a bank in one transaction, new ones included. `changes` adds the rows to write."""
 
-    def __init__(self, bank: Core, reader: Reader) -> None:
-        self._bank, self._reader = bank, reader
-        memories = lessons_of(reader, bank.now())
+    def __init__(self, core: Core, reader: Reader) -> None:
+        self._bank, self._reader = core, reader
+        memories = lessons_of(reader, core.now())
         states = reader.states([memory.id for memory in memories])
         self.held = {memory.id: _held(memory, states[memory.id]) for memory in memories}
 
@@ -368,7 +368,7 @@ class Lessons:
 
 
 def keep_lessons(
-    bank: Core,
+    core: Core,
     writer: Writer,
     changeset: Changeset,
     learned: Learned,
@@ -382,7 +382,7 @@ def keep_lessons(
     """
     if not learned.found and not learned.vain:
         return []
-    lessons = Lessons(bank, writer)
+    lessons = Lessons(core, writer)
     take_in(lessons, writer, learned, observed, mined)
     return lessons.changes(writer, changeset)
 

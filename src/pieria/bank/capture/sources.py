@@ -320,12 +320,12 @@ def _spoken(text: str) -> str:
     return redact(text)[0].strip()
 
 
-def mined_turns(bank: Core, reader: Reader, session: str, author_type: str, text: str) -> Iterator[str]:
+def mined_turns(core: Core, reader: Reader, session: str, author_type: str, text: str) -> Iterator[str]:
     """Yield the ids of turns mined from a log with these words, this session and this kind of speaker.
 
     Turns that were removed or revised since are included.
     """
-    asked = anything(bank, session=session, kinds="turn", author_type=author_type)
+    asked = anything(core, session=session, kinds="turn", author_type=author_type)
     asked = asked.having(status=None, endings=ENDINGS)
     spelt = dict.fromkeys((text, text.strip()))
     # If a secret was redacted before capture, the log may still hold it.
@@ -340,9 +340,9 @@ def _all(reader: Reader, asked: Filter) -> Iterator[Memory]:
         after = (micros(page[-1].at), page[-1].row)
 
 
-def anything(bank: Core, **asked: Any) -> Filter:
+def anything(core: Core, **asked: Any) -> Filter:
     """Return a filter for all memories that were not removed, visible or not."""
-    return bank.filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
+    return core.filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 
 
 def _changeset(writes: list[Write], records: list[Record]) -> Changeset:

@@ -116,22 +116,22 @@ def _from(core: Core, reader: Reader, where: Mapping[str, str], *, purge: bool =
     return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
 
 
-def _stated(reader: Reader, where: Mapping[str, str], bank: Core) -> Iterator[tuple[str, str | None]]:
+def _stated(reader: Reader, where: Mapping[str, str], core: Core) -> Iterator[tuple[str, str | None]]:
     """Yield the facts that name the source, each with its memory.
 
     A fact belongs to a session only through its memory.
     """
     if where.keys() == {"source"}:
         for fact in reader.facts(
-            FactQuery(source=where["source"]), bank.filter().having(valid_at=ANY_TIME, quarantined=True)
+            FactQuery(source=where["source"]), core.filter().having(valid_at=ANY_TIME, quarantined=True)
         ):
             yield fact.id, fact.memory
 
 
-def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Core) -> Iterator[FactRow]:
+def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, core: Core) -> Iterator[FactRow]:
     """Yield the rows that remove those of the facts that are still valid."""
     for fact in (
-        reader.facts(FactQuery(ids=ids), bank.filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
+        reader.facts(FactQuery(ids=ids), core.filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
     ):
         yield row_of(fact)._replace(ended="removed", reason=reason)
 

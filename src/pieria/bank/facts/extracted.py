@@ -51,13 +51,13 @@ class Wanted(NamedTuple):
 class Read:
     """What the mind finds in texts. Each text is read once, if possible before the write that needs it."""
 
-    def __init__(self, bank: Core) -> None:
-        self._bank = bank
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._named: dict[str, tuple[Named, ...]] = {}
         self._stated: dict[str, tuple[Triple, ...]] = {}
 
     def ahead(self, text: str, wanted: Wanted) -> None:
-        if self._bank.llm is None:
+        if self._core.llm is None:
             if wanted.entities:
                 self.entities(text)
             if wanted.statements:
@@ -65,12 +65,12 @@ class Read:
 
     def entities(self, text: str) -> tuple[Named, ...]:
         if text not in self._named:
-            self._named[text] = tuple(self._bank.mind.entities(text))
+            self._named[text] = tuple(self._core.mind.entities(text))
         return self._named[text]
 
     def triples(self, text: str) -> tuple[Triple, ...]:
         if text not in self._stated:
-            self._stated[text] = tuple(self._bank.mind.triples(text))
+            self._stated[text] = tuple(self._core.mind.triples(text))
         return self._stated[text]
 
 

@@ -50,19 +50,19 @@ class Found(NamedTuple):
         return [Statement(id, MENTIONS, name, memory=id, source=SOURCE) for name in self.entities]
 
 
-def found_of(bank: Core, id: str, wanted: Wanted) -> Found:
-    with bank.reading() as reader:
-        memory = bank.at_hand(reader, id)
-    return found_in(bank, memory, wanted, Read(bank))
+def found_of(core: Core, id: str, wanted: Wanted) -> Found:
+    with core.reading() as reader:
+        memory = core.at_hand(reader, id)
+    return found_in(core, memory, wanted, Read(core))
 
 
-def found_in(bank: Core, memory: Memory, wanted: Wanted, read: Read) -> Found:
-    entities, left = _names(bank, read, memory) if wanted.entities else ((), 0)
-    statements, unkept = _statements(bank, read, memory) if wanted.statements else ((), 0)
+def found_in(core: Core, memory: Memory, wanted: Wanted, read: Read) -> Found:
+    entities, left = _names(core, read, memory) if wanted.entities else ((), 0)
+    statements, unkept = _statements(core, read, memory) if wanted.statements else ((), 0)
     return Found(memory, wanted, entities, statements, left + unkept)
 
 
-def _names(bank: Core, read: Read, memory: Memory) -> tuple[tuple[str, ...], int]:
+def _names(core: Core, read: Read, memory: Memory) -> tuple[tuple[str, ...], int]:
     """Return each entity once, without times, and the number that could not be kept."""
     kept: dict[str, str] = {}
     left = 0
@@ -70,7 +70,7 @@ def _names(bank: Core, read: Read, memory: Memory) -> tuple[tuple[str, ...], int
         if named.kind in TIMES:
             continue
         try:
-            name = checked_name(_plain(bank, named.name, "object"), "object")
+            name = checked_name(_plain(core, named.name, "object"), "object")
             kept.setdefault(folded(name), name)
         except (InputError, PrivacyError) as problem:
             left += 1
@@ -78,12 +78,12 @@ def _names(bank: Core, read: Read, memory: Memory) -> tuple[tuple[str, ...], int
     return tuple(kept.values()), left
 
 
-def _statements(bank: Core, read: Read, memory: Memory) -> tuple[tuple[Statement, ...], int]:
+def _statements(core: Core, read: Read, memory: Memory) -> tuple[tuple[Statement, ...], int]:
     kept: dict[Triplet, Statement] = {}
     left = 0
     for triple in read.triples(memory.text):
         try:
-            statement = _statement(bank, triple, memory)
+            statement = _statement(core, triple, memory)
             kept.setdefault(_key(statement), statement)
         except (InputError, PrivacyError) as problem:
             left += 1
@@ -91,20 +91,20 @@ def _statements(bank: Core, read: Read, memory: Memory) -> tuple[tuple[Statement
     return tuple(kept.values()), left
 
 
-def _plain(bank: Core, said: str, parameter: str) -> str:
+def _plain(core: Core, said: str, parameter: str) -> str:
     """Return the screened text. Raise `PrivacyError` if it contains a secret, even if the bank only flags secrets."""
-    screened = bank.screen(said, parameter)
+    screened = core.screen(said, parameter)
     if screened.flags:
         raise PrivacyError(parameter, [flag.partition(":")[2] for flag in screened.flags])
     return screened.text
 
 
-def _statement(bank: Core, triple: Triple, memory: Memory) -> Statement:
+def _statement(core: Core, triple: Triple, memory: Memory) -> Statement:
     begin, end = _time_of(triple, memory)
     return checked_statement(
-        checked_name(_plain(bank, triple.subject, "subject"), "subject"),
-        checked_predicate(_plain(bank, triple.predicate, "predicate")),
-        checked_name(_plain(bank, triple.object, "object"), "object"),
+        checked_name(_plain(core, triple.subject, "subject"), "subject"),
+        checked_predicate(_plain(core, triple.predicate, "predicate")),
+        checked_name(_plain(core, triple.object, "object"), "object"),
         valid_from=begin,
         valid_until=end,
         confidence=triple.confidence,
@@ -113,7 +113,7 @@ def _statement(bank: Core, triple: Triple, memory: Memory) -> Statement:
     )
 
 
-def plans_of(bank: Core, reader: Reader, found: Found) -> list[Plan]:
+def plans_of(core: Core, reader: Reader, found: Found) -> list[Plan]:
     """Return the plans, usually one. Several values of a single-valued predicate need one plan each, in order."""
     rounds: list[dict[tuple[str, str], list[Statement]]] = [{}]
     aliases = Aliases(reader)
@@ -128,17 +128,17 @@ def plans_of(bank: Core, reader: Reader, found: Found) -> list[Plan]:
     parts = [[statement for held in each.values() for statement in held] for each in rounds]
     first = [*found.mentions, *parts[0]]
     return [
-        lambda writer: _change(bank, writer, found, first, is_first=True),
-        *(lambda writer, part=part: _change(bank, writer, found, part, is_first=False) for part in parts[1:]),
+        lambda writer: _change(core, writer, found, first, is_first=True),
+        *(lambda writer, part=part: _change(core, writer, found, part, is_first=False) for part in parts[1:]),
     ]
 
 
-def _change(bank: Core, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
+def _change(core: Core, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
     """Return the facts to add, and in the first plan the end of facts that the text no longer states.
 
     A fact that a user removed or ended is not added again.
     """
-    filter = _seen_as(bank, found.memory)
+    filter = _seen_as(core, found.memory)
     held = drawn_from(writer, found.memory.id, filter)
     there = {_key(fact) for fact in held if fact.reason != UNSAID or not fact.ended}
     rows: list[FactRow] = []
@@ -155,25 +155,25 @@ def _change(bank: Core, writer: Writer, found: Found, part: Iterable[Statement],
     return Changeset("extract", facts=rows)
 
 
-def told_of(bank: Core, reader: Reader, found: Found) -> Extracted:
-    filter = _seen_as(bank, found.memory)
+def told_of(core: Core, reader: Reader, found: Found) -> Extracted:
+    filter = _seen_as(core, found.memory)
     held = {_key(fact): fact for fact in drawn_from(reader, found.memory.id, filter)}
     facts = [held[_key(each)] for each in found.statements if _key(each) in held]
     times = times_of(reader, [found.memory.id], filter)
     told = tuple(shown(fact, times) for fact in facts if not fact.ended)
-    return Extracted(bank.mind.name, found.entities, told, left=found.left)
+    return Extracted(core.mind.name, found.entities, told, left=found.left)
 
 
-def is_still(bank: Core, reader: Reader, memory: Memory) -> bool:
-    held = reader.states([memory.id], bank.filter().having(ids=(memory.id,), viewer=EVERYTHING).anything())
+def is_still(core: Core, reader: Reader, memory: Memory) -> bool:
+    held = reader.states([memory.id], core.filter().having(ids=(memory.id,), viewer=EVERYTHING).anything())
     if memory.id not in held:
-        bank.standing(reader, memory.id)
+        core.standing(reader, memory.id)
     return held[memory.id].state.row == memory.row and not held[memory.id].state.ended
 
 
-def _seen_as(bank: Core, memory: Memory) -> Filter:
+def _seen_as(core: Core, memory: Memory) -> Filter:
     """Return the filter of those who see the memory: a worker has no session of its own."""
-    return as_written(bank.filter().having(viewer=Viewer(memory.session, memory.channel)))
+    return as_written(core.filter().having(viewer=Viewer(memory.session, memory.channel)))
 
 
 def _key(of: Fact | Statement) -> Triplet:

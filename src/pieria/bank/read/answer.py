@@ -26,7 +26,7 @@ from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.query import reading, without_named
-from pieria.recall.scoring import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
+from pieria.recall.scores import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check
@@ -49,23 +49,23 @@ ON_THE_SPOT_SECONDS = 0.1
 """The most seconds for embedding pending texts; their words find most of them as well."""
 
 
-def question_of(bank: Core, text: str, filter: Filter, deadline: float = math.inf) -> Question:
+def question_of(core: Core, text: str, filter: Filter, deadline: float = math.inf) -> Question:
     """Return the query with the default settings of `recall`."""
     ranking = POLICIES["hybrid"]
     return Question(
         text=text,
-        reading=reading(text, moment(filter.now), bank.zone),
+        reading=reading(text, moment(filter.now), core.zone),
         policy=ranking,
         min_score=0.0,
-        budget=bank.text_budget,
-        mark=mark(bank, text, filter, 0.0, ranking),
-        fading=bank.fading,
+        budget=core.text_budget,
+        mark=mark(core, text, filter, 0.0, ranking),
+        fading=core.fading,
         deadline=deadline,
     )
 
 
 def answer(
-    bank: Core,
+    core: Core,
     question: Question,
     filter: Filter,
     k: int,
@@ -83,30 +83,30 @@ def answer(
     by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
     effort.pause()
     with ExitStack() as stack:
-        sources = sources_of(bank, stack, filter, question.deadline)
+        sources = sources_of(core, stack, filter, question.deadline)
         walk = None
         if cursor is not None:
             walk, sources = _resumed(cursor, question, sources)
             # On later pages, "yesterday" is relative to the first page.
             question = replace(question, reading=reading(asked, moment(walk.pins.now), question.reading.zone))
-        standing = bank.embedding.readiness(sources[0].reader)
+        standing = core.embedding.readiness(sources[0].reader)
         pending = sum(source.reader.pending_count() for source in sources)
         embedded = perf_counter()
         if by_vector:
-            sources = _with_vectors(bank, sources, question, vectors)
+            sources = _with_vectors(core, sources, question, vectors)
         elif not question.by_meaning:
             sources = [replace(source, without="by_meaning is false") for source in sources]
         embedded = perf_counter() - embedded
-        found = search(sources, question, k, walk, reranks_of(bank, question.deadline))
+        found = search(sources, question, k, walk, reranks_of(core, question.deadline))
     if telemetry.is_heard() and vectors is None:
-        _measured(bank, found, perf_counter() - begun, embedded)
+        _measured(core, found, perf_counter() - begun, embedded)
     told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
     if by_vector and len(asked) > EMBEDDED:
         told["question"] = {"characters": EMBEDDED, "of": len(asked)}
     return replace(found, plan={**found.plan, "embedding": told})
 
 
-def _measured(bank: Core, found: Recall, seconds: float, embedded: float) -> None:
+def _measured(core: Core, found: Recall, seconds: float, embedded: float) -> None:
     """Report sizes, names and ids to telemetry. Omit why an arm was left out: the reason may quote user text."""
     left_out: Mapping[str, str] = found.plan["left_out"]
     telemetry.point(
@@ -118,8 +118,8 @@ def _measured(bank: Core, found: Recall, seconds: float, embedded: float) -> Non
             "confidence": round(found.confidence, 3),
         },
         {
-            "repo_id": bank.name,
-            "session_id": bank.viewer.session,
+            "repo_id": core.name,
+            "session_id": core.viewer.session,
             "ids": [hit.memory.id for hit in found],
             "policy": found.plan["policy"],
             "arms": {name: (arm["candidates"], arm["ms"]) for name, arm in found.plan["arms"].items()},
@@ -129,68 +129,68 @@ def _measured(bank: Core, found: Recall, seconds: float, embedded: float) -> Non
     )
 
 
-def mark(bank: Core, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
+def mark(core: Core, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
     """Return a digest of bank, query and all options of a recall, to check a cursor.
 
     The time of asking is not in it.
     """
     ranking = (policy.name, sorted(policy.weights.items()))
-    said = repr((bank.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
+    said = repr((core.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _with_vectors(bank: Core, sources: Sequence[Source], question: Question, known: Vectors | None) -> list[Source]:
+def _with_vectors(core: Core, sources: Sequence[Source], question: Question, known: Vectors | None) -> list[Source]:
     """Return the sources with the query's vector where the space is the same, or else the reason why not."""
-    standings = [bank.embedding.readiness(source.reader) for source in sources]
+    standings = [core.embedding.readiness(source.reader) for source in sources]
     failed: str | None = None
     vectors: Vectors = {} if known is None else known
     if any(standing.usable for standing in standings) and question.reading.about not in vectors:
         try:
-            vectors |= _foreseen(bank, question)
+            vectors |= _foreseen(core, question)
         except PieriaError as problem:
             failed = problem.message
     vector, deadline = vectors.get(question.reading.about), question.deadline
     given = []
     for source, standing in zip(sources, standings, strict=True):
         reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
-        meant = None if vector is None or not standing.usable else partial(_meaning, bank, vectors, deadline)
+        meant = None if vector is None or not standing.usable else partial(_meaning, core, vectors, deadline)
         vector_here = vector if standing.usable else None
-        embed = None if vector_here is None else partial(_on_the_spot, bank, deadline=deadline)
+        embed = None if vector_here is None else partial(_on_the_spot, core, deadline=deadline)
         given.append(replace(source, vector=vector_here, without=reason, meant=meant, embed=embed))
     return given
 
 
-def _foreseen(bank: Core, question: Question) -> Vectors:
+def _foreseen(core: Core, question: Question) -> Vectors:
     """Return vectors of the query and its likely variants; of the query alone if the model refuses the variants."""
     alone = [question.reading.about]
     both = [*alone, *without_named(question.reading)]
     try:
-        return _meanings(bank, both, question.deadline)
+        return _meanings(core, both, question.deadline)
     except PieriaError as problem:
         if both == alone or problem.retryable:
             raise
-        return _meanings(bank, alone, question.deadline)
+        return _meanings(core, alone, question.deadline)
 
 
-def _meanings(bank: Core, texts: Sequence[str], deadline: float) -> Vectors:
+def _meanings(core: Core, texts: Sequence[str], deadline: float) -> Vectors:
     left = QUESTION_SHARE * (deadline - perf_counter())
-    made = bank.embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
+    made = core.embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
     return dict(zip(texts, made, strict=True))
 
 
-def _meaning(bank: Core, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
+def _meaning(core: Core, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
     """Return the vector of the query in other words, which is usually known already."""
     if text not in known:
-        known |= _meanings(bank, [text], deadline)
+        known |= _meanings(core, [text], deadline)
     return known[text]
 
 
-def _on_the_spot(bank: Core, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:
+def _on_the_spot(core: Core, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:
     now = perf_counter()
-    return bank.embedding.at_once(texts, now + min(ON_THE_SPOT_SECONDS, ON_THE_SPOT_SHARE * (deadline - now)))
+    return core.embedding.at_once(texts, now + min(ON_THE_SPOT_SECONDS, ON_THE_SPOT_SHARE * (deadline - now)))
 
 
-def sources_of(bank: Core, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
+def sources_of(core: Core, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
     """Return this bank and, for the user's memories, `@me`, each in one read transaction.
 
     Wait for locks until the deadline.
@@ -198,9 +198,9 @@ def sources_of(bank: Core, stack: ExitStack, filter: Filter, deadline: float = m
     seconds = None if deadline == math.inf else max(0.0, deadline - perf_counter())
     wanted = filter.scopes
     found = []
-    user = None if bank.is_user_bank else bank.user_core(False)
+    user = None if core.is_user_bank else core.user_core(False)
     if user is None or wanted is None or set(wanted) != {"user"}:
-        found.append(Source(bank.name, stack.enter_context(bank.reading(seconds)), filter, is_foreign=bank.is_foreign))
+        found.append(Source(core.name, stack.enter_context(core.reading(seconds)), filter, is_foreign=core.is_foreign))
     if user is not None and (wanted is None or "user" in wanted):
         found.append(Source(user.name, stack.enter_context(user.reading(seconds)), filter, is_foreign=user.is_foreign))
     for source in found:

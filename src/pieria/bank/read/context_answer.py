@@ -46,8 +46,8 @@ class Moment:
 class Telling:
     """Builds one context. `filter` has the viewer, time and place."""
 
-    def __init__(self, bank: Core, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
-        self._bank = bank
+    def __init__(self, core: Core, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
+        self._core = core
         self._filter = filter
         self._files = files
         self._budget = budget
@@ -56,7 +56,7 @@ class Telling:
     def begun(self) -> tuple[Context, Moment]:
         """Return the context as of now, and the moment to keep."""
         with ExitStack() as stack:
-            sources = sources_of(self._bank, stack, self._filter.having(place=None))
+            sources = sources_of(self._core, stack, self._filter.having(place=None))
             known = {source.name: source.reader.head().known for source in sources}
             checkpoint = _last_checkpoint(sources[0].reader)
             now = Moment(self._filter.now, known, checkpoint=checkpoint)
@@ -70,7 +70,7 @@ class Telling:
         answer = self._answer(query, filter) if query else None
         wanted = Wanted(moment(at.now), filter.place, self._files, self._session, frozenset(before), answer)
         with ExitStack() as stack:
-            sources = sources_of(self._bank, stack, filter.having(place=None))
+            sources = sources_of(self._core, stack, filter.having(place=None))
             if at.known:
                 sources = [
                     replace(source, filter=source.filter.having(known_at=at.known[source.name]))
@@ -85,13 +85,13 @@ class Telling:
 
     def _answer(self, query: str, filter: Filter) -> Recall:
         filter = filter.having(kinds=ANSWERING_KINDS)
-        question = question_of(self._bank, query, filter, perf_counter() + self._seconds)
-        return answer(self._bank, question, filter, HITS)
+        question = question_of(self._core, query, filter, perf_counter() + self._seconds)
+        return answer(self._core, question, filter, HITS)
 
     def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:
         closing = [] if wanted.place is not None else list(self._closing(sources, at, wanted))
         sure = None if wanted.found is None else wanted.found.confidence
-        made = block(found(sources, wanted), Frame(self._bank.name, wanted.now, sure), self._budget, closing)
+        made = block(found(sources, wanted), Frame(self._core.name, wanted.now, sure), self._budget, closing)
         then = moment(max((at.now, *at.known.values())))
         return Context(made.text, made.tokens, made.items, made.left_out, then, sure)
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pieria.errors import InputError
 from pieria.record import check
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST_DEADLINE = 600_000
 QUERY_LIMIT = 1 << 20

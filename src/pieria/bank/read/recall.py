@@ -49,7 +49,7 @@ def recall(
     from pieria.bank.read.answer import answer, mark, ranking_of
     from pieria.recall.page import Question
     from pieria.recall.query import reading
-    from pieria.recall.scoring import MOST
+    from pieria.recall.scores import MOST
     from pieria.record.zones import checked_zone
 
     check.keywords(filters, Filters, "recall")

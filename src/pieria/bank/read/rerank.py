@@ -17,21 +17,21 @@ SHARE = 0.5
 """The share of the remaining time for the reranker."""
 
 
-def reranks_of(bank: Core, deadline: float) -> Reranks | None:
+def reranks_of(core: Core, deadline: float) -> Reranks | None:
     """Return the bank's reranker with the deadline applied, or None if none is set."""
-    reranker = bank.reranker
+    reranker = core.reranker
     if reranker is None:
         return None
 
     def scores(query: str, documents: Sequence[str]) -> Sequence[float | None]:
         seconds = min(reranker.seconds, SHARE * max(0.0, deadline - perf_counter()))
-        meter = bank.meter.of_readers
+        meter = core.meter.of_readers
         try:
             replied: Future[list[float | None]] = asked(lambda: reranker.scores(embeddable(query), documents, meter))
         except RuntimeError as problem:
             reason = f"no thread could be started for it ({problem})"
             raise AdapterError(reranker.model, STEP, reason, retryable=True) from problem
-        replied.add_done_callback(lambda _: bank.embedding.wake(counts=True))
+        replied.add_done_callback(lambda _: core.embedding.wake(counts=True))
         try:
             return replied.result(seconds)
         except TimeoutError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
@@ -46,9 +46,6 @@ from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
 from pieria.transfer.tally import Tally
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
 OPEN = "-"
 """The name in reports for a file passed as an open stream."""
@@ -71,15 +68,15 @@ class _Rehearsed(Exception):
     """Rolls back the transaction of a dry run."""
 
 
-def exported(bank: Core, path: str | Path, progress: Progress | None) -> ExportReport:
-    bank.check_open()
-    target = _free_for(bank, given_path(path), "jsonl")
+def exported(core: Core, path: str | Path, progress: Progress | None) -> ExportReport:
+    core.check_open()
+    target = _free_for(core, given_path(path), "jsonl")
     if not may_be_replaced(target):
         hint = "An export may only replace an older export. Name another file, or remove this one first."
         raise InputError("path", "a new file or an older export", target, hint=hint)
-    bank.uses.flush()
-    with bank.reading() as reader, Aside(target, "export") as file:
-        export = Export(reader, bank.name, iso(bank.clock()))
+    core.uses.flush()
+    with core.reading() as reader, Aside(target, "export") as file:
+        export = Export(reader, core.name, iso(core.clock()))
         file.write(export.header())
         for number, line in enumerate(export.body(), start=1):
             file.write(line)
@@ -90,11 +87,11 @@ def exported(bank: Core, path: str | Path, progress: Progress | None) -> ExportR
         file.keep()
     if progress is not None:
         progress(export.total, export.total)
-    return ExportReport(target, bank.name, dict(export.counts), file.bytes, sha256)
+    return ExportReport(target, core.name, dict(export.counts), file.bytes, sha256)
 
 
 def imported(
-    bank: Core,
+    core: Core,
     path: str | Path | BufferedIOBase,
     *,
     mode: str,
@@ -109,23 +106,23 @@ def imported(
     check.flag(dry_run, "dry_run")
     check.flag(force, "force")
     check.flag(trusted, "trusted")
-    bank.check_open()
-    rules = _rules(bank, trusted=trusted)
+    core.check_open()
+    rules = _rules(core, trusted=trusted)
     with _source(path) as source:
         report = _progress(progress, source.size)
         checked = checked_file(source, rules, report)
         if checked.problem_count and on_error == "stop":
             raise refused(source.path, checked.problems, checked.problem_count)
-        now = micros(bank.clock())
+        now = micros(core.clock())
         plan = partial(
             planned, source=source, checked=checked, rules=rules, mode=mode, force=force, now=now,
             progress=lambda done: report(source.size + done),
         )  # fmt: skip
         done = _Done(Tally())
         with suppress(_Rehearsed):
-            _take_in(bank, plan, done, dry_run, lambda reader: is_replayed(reader, checked, now))
+            _take_in(core, plan, done, dry_run, lambda reader: is_replayed(reader, checked, now))
             if done.replayed:
-                begin_anew(bank)
+                begin_anew(core)
         report(2 * source.size)
     return ImportReport(
         path=source.path,
@@ -145,27 +142,27 @@ def imported(
     )
 
 
-def backed_up(bank: Core, path: str | Path, progress: Progress | None) -> Path:
-    bank.check_open()
-    target = _free_for(bank, given_path(path), "backup")
+def backed_up(core: Core, path: str | Path, progress: Progress | None) -> Path:
+    core.check_open()
+    target = _free_for(core, given_path(path), "backup")
     if is_live_database(target):
         hint = "The file is a bank in use; name another file."
         raise InputError("path", "a file that is not a bank", target, hint=hint)
-    bank.uses.flush()
-    bank.store.backup(target, progress)
+    core.uses.flush()
+    core.store.backup(target, progress)
     return target
 
 
 def _take_in(
-    bank: Core, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
+    core: Core, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
 ) -> None:
-    speaker = bank.speaker()._replace(via=lowest(bank.via, HEARSAY))
-    with bank.writing() as writer:
+    speaker = core.speaker()._replace(via=lowest(core.via, HEARSAY))
+    with core.writing() as writer:
         done.replayed = replays(writer)
         for changeset in plan(writer, tally=done.tally):
-            changeset.who = changeset.who or bank.who
+            changeset.who = changeset.who or core.who
             if not done.replayed:
-                hold_to_statements(writer, changeset, speaker, micros(bank.clock()))
+                hold_to_statements(writer, changeset, speaker, micros(core.clock()))
             hold_to_quarantines(writer, changeset)
             seq = writer.apply(changeset).change.seq
             done.changes = (done.changes[0] if done.changes else seq, seq)
@@ -173,20 +170,20 @@ def _take_in(
             raise _Rehearsed
 
 
-def _free_for(bank: Core, path: Path, ending: str) -> Path:
+def _free_for(core: Core, path: Path, ending: str) -> Path:
     """Return the file to write; in a folder, a new name."""
     if not path.is_dir():
         return path
-    return path / f"{bank.name}.{stamp(bank.clock())}.{ending}"
+    return path / f"{core.name}.{stamp(core.clock())}.{ending}"
 
 
-def _rules(bank: Core, *, trusted: bool) -> Rules:
+def _rules(core: Core, *, trusted: bool) -> Rules:
     return Rules(
-        content=partial(_screened_content, bank),
-        state=partial(_screened_state, bank, trusted),
-        link=partial(_screened_link, bank),
-        fact=partial(_screened_fact, bank),
-        record=partial(_screened_record, bank, trusted),
+        content=partial(_screened_content, core),
+        state=partial(_screened_state, core, trusted),
+        link=partial(_screened_link, core),
+        fact=partial(_screened_fact, core),
+        record=partial(_screened_record, core, trusted),
         joined={aliases.COLLECTION: _joined_alias, **JOINED},
         narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes, HEARD: _nothing},
     )
@@ -201,12 +198,12 @@ def _nothing(record: Record, is_brought: Callable[[str], bool]) -> None:
     """Drop the record: an untrusted file must not say what tools output here."""
 
 
-def _screened_content(bank: Core, content: Content) -> Content:
+def _screened_content(core: Core, content: Content) -> Content:
     """Return the screened content, with the flags of the file and of this bank."""
-    screening = bank.screening
-    text, flags = bank.screen(content.text, "text")
-    title, in_title = _screen_some(bank, content.title, "title")
-    context, in_context = _screen_some(bank, content.context, "context")
+    screening = core.screening
+    text, flags = core.screen(content.text, "text")
+    title, in_title = _screen_some(core, content.title, "title")
+    context, in_context = _screen_some(core, content.context, "context")
     body, in_body = screening.mapping(content.body, "body")
     meta, in_meta = screening.mapping(content.meta, "meta")
     tags, in_tags = screening.labels(names_of(content.tags), "tags")
@@ -223,24 +220,24 @@ def _screened_content(bank: Core, content: Content) -> Content:
     )  # fmt: skip
 
 
-def _screened_state(bank: Core, trusted: bool, state: State) -> State:
+def _screened_state(core: Core, trusted: bool, state: State) -> State:
     for parameter in ("source", "author", "session", "channel", "place"):
         if (name := getattr(state, parameter)) is not None:
-            bank.screening.name(name, parameter)
-    scope = SCOPES[bank.is_user_bank].get(state.scope, state.scope)
-    kept = state._replace(scope=scope, reason=_screen_some(bank, state.reason, "reason")[0], via=state.via or AGENT)
+            core.screening.name(name, parameter)
+    scope = SCOPES[core.is_user_bank].get(state.scope, state.scope)
+    kept = state._replace(scope=scope, reason=_screen_some(core, state.reason, "reason")[0], via=state.via or AGENT)
     return kept if trusted else lowered(kept, HEARSAY)
 
 
-def _screened_link(bank: Core, row: LinkRow) -> LinkRow:
-    label, meta = _screen_some(bank, row.label, "label")[0], bank.screening.mapping(row.meta, "meta")[0]
+def _screened_link(core: Core, row: LinkRow) -> LinkRow:
+    label, meta = _screen_some(core, row.label, "label")[0], core.screening.mapping(row.meta, "meta")[0]
     return row._replace(label=label, meta=meta)
 
 
-def _screened_fact(bank: Core, row: FactRow) -> FactRow:
-    subject = checked_name(bank.screen(row.subject, "subject")[0], "subject")
-    predicate = checked_predicate(bank.screen(row.predicate, "predicate")[0])
-    object = checked_name(bank.screen(row.object, "object")[0], "object")
+def _screened_fact(core: Core, row: FactRow) -> FactRow:
+    subject = checked_name(core.screen(row.subject, "subject")[0], "subject")
+    predicate = checked_predicate(core.screen(row.predicate, "predicate")[0])
+    object = checked_name(core.screen(row.object, "object")[0], "object")
     return row._replace(
         subject=subject,
         subject_key=folded(subject),
@@ -248,12 +245,12 @@ def _screened_fact(bank: Core, row: FactRow) -> FactRow:
         predicate_key=folded_predicate(predicate),
         object=object,
         object_key=folded(object),
-        source=_screen_some(bank, row.source, "source")[0],
-        reason=_screen_some(bank, row.reason, "reason")[0],
+        source=_screen_some(core, row.source, "source")[0],
+        reason=_screen_some(core, row.reason, "reason")[0],
     )
 
 
-def _screened_record(bank: Core, trusted: bool, record: Record) -> Record:
+def _screened_record(core: Core, trusted: bool, record: Record) -> Record:
     for name in TEXTS_OF.get(record.collection, ()):
         if not isinstance(record.value, dict) or not isinstance(record.value.get(name), str):
             raise InputError(f"value.{name}", "a text", None)
@@ -263,11 +260,11 @@ def _screened_record(bank: Core, trusted: bool, record: Record) -> Record:
         value = by_ids(value)
     if not trusted and record.collection == HELD:
         value = {**value, "of": by_ids(value["of"])}
-    return record._replace(value=bank.screen_within(value))
+    return record._replace(value=core.screen_within(value))
 
 
-def _screen_some(bank: Core, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
-    return (None, ()) if value is None else bank.screen(value, parameter)
+def _screen_some(core: Core, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:
+    return (None, ()) if value is None else core.screen(value, parameter)
 
 
 @dataclass(slots=True)

@@ -5,14 +5,21 @@ The caller reads the other system's records; this module builds the lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pieria.bank.core import Core
 from pieria.bank.results.transfer import ImportReport
+from pieria.bank.transfer.files import imported, refused
 from pieria.errors import InputError
+from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record import check
 from pieria.record.time import iso
 from pieria.store.protocol import Progress
@@ -21,20 +28,6 @@ from pieria.transfer.check import LISTED
 from pieria.transfer.file import ELSEWHERE
 from pieria.transfer.import_run import ON_ERROR
 from pieria.transfer.problem import Problem
-
-if TYPE_CHECKING:
-    pass
-
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
-from io import BytesIO
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
-
-from pieria.bank.transfer.files import imported, refused
-from pieria.language.analyser import ANALYSER_VERSION
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport
@@ -64,7 +57,7 @@ class TakenIn(NamedTuple, Generic[Made]):
 
 
 def taken_in(
-    bank: Core,
+    core: Core,
     system: str,
     memories: Sequence[Sequence[Made]],
     tied: Sequence[Made] = (),
@@ -82,14 +75,14 @@ def taken_in(
     numbered: dict[int, Made] = {}
 
     def lines() -> Iterator[dict[str, Any]]:
-        for number, (line, values) in enumerate(_lines(bank, system, memories, tied, records), start=1):
+        for number, (line, values) in enumerate(_lines(core, system, memories, tied, records), start=1):
             if line is not None:
                 numbered[number] = line
             yield values
 
     file = export_of(lines())
     report = imported(
-        bank, file, mode=mode, dry_run=dry_run, force=force, on_error="skip", trusted=False,
+        core, file, mode=mode, dry_run=dry_run, force=force, on_error="skip", trusted=False,
         progress=progress,
     )  # fmt: skip
     return TakenIn(report, numbered)
@@ -114,14 +107,14 @@ def export_of(lines: Iterable[Mapping[str, Any]]) -> BytesIO:
 
 
 def _lines(
-    bank: Core, system: str, memories: Sequence[Sequence[Made]], tied: Sequence[Made], records: Iterable[Made]
+    core: Core, system: str, memories: Sequence[Sequence[Made]], tied: Sequence[Made], records: Iterable[Made]
 ) -> Iterator[tuple[Made | None, dict[str, Any]]]:
     """Yield the memories in changes of limited size, then links and facts."""
-    now = bank.clock()
+    now = core.clock()
     parts = [memories[start : start + AT_ONCE] for start in range(0, len(memories), AT_ONCE)]
     changes = [[line for memory in part for line in memory] for part in parts] + [list(tied)]
     yield None, {
-        "pieria": "export", "format": 1, "bank": bank.name, "exported_at": iso(now), "seq": len(changes),
+        "pieria": "export", "format": 1, "bank": core.name, "exported_at": iso(now), "seq": len(changes),
         "contents": len(memories), "analyser": ANALYSER_VERSION,
     }  # fmt: skip
     for seq, lines in enumerate(changes, start=1):
@@ -140,7 +133,7 @@ SYSTEMS = (mnemex.SYSTEM,)
 
 
 def imported_store(
-    bank: Core,
+    core: Core,
     path: Path,
     system: str,
     *,
@@ -154,12 +147,12 @@ def imported_store(
     if system not in SYSTEMS:
         raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
     check.one_of(on_error, "on_error", ON_ERROR)
-    bank.check_open()
-    read = mnemex.read(path, bank.name, bank.clock())
+    core.check_open()
+    read = mnemex.read(path, core.name, core.clock())
     if read.problems and on_error == "stop":
         raise refused(path, read.problems[:LISTED], len(read.problems))
     report, lines = taken_in(
-        bank, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
+        core, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
     )
     told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
     untold = report.problem_count - len(report.problems)

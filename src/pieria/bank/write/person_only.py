@@ -18,27 +18,27 @@ DECISIONS = ("accept", "decline")
 """Changes that decide on a rule or a lesson."""
 
 
-def told_again(bank: Core, reader: Reader, held: State, changed: State) -> State:
+def told_again(core: Core, reader: Reader, held: State, changed: State) -> State:
     """Return the changed state. A rule that an agent restores or prolongs waits for a person."""
-    if bank.via == PERSON or held.via not in RULING or not _lasts_longer(held, changed):
+    if core.via == PERSON or held.via not in RULING or not _lasts_longer(held, changed):
         return changed
     return lowered(changed, AGENT) if _told(reader, held) else changed
 
 
-def check_undo(bank: Core, reader: Reader, what: str, pairs: Iterable[tuple[State, State]]) -> None:
+def check_undo(core: Core, reader: Reader, what: str, pairs: Iterable[tuple[State, State]]) -> None:
     """Raise `AccessError` if an agent undoes a decision, or restores a rule that only a person may lay down.
 
     `pairs` are the current states and the states after the undo.
     """
-    if bank.via == PERSON:
+    if core.via == PERSON:
         return
     if what in DECISIONS or any(_brings_back(reader, held, old) for held, old in pairs):
         raise AccessError("not_a_person")
 
 
-def check_hidden(bank: Core, reader: Reader, ids: Iterable[str]) -> None:
+def check_hidden(core: Core, reader: Reader, ids: Iterable[str]) -> None:
     """Raise `AccessError` if an agent hides an active rule."""
-    if bank.via == PERSON:
+    if core.via == PERSON:
         return
     for stored in reader.states(list(ids)).values():
         state = stored.state

@@ -22,7 +22,7 @@ _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 _COMPLETE = "_PIERIA_COMPLETE"
 
 
-def run(command: click.Command, args: Sequence[str] | None = None) -> NoReturn:
+def run(command: click.Command, args: Sequence[str] | None = None, name: str = "pieria") -> NoReturn:
     """Run a command with these arguments, or the process's own, and end the process."""
     given = list(sys.argv[1:] if args is None else args)
     _prepare_streams()
@@ -32,7 +32,7 @@ def run(command: click.Command, args: Sequence[str] | None = None) -> NoReturn:
         sys.exit(shell_complete(command, {}, "pieria", _COMPLETE, os.environ[_COMPLETE]))
     call = Call(json=_asks_for_json(given))
     try:
-        code = _invoked(command, given, call)
+        code = _invoked(command, given, call, name)
         sys.stdout.flush()
     except BrokenPipeError:
         code = CLOSED_PIPE
@@ -63,10 +63,10 @@ def exit_code(error: BaseException) -> int:
     return ASKED_WRONGLY if isinstance(error, wrongly) or type(error) is errors.Invalid else REFUSED
 
 
-def _invoked(command: click.Command, args: list[str], call: Call) -> int:
+def _invoked(command: click.Command, args: list[str], call: Call, name: str) -> int:
     """Invoke the command. It prints its answer and returns nothing, or exits early with a code."""
     try:
-        with command.make_context("pieria", args, obj=call) as context:
+        with command.make_context(name, args, obj=call) as context:
             command.invoke(context)
     except click.exceptions.NoArgsIsHelpError as bare:
         click.echo(bare.format_message())
