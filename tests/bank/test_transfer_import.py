@@ -283,7 +283,7 @@ def test_another_file_is_refused_with_what_it_looks_like(
     [
         (b'{"mnemosyne_export": {"version": "1.3"}}', "mnemosyne_import"),
         (b'{"version": 1, "observations": []}', "mem-import"),
-        (b'{"results": [{"memory": "Likes tea."}]}', "docs/moving.md"),
+        (b'{"results": [{"memory": "Likes tea."}]}', "docs/mining.md"),
     ],
 )
 def test_the_file_of_another_system_is_refused_with_what_reads_it(

@@ -173,13 +173,13 @@ def first_cells(page: Path, heading: str) -> list[str]:
     return re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
 
 
-def test_the_page_on_jobs_has_every_kind_and_every_state() -> None:
-    assert first_cells(DOCS / "jobs.md", "kind") == list(HANDLERS)
-    assert sorted(first_cells(DOCS / "jobs.md", "state")) == sorted(STATES)
+def test_the_page_on_upkeep_has_every_job_and_every_state() -> None:
+    assert first_cells(DOCS / "upkeep.md", "kind") == list(HANDLERS)
+    assert sorted(first_cells(DOCS / "upkeep.md", "state")) == sorted(STATES)
 
 
-def test_the_page_on_doors_leads_to_every_toolset() -> None:
-    table = (DOCS / "doors.md").read_text().partition("| toolset |")[2].partition("\n\n")[0]
+def test_the_index_leads_to_every_toolset() -> None:
+    table = INDEX.read_text().partition("| toolset |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| \[`([\w-]+)`\]\(toolsets/\1\.md\) \| `?([\w-]*)`? \|", table, flags=re.MULTILINE)
     assert sorted(rows) == sorted((toolset.name, toolset.prefix) for toolset in registry().toolsets.values())
 
