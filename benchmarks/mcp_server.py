@@ -14,7 +14,7 @@ from typing import Any, Self
 from benchmarks.filled import Say
 from benchmarks.rows import Row, below, quantile
 from pieria.toolsets import Banks, Host, called, registry
-from pieria.toolsets.paths import paths_of_user
+from pieria.toolsets.host import paths_of_user
 from pieria.workspace import Workspace
 
 TOOL = "mnemosyne_scratchpad_read"

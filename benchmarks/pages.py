@@ -23,7 +23,7 @@ from benchmarks.rows import Row, quantile
 from benchmarks.speed import machine
 from pieria.doors.app import application
 from pieria.doors.http.callers import Door
-from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.guard import Hosts
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.server import Server, bind

@@ -15,7 +15,7 @@ from benchmarks.vectors import Meaning
 from benchmarks.workload import Workload
 from pieria.bank import Bank
 from pieria.toolsets import Banks, Host, called, registry
-from pieria.toolsets.paths import paths_of_user
+from pieria.toolsets.host import paths_of_user
 from pieria.workspace import Workspace
 
 WINGS, ROOMS, SHARED = 40, 25, 5

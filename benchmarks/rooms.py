@@ -19,7 +19,7 @@ from benchmarks.datasets import Asked, Conversation
 from benchmarks.intervals import FIGURES, mean, mean_of_groups
 from benchmarks.retrieval import Say
 from pieria.toolsets import Banks, Host, called, registry
-from pieria.toolsets.paths import paths_of_user
+from pieria.toolsets.host import paths_of_user
 from pieria.workspace import Workspace
 
 ADD, SEARCH = "mempalace_add_drawer", "mempalace_search"

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pieria.aio.mirror import public_verbs
-from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
+from pieria.aio.mirror import FUNCTIONS, MIRRORS, Mirror, iterates, opens, public_verbs
 
 STUB = Path(__file__).parents[2] / "src" / "pieria" / "aio" / "__init__.pyi"
 HEAD = '''"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited.

@@ -10,7 +10,7 @@ from tests.aio.loops import in_a_loop
 
 import pieria
 import pieria.aio
-from pieria.aio.threads import PLACES, Pool, pool
+from pieria.aio.call import PLACES, Pool, pool
 
 GROUPS = 400
 SIZE = 3
@@ -58,7 +58,7 @@ async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) 
     own = Pool()
     monkeypatch.setattr("pieria.aio.call.pool", own)
     # No thread gives up its place.
-    monkeypatch.setattr("pieria.aio.threads.MOMENT", 3600.0)
+    monkeypatch.setattr("pieria.aio.call.MOMENT", 3600.0)
     async with pieria.aio.open("notes") as bank:
         waiting = [asyncio.create_task(bank.wait(2, 3600.0)) for _ in range(PLACES)]
         while own.at_work < PLACES:

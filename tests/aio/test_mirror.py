@@ -15,8 +15,7 @@ from tests.aio.stub import STUB, written
 
 import pieria
 from pieria import results
-from pieria.aio.mirror import CLASSES, public_verbs
-from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
+from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS, Mirror, iterates, opens, public_verbs
 from pieria.bank import Bank
 
 ROWS = pytest.mark.parametrize("mirror", MIRRORS, ids=lambda mirror: mirror.original.__name__)

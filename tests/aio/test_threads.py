@@ -12,9 +12,9 @@ from tests.aio.overhead import measured
 from tests.aio.processes import ended
 
 import pieria.aio
+from pieria.aio import call
 from pieria.aio import call as calling
-from pieria.aio import threads
-from pieria.aio.threads import COMPUTING, MOMENT, PLACES, Pool, _Begun
+from pieria.aio.call import COMPUTING, MOMENT, PLACES, Pool, _Begun
 
 BOUND = 60.0
 """Seconds to wait before concluding that an event will not come."""
@@ -52,7 +52,7 @@ def test_short_calls_share_a_few_threads() -> None:
 def test_what_gives_something_back_is_done_though_every_thread_there_may_be_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "MOST", 3)
+    monkeypatch.setattr(call, "MOST", 3)
     pool, over = Pool(), threading.Event()
     waiting = [pool.submit(lambda: over.wait(BOUND)) for _ in range(3)]
     behind: Future[str] = pool.submit(lambda: "at last")
@@ -63,7 +63,7 @@ def test_what_gives_something_back_is_done_though_every_thread_there_may_be_wait
 
 
 def test_threads_that_have_nothing_to_do_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "IDLE", 0.01)
+    monkeypatch.setattr(call, "IDLE", 0.01)
     pool = Pool()
     ended = threading.Event()
 

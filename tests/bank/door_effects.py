@@ -14,7 +14,7 @@ from pieria.runtime import effort
 
 def seen_of_paths(data: Path, value: str | None) -> list[bool]:
     """Return whether network callers reach a file in each of two folders."""
-    from pieria.toolsets.paths import over_the_network
+    from pieria.toolsets.host import over_the_network
 
     allowed = over_the_network(data, pieria.Workspace(data, {"paths": value}).resolved.roots)
     return [reaches(allowed, f"/{folder}/file") for folder in "ab"]
@@ -66,7 +66,7 @@ def seen_of_request_memory(data: Path, value: int) -> int:
 
     from pieria.doors.app import application
     from pieria.doors.http.callers import Door
-    from pieria.doors.http.hosts import Hosts
+    from pieria.doors.http.guard import Hosts
     from pieria.doors.http.service import service
     from pieria.doors.http.tokens import Tokens
     from pieria.toolsets import registry

@@ -638,7 +638,7 @@ def test_no_model_is_loaded_for_a_bank_without_vectors_of_it(tmp_path: Path) -> 
 
 
 def test_an_engine_over_stdio_expects_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pieria.doors.mcp.engine import Asked, Engine
+    from pieria.doors.mcp.stdio import Asked, Engine
 
     told = threading.Event()
     with opened(tmp_path) as bank:

@@ -17,7 +17,7 @@ import pieria
 from pieria import Workspace
 from pieria.errors import BusyError, ConflictError, NotFoundError, StorageError, UnavailableError, UnreachableError
 from pieria.settings import Settings
-from pieria.toolsets.paths import over_the_network
+from pieria.toolsets.host import over_the_network
 
 SECRET = "hunter2"
 ORDINARY = f"pieria_ordinary_{os.getpid()}"

@@ -13,8 +13,7 @@ from pieria.errors import InputError, NotFoundError
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.alone import nobody_using
 from pieria.toolsets import Access, Host
-from pieria.toolsets.host import Banks
-from pieria.toolsets.paths import paths_of_user
+from pieria.toolsets.host import Banks, paths_of_user
 from pieria.workspace.locations import Way
 
 

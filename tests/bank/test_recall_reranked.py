@@ -14,7 +14,7 @@ from tests.models.rerank_server import Answer, RerankServer, never, pairs, reran
 
 import pieria
 from pieria.bank import Bank
-from pieria.doors.cli.shown.reasons import lacking, reasons
+from pieria.doors.cli.memories import lacking, reasons
 from pieria.doors.web.pages.recall import reasoned
 from pieria.errors import CorruptError, InputError
 from pieria.recall.answer import Recall

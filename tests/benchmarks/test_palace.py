@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.palace import HALLS, TYPES, measure_palace
-from pieria.toolsets.mempalace.halls import HALLS as KNOWN
+from pieria.toolsets.mempalace.words import HALLS as KNOWN
 
 
 def test_the_halls_of_the_workload_are_those_of_the_palace() -> None:

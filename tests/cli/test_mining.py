@@ -14,8 +14,7 @@ from tests.mining import written
 
 import pieria
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands.mine import _embedded
-from pieria.doors.cli.shown.mine import mined
+from pieria.doors.cli.commands.mine import _embedded, show_mined
 from pieria.errors import BusyError
 from pieria.mining import Report, mine
 
@@ -55,7 +54,7 @@ def test_what_was_waited_for_the_vectors_is_told_where_it_was_a_wait() -> None:
     def took(seconds: float) -> str:
         console = Console(width=100)
         with console.capture() as printed:
-            console.print(*mined(Report("birds", seconds=0.1, embedding_seconds=seconds), "default"))
+            console.print(*show_mined(Report("birds", seconds=0.1, embedding_seconds=seconds), "default"))
         return printed.get()
 
     assert "and 23.4 s to embed" in took(23.4)

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
-from pieria.doors.cli.commands.recall import POLICIES as completed
+from pieria.doors.cli.commands.read import POLICIES as completed
 from pieria.recall.scores import POLICIES
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Answer, Ask
 
 import pieria
-from pieria.doors.cli.inert import inert, inert_json
-from pieria.doors.cli.shown.words import age, counted, interval, size
+from pieria.doors.cli.console import age, counted, inert, inert_json, interval, size
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m \x1b]8;;http://evil\x07link\x1b]8;;\x07 \x1b[2J \x9b31m \x07 \r over \x08 \x7f "

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.doors.cli.when import read_time
+from pieria.doors.cli.values import read_time
 from pieria.record.time import instant
 
 NOW = datetime(2026, 3, 31, 12, 30, tzinfo=UTC)

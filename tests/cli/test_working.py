@@ -12,8 +12,8 @@ from tests.cli.conftest import ENTRY, Answer, Ask
 import pieria
 from pieria import Bank, Workspace
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands import worker as commands
-from pieria.doors.cli.commands.worker import _Banks
+from pieria.doors.cli.commands import jobs as commands
+from pieria.doors.cli.commands.jobs import _Banks
 from pieria.errors import BusyError
 
 

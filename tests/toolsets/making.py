@@ -14,7 +14,7 @@ def tool(name: str = "made_do", access: Access = Access.write, **values: Any) ->
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     if required := values.pop("required", None):
         schema["required"] = required
-    return Tool(name, "Does something.", schema, access, **values)
+    return Tool(name, "Does something.", schema, access, **{"module": "handlers", **values})
 
 
 def toolset(*tools: Tool, name: str = "made", **values: Any) -> Toolset:
@@ -28,9 +28,9 @@ def serving(made: Toolset, **handlers: Callable[..., Any]) -> Iterator[Registry]
     def failed(tool: Tool, arguments: Mapping[str, Any], error: Any) -> dict[str, Any]:
         return {"error": error.as_dict(), "arguments": dict(arguments)}
 
-    modules = {part: ModuleType(f"{made.package}.{part}") for part in ("handlers", "envelope")}
+    modules = {part: ModuleType(f"{made.package}.{part}") for part in ("handlers", "words")}
     vars(modules["handlers"]).update(handlers)
-    vars(modules["envelope"]).update(succeeded=lambda call, value: {"value": value}, failed=failed)
+    vars(modules["words"]).update(succeeded=lambda call, value: {"value": value}, failed=failed)
     named = {made.package: ModuleType(made.package), **{f"{made.package}.{part}": it for part, it in modules.items()}}
     sys.modules.update(named)
     try:

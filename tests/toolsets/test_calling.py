@@ -58,7 +58,7 @@ def test_a_list_stands_in_an_object_where_one_is_needed(host: Host) -> None:
 def test_what_is_said_in_words_is_the_text_beside_the_values(host: Host) -> None:
     said = Spoken({"count": 1}, "One.\udce9")
     with serving(MADE, do=lambda call, content="": said) as registry:
-        vars(sys.modules[f"{MADE.package}.envelope"])["succeeded"] = lambda call, value: value
+        vars(sys.modules[f"{MADE.package}.words"])["succeeded"] = lambda call, value: value
         reply = called(registry, "made_do", {}, host)
     assert (reply.value, reply.structured, reply.text) == ({"count": 1}, {"count": 1}, "One.?")
 

@@ -124,8 +124,7 @@ def test_the_facts_are_about_the_tools_there_are(folder: str) -> None:
 
 @pytest.mark.parametrize(("toolset", "tool"), TOOLS)
 def test_a_handler_takes_just_the_parameters_of_its_tool(toolset: Toolset, tool: Tool) -> None:
-    handler = getattr(toolset.handlers, toolset.handler_name(tool))
-    _, *parameters = inspect.signature(handler).parameters.values()
+    _, *parameters = inspect.signature(toolset.handler(tool)).parameters.values()
     assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
     assert {parameter.name for parameter in parameters} == set(tool.parameters)
     given = {name for name, schema in tool.parameters.items() if "default" in schema}
@@ -143,7 +142,13 @@ def test_a_tool_and_its_parameters_are_described(toolset: Toolset, tool: Tool) -
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
 def test_a_toolset_has_no_handler_without_a_tool(toolset: Toolset) -> None:
-    public = [held for name, held in inspect.getmembers(toolset.handlers, inspect.isfunction) if name[0] != "_"]
+    modules = {import_module(f"{toolset.package}.{tool.module}") for tool in toolset.tools}
+    public = [
+        held
+        for module in modules
+        for name, held in inspect.getmembers(module, inspect.isfunction)
+        if name[0] != "_" and held.__module__ == module.__name__
+    ]
     handling = {held.__name__ for held in public if next(iter(inspect.signature(held).parameters), None) == "call"}
     assert handling == {toolset.handler_name(tool) for tool in toolset.tools}
 

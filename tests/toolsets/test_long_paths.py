@@ -10,7 +10,7 @@ import pieria
 from pieria.errors import InputError
 from pieria.mining import mine
 from pieria.record.pathnames import LONGEST, LONGEST_PART
-from pieria.toolsets.paths import over_the_network
+from pieria.toolsets.host import over_the_network
 
 LONG = ["x" * 70_000, "/".join(["a" * 100] * 700), "é" * LONGEST_PART, f"{'b' * 200}/" * (LONGEST // 200)]
 VERBS: dict[str, Callable[[pieria.Bank, str], Any]] = {

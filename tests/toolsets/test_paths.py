@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pieria.errors import InputError
 from pieria.toolsets import Paths
-from pieria.toolsets.paths import on_this_machine, over_the_network
+from pieria.toolsets.host import on_this_machine, over_the_network
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests.toolsets.making import tool
 
 from pieria.errors import InputError
-from pieria.toolsets import Access, Tool, nearest, registry
+from pieria.toolsets import Access, Tool, registry
 from pieria.toolsets.validation import validated, violations
 
 PLAIN = tool(
@@ -199,7 +200,7 @@ def test_to_guess_what_was_meant_costs_no_more_for_thousands(monkeypatch: pytest
         compared.append(name)
         return []
 
-    monkeypatch.setattr(nearest, "get_close_matches", noted)
+    monkeypatch.setattr(import_module("pieria.toolsets.registry"), "get_close_matches", noted)
     unknown = {f"n{number}": number for number in range(200)}
     for arguments in ({"text": "abc", **unknown}, {"text": "abc", "inner": unknown}):
         compared.clear()

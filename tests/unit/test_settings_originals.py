@@ -7,7 +7,7 @@ from tests.trust import trusted_project
 
 from pieria.errors import ConfigError
 from pieria.settings import Settings, resolve
-from pieria.settings.originals import INERT, PLAIN, PREFIXED, PREFIXES
+from pieria.settings.source import INERT, PLAIN, PREFIXED, PREFIXES
 
 GIVEN = {"data": "there", "decay_model": "exponential", "vault": "notes", "vault_folder": "notes"}
 """Values of settings that take no numbers."""

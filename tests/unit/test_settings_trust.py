@@ -12,11 +12,38 @@ from tests.unit.test_settings import VALUES, toml
 from pieria.errors import ConfigError
 from pieria.project import innermost_project
 from pieria.settings import Settings, resolve
-from pieria.settings.identity import identity_of
-from pieria.settings.strictness import REFUSED, TIGHTENS, is_stricter
-from pieria.settings.trust import LARGEST, Trust, change, digest_at, note_made
+from pieria.settings.source import TIGHTENS, is_stricter
+from pieria.settings.trust import LARGEST, Trust, change, digest_at, identity_of, note_made
 
 ENDLESS = 40
+REFUSED: dict[str, tuple[str, ...]] = {
+    "chooses which memories an agent reads and where new ones go": ("data", "bank", "user", "local"),
+    "names the author, and so decides who may read what": ("session", "channel", "author", "author_type"),
+    "sends texts to a model, or loads one": (
+        *("embedder", "embedder_url", "embedder_key", "embedder_threads", "models"),
+        *("reranker", "reranker_url", "reranker_key", "reranker_seconds"),
+        *("llm", "llm_url", "llm_key", "llm_seconds", "llm_steps", "nlp"),
+    ),
+    "costs money, or stops work that the user wants to pay for": ("budget_tokens_per_day", "budget_calls_per_day"),
+    "says which key opens banks, and may run a command for it": ("seal_key",),
+    "gives access to a server": ("token", "paths", "row_security"),
+    "names folders in which Pieria writes": ("vault", "vault_folder"),
+    "accepts lessons without a person": ("accept_above",),
+    "bounds what a server does for one request": ("request_seconds", "request_memory"),
+    "makes writes fail or weakens them": ("durability", "busy_seconds", "connections", "session_lease"),
+    "hides memories from recall, or their uses from the count": ("text_budget", "count_uses", "preview_chars"),
+    "decides which memories fade, and no value is stricter than another": (
+        *("upkeep_fades", "decay_model", "decay_halflife_days", "decay_alpha", "decay_lambda", "decay_lambda_fast"),
+        *("decay_lambda_slow", "decay_weight_fast", "decay_beta", "decay_halflives", "decay_spacing"),
+        *("forget_threshold", "promote_threshold", "promote_uses", "promote_days"),
+        *("review_from", "review_to", "review_share", "reinforce", "crossing_boost"),
+    ),
+    "decides how memories are grouped, read and ranked": (
+        *("cluster_threshold", "cluster_most", "duplicate_threshold", "enrich", "search_by_meaning", "time_zone"),
+        *("short_term_weight", "long_term_weight"),
+    ),
+}
+"""All other settings, by effect: what an untrusted file could do with them."""
 
 
 def test_every_setting_is_in_the_table_once() -> None:

@@ -1,24 +1,142 @@
-"""Build the classes of `pieria.aio` from the table: each wraps an original, and runs its methods in a thread."""
+"""The classes of `pieria.aio`: a table of what is mirrored, and the classes built from it.
+
+Each class wraps an original, and runs its methods in a thread. Every public method is awaited under its own name and
+signature. Its return type says whether it opens something or is iterated. A row of the table lists only exceptions. For
+a class that a method returns, add a row here and nothing else."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from functools import partial, wraps
-from types import TracebackType
-from typing import Any, Generic, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pieria.aio.call import callable_from_threads, done
-from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
+from pieria.bank import Bank
+from pieria.bank.capture.hooks import Hooks
+from pieria.bank.capture.sources import Intake, Sources
+from pieria.bank.facts.text_analysis import BankText
+from pieria.bank.facts.verbs import Facts
+from pieria.bank.graph.verbs import BankGraph
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.jobs.worker import Worker
+from pieria.bank.places import Places
+from pieria.bank.rules import BankRules
+from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.sessions.verbs import BankSessions
+from pieria.bank.upkeep.verbs import Upkeep
+from pieria.bank.vault.verbs import Vault
 from pieria.errors import ClosedError
+from pieria.sessions import Session
+from pieria.workspace import Workspace, copy, open, remove_bank, restore
+from pieria.workspace.seal import rekey, seal, unseal
 
+NONE: Mapping[str, type] = MappingProxyType({})
+FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy, remove_bank, seal, unseal, rekey)
+"""The mirrored functions of the module."""
 T = TypeVar("T")
-
 END = object()
 Original = Callable[[], Any]
 """Returns the original behind a mirror, and creates it if needed; called in a thread."""
+
+
+class Mirror(NamedTuple):
+    original: type
+    is_made_by_users: bool = False
+    """Whether users call the class; its instances are then awaited or entered first."""
+    values: tuple[str, ...] = ()
+    """Attributes read directly: reading them never blocks."""
+    reads: tuple[str, ...] = ()
+    """Attributes that are awaited, since reading them reads the bank."""
+    groups: Mapping[str, type] = NONE
+    """Attributes with methods of their own to mirror."""
+    closes: tuple[str, ...] = ()
+    """Methods that release something: always finished, and never queued behind other calls."""
+    at_once: tuple[str, ...] = ()
+    """Methods that only set a value, called without `await`."""
+    apart: tuple[str, ...] = ()
+    """Public names for internal use, which are not mirrored."""
+
+
+MIRRORS = (
+    Mirror(
+        Workspace,
+        is_made_by_users=True,
+        values=("data", "clock", "is_door"),
+        closes=("close", "close_repo"),
+        apart=("models", "place", "resolved"),
+    ),
+    Mirror(
+        Bank,
+        values=(
+            "name",
+            "data",
+            "clock",
+            "zone",
+            "who",
+            "author",
+            "author_type",
+            "via",
+            "secrets",
+            "is_user_bank",
+            "is_foreign",
+        ),
+        groups={
+            "facts": Facts,
+            "graph": BankGraph,
+            "hooks": Hooks,
+            "jobs": Jobs,
+            "places": Places,
+            "rules": BankRules,
+            "scratchpad": Scratchpad,
+            "sessions": BankSessions,
+            "sources": Sources,
+            "text": BankText,
+            "upkeep": Upkeep,
+            "vault": Vault,
+        },
+        closes=("close",),
+        at_once=("expect_questions",),
+        apart=("core", "fading", "habits", "meter", "mind", "viewer"),
+    ),
+    Mirror(
+        Session,
+        values=("id", "state", "goal", "steps", "node_ids", "fault", "is_over"),
+        apart=("begin", "resume"),
+    ),
+    Mirror(Facts),
+    Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}, apart=("tended",)),
+    Mirror(Hooks),
+    Mirror(Jobs),
+    Mirror(Worker, values=("name", "tally", "problem", "stopping"), closes=("close",), at_once=("stop",)),
+    Mirror(Places),
+    Mirror(BankRules),
+    Mirror(Scratchpad),
+    Mirror(BankSessions, apart=("log", "opened")),
+    Mirror(Sources),
+    Mirror(BankText),
+    Mirror(Intake),
+    Mirror(Upkeep),
+    Mirror(Vault, values=("is_set",)),
+)
+
+
+def opens(function: Callable[..., Any]) -> bool:
+    """Return whether the result is a context manager, to enter with `async with` or to await."""
+    kinds = {mirror.original.__name__: mirror.original for mirror in MIRRORS}
+    return hasattr(kinds.get(returned(function)), "__enter__")
+
+
+def iterates(function: Callable[..., Any]) -> bool:
+    """Return whether the result is iterated with `async for`."""
+    return returned(function).startswith("Iterator[")
+
+
+def returned(function: Callable[..., Any]) -> str:
+    return str(function.__annotations__["return"])
 
 
 class Mirrored:
@@ -139,20 +257,12 @@ def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 # --- the members of a class
 
 
-def _verb(name: str, original: Callable[..., Any]) -> Any:
+def _verb(name: str, original: Callable[..., Any], *, closes: bool = False) -> Any:
     @wraps(original)
     async def verb(self: Mirrored, /, *args: Any, **kwargs: Any) -> Any:
-        return mirrored(await done(partial(_call, self._original, name, args, kwargs)))
+        return mirrored(await done(partial(_call, self._original, name, args, kwargs), to_the_end=closes))
 
     return verb
-
-
-def _closing(name: str, original: Callable[..., Any]) -> Any:
-    @wraps(original)
-    async def closing(self: Mirrored, /, *args: Any, **kwargs: Any) -> Any:
-        return await done(partial(_call, self._original, name, args, kwargs), to_the_end=True)
-
-    return closing
 
 
 def _opening(name: str, original: Callable[..., Any]) -> Any:
@@ -249,8 +359,7 @@ def _class_of(mirror: Mirror) -> type[Mirrored]:
             _opening if opens(original)
             else _iterating if iterates(original)
             else _at_once if name in mirror.at_once
-            else _closing if name in mirror.closes
-            else _verb
+            else partial(_verb, closes=name in mirror.closes)
         )  # fmt: skip
         members[name] = make(name, original)
     members |= {name: _value(name) for name in mirror.values}

@@ -30,7 +30,7 @@ def values_of(value_function: object, config: Config | None) -> dict[str, Any]:
 
     The profile comes last, because it raises the values it finds.
     """
-    from pieria.config.params import raised
+    from pieria.config import raised
 
     given = value_function if isinstance(value_function, Mapping) else {"module": value_function}
     unknown = given.keys() - {"module", "params"}

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import Invalid
-from pieria.hermes.prompt import without_recalled
+from pieria.hermes.recall import without_recalled
 from pieria.record.check import TEXT_LIMIT
 from pieria.record.privacy import cut_private
 from pieria.record.trust import AGENT, PERSON

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pieria.config.config import VALIDATION
+from pieria.config import VALIDATION
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
 from pieria.graph.view import Look, Tended, tended

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pieria import telemetry
-from pieria.config.params import usual
+from pieria.config import usual
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.value_function import score_of
 from pieria.graph.view import AT_ONCE, Look, Tended, pages

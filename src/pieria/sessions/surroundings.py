@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pieria.config.config import USUAL_SESSION
+from pieria.config import USUAL_SESSION
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.runtime.pool import Pool

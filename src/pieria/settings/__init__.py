@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, SecretStr, ValidationError
 
@@ -31,7 +31,7 @@ from pieria.record.address import Address
 from pieria.record.banks import check_bank_name, check_user_name
 from pieria.record.key_places import checked_key_place
 from pieria.record.memory import FADES, GIVEN_KINDS
-from pieria.settings.fades import Fades
+from pieria.settings.fades import Fades, number
 from pieria.settings.files import FILE, from_data_folder, from_project, names_near, tightened
 from pieria.settings.folders import (
     DATA,
@@ -43,90 +43,55 @@ from pieria.settings.folders import (
     models_folder,
     working_folder,
 )
-from pieria.settings.originals import Remark, from_originals, remarks
-from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
+from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Remark, Source, from_originals, remarks
 from pieria.settings.trust import Trust
 from pieria.vault.file_names import checked_folder
-
-Checked = TypeVar("Checked")
 
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
 _ALIKE = 0.75
 
 
-def _bank(value: str) -> str:
-    return _checked(check_bank_name, value, "bank")
+def _by(checker: Callable[[str, str], str], parameter: str) -> AfterValidator:
+    """Adapt one of our checks to pydantic; `_problems` unwraps the error."""
+
+    def checked(value: str) -> str:
+        try:
+            return checker(value, parameter)
+        except InputError as problem:
+            raise ValueError(problem) from problem
+
+    return AfterValidator(checked)
 
 
-def _user(value: str) -> str:
-    return _checked(check_user_name, value, "user")
-
-
-def _fading(value: str) -> str:
+def _fading(value: str, parameter: str) -> str:
     kinds = [kind.strip() for kind in value.split(",") if kind.strip()]
     for kind in kinds:
-        _checked(lambda one, parameter: check.one_of(one, parameter, GIVEN_KINDS), kind, "upkeep_fades")
+        check.one_of(kind, parameter, GIVEN_KINDS)
     return ",".join(kinds)
 
 
-def _name(value: str) -> str:
-    return _checked(check.name, value, "name")
-
-
-def _checked(checker: Callable[[str, str], Checked], value: str, parameter: str) -> Checked:
-    """Adapt one of our checks to pydantic; `_problems` unwraps the error."""
-    try:
-        return checker(value, parameter)
-    except InputError as problem:
-        raise ValueError(problem) from problem
-
-
-def _embedder(value: str) -> str:
-    return _checked(checked_name, value, "embedder")
-
-
-def _llm(value: str) -> str:
-    return _checked(checked_llm, value, "llm")
-
-
-def _reranker(value: str) -> str:
-    return _checked(checked_reranker, value, "reranker")
-
-
-def _steps(value: str) -> str:
+def _steps(value: str, parameter: str) -> str:
     # Import only if steps are set.
     from pieria.models.minds.llm.step_models import chosen
 
-    return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
+    return ", ".join(f"{step}={model}" for step, model in chosen(value, parameter).items())
 
 
-def _nlp(value: str) -> str:
-    return _checked(checked_pipeline, value, "nlp")
-
-
-def _seal_key(value: str) -> str:
-    return _checked(checked_key_place, value, "seal_key")
-
-
-def _zone(value: str) -> str:
+def _zone(value: str, parameter: str) -> str:
     from pieria.record.zones import checked_zone, name_of
 
-    return name_of(_checked(checked_zone, value, "time_zone"))
+    return name_of(checked_zone(value, parameter))
 
 
-def _paths(value: str) -> str:
+def _paths(value: str, parameter: str) -> str:
     folders = [folder.strip() for folder in value.split(os.pathsep) if folder.strip()]
     for folder in folders:
         if "\0" in folder or not Path(folder).expanduser().is_absolute():
-            raise ValueError(InputError("paths", "full paths of folders, separated by colons", folder))
+            raise InputError(parameter, "full paths of folders, separated by colons", folder)
     return os.pathsep.join(folders)
 
 
-def _vault_folder(value: str) -> str:
-    return _checked(checked_folder, value, "vault_folder")
-
-
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[str, _by(check.name, "name")]
 
 
 class Settings(Fades):
@@ -139,27 +104,21 @@ class Settings(Fades):
     data: Annotated[Path | Address, PlainSerializer(str, when_used="json")] = Field(
         default=DATA, description="the folder that holds the banks, or the address of a server"
     )
-    bank: Annotated[str, AfterValidator(_bank)] = Field(default="default", description="the default bank")
+    bank: Annotated[str, _by(check_bank_name, "bank")] = Field(default="default", description="the default bank")
     session: Name | None = Field(default=None, description="the present conversation or run")
     channel: Name | None = Field(default=None, description="sessions that name it share what they remember")
     author: Name | None = Field(default=None, description="the author of new memories")
     author_type: Literal["human", "agent", "system"] | None = Field(
         default=None, description="the type of the author; a claim that gives no trust"
     )
-    user: Annotated[str, AfterValidator(_user)] | None = Field(
+    user: Annotated[str, _by(check_user_name, "user")] | None = Field(
         default=None, description="the user whose own bank is used on a server"
     )
     durability: Literal["full", "relaxed", "off"] = Field(
         default="full", description="how far a write waits for the disk before it is acknowledged"
     )
-    busy_seconds: float = Field(
-        default=20.0,
-        ge=5,
-        le=3_600,
-        allow_inf_nan=False,
-        description="how long a write waits for another process",
-    )
-    seal_key: Annotated[str, AfterValidator(_seal_key)] | None = Field(
+    busy_seconds: float = number(20.0, 5, 3_600, "how long a write waits for another process")
+    seal_key: Annotated[str, _by(checked_key_place, "seal_key")] | None = Field(
         default=None, description="the place of the key for sealed banks; new banks are sealed with it"
     )
     connections: int = Field(default=8, ge=2, le=1_000, description="the most connections of this process to a server")
@@ -167,22 +126,16 @@ class Settings(Fades):
     secrets: Literal["flag", "redact", "refuse"] = Field(
         default="flag", description="what to do with a text that contains a secret"
     )
-    upkeep_fades: Annotated[str, AfterValidator(_fading)] = Field(
+    upkeep_fades: Annotated[str, _by(_fading, "upkeep_fades")] = Field(
         default=",".join(FADES), description="kinds of memories that upkeep may forget, separated by commas"
     )
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
-    time_zone: Annotated[str, AfterValidator(_zone)] | None = Field(
+    time_zone: Annotated[str, _by(_zone, "time_zone")] | None = Field(
         default=None, description="the time zone for yesterday and last week in a question"
     )
-    request_seconds: float = Field(
-        default=30.0,
-        ge=1,
-        le=3_600,
-        allow_inf_nan=False,
-        description="the processor time limit of one request to a server",
-    )
+    request_seconds: float = number(30.0, 1, 3_600, "the processor time limit of one request to a server")
     request_memory: int = Field(
         default=64,
         ge=1,
@@ -190,53 +143,29 @@ class Settings(Fades):
         description="MiB that the bodies of unfinished requests to a server may hold together",
     )
     count_uses: bool = Field(default=True, description="whether hits of recall count as used")
-    session_lease: float = Field(
-        default=60.0,
-        ge=1,
-        le=86_400,
-        allow_inf_nan=False,
-        description="seconds until a session of a dead process may be taken over",
-    )
-    accept_above: float = Field(
-        default=0.75,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="the confidence above which lessons are accepted automatically",
-    )
+    session_lease: float = number(60.0, 1, 86_400, "seconds until a session of a dead process may be taken over")
+    accept_above: float = number(0.75, 0, 1, "the confidence above which lessons are accepted automatically")
     capture: bool = Field(default=True, description="whether hooks capture what agents do")
-    embedder: Annotated[str, AfterValidator(_embedder)] = Field(default="auto", description="the embedding model")
+    embedder: Annotated[str, _by(checked_name, "embedder")] = Field(default="auto", description="the embedding model")
     embedder_threads: int | None = Field(
         default=None, ge=1, le=1_024, description="processor cores that the embedding model uses for one call"
     )
     embedder_url: str | None = Field(default=None, description="the address of the embedder's server")
     embedder_key: SecretStr | None = Field(default=None, description="the key to the embedder's server")
-    reranker: Annotated[str, AfterValidator(_reranker)] = Field(
+    reranker: Annotated[str, _by(checked_reranker, "reranker")] = Field(
         default=NONE, description="the model that reranks the hits of recall"
     )
     reranker_url: str | None = Field(default=None, description="the address of the reranker's server")
     reranker_key: SecretStr | None = Field(default=None, description="the key to the reranker's server")
-    reranker_seconds: float = Field(
-        default=5.0,
-        ge=0.1,
-        le=3_600,
-        allow_inf_nan=False,
-        description="the time limit of the reranker for one recall, with retries",
-    )
-    llm: Annotated[str, AfterValidator(_llm)] = Field(default="none", description="the language model")
+    reranker_seconds: float = number(5.0, 0.1, 3_600, "the time limit of the reranker for one recall, with retries")
+    llm: Annotated[str, _by(checked_llm, "llm")] = Field(default="none", description="the language model")
     llm_url: str | None = Field(default=None, description="the address of the language model's server")
     llm_key: SecretStr | None = Field(default=None, description="the key to the language model's server")
-    llm_seconds: float = Field(
-        default=60.0,
-        ge=1,
-        le=3_600,
-        allow_inf_nan=False,
-        description="the time limit of the language model for one answer, with retries",
-    )
-    llm_steps: Annotated[str, AfterValidator(_steps)] | None = Field(
+    llm_seconds: float = number(60.0, 1, 3_600, "the time limit of the language model for one answer, with retries")
+    llm_steps: Annotated[str, _by(_steps, "llm_steps")] | None = Field(
         default=None, description="steps with another model of the same server, separated by commas"
     )
-    nlp: Annotated[str, AfterValidator(_nlp)] = Field(
+    nlp: Annotated[str, _by(checked_pipeline, "nlp")] = Field(
         default=NONE, description="the spaCy pipeline that finds names in texts"
     )
     budget_tokens_per_day: int | None = Field(
@@ -245,7 +174,7 @@ class Settings(Fades):
     budget_calls_per_day: int | None = Field(
         default=None, ge=0, le=10**15, description="the daily call budget of a bank's models"
     )
-    paths: Annotated[str, AfterValidator(_paths)] | None = Field(
+    paths: Annotated[str, _by(_paths, "paths")] | None = Field(
         default=None, description="more folders where tools may read and write files, separated by colons"
     )
     token: SecretStr | None = Field(default=None, description="the administrator's token for a server")
@@ -255,7 +184,7 @@ class Settings(Fades):
     )
 
     vault: Path | None = Field(default=None, description="the folder of Markdown notes that memories are promoted to")
-    vault_folder: Annotated[str, AfterValidator(_vault_folder)] = Field(
+    vault_folder: Annotated[str, _by(checked_folder, "vault_folder")] = Field(
         default="Pieria", description="the folder in the vault for notes of memories"
     )
 

@@ -10,9 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from pieria.errors import ConfigError
-from pieria.settings.originals import Remark
-from pieria.settings.source import PREFIX, PROJECT, Source
-from pieria.settings.strictness import TIGHTENS, is_stricter
+from pieria.settings.source import PREFIX, PROJECT, TIGHTENS, Remark, Source, is_stricter
 from pieria.settings.trust import Digests, Trust, contents, digest_of, name_within, own_digest
 
 FILE = "pieria.toml"

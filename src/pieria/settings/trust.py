@@ -1,7 +1,11 @@
 """Records of the folders that this user trusts, and of banks inside projects that this user's Pieria made.
 
-The records are always in `~/.pieria/trust.json`: neither a project nor a data folder can choose the place. `strictness`
+The records are always in `~/.pieria/trust.json`: neither a project nor a data folder can choose the place. `source`
 says which settings an untrusted file may change.
+
+A file is known by its identity. A path is not enough: a clone can bring another file of the same name. Nor is an inode
+number: file systems reuse it. The system sets the time of birth, and no program that unpacks or checks out files can
+choose it.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import hashlib
 import json
 import os
 import stat
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,19 +27,51 @@ from pieria.project import FILE as PROJECT_FILE
 from pieria.project import innermost_project
 from pieria.record.time import iso, system_clock
 from pieria.settings.folders import DATA, home_folder
-from pieria.settings.identity import identity_of
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
 
+_BUFFER = 256
+_BIRTH_WANTED = 0x800
+_MASK_AT, _BIRTH_AT = 0, 0x50
+_HERE = -100
+_SECOND = 1_000_000_000
 FILE, LOCK = "trust.json", "trust.lock"
 LARGEST = 65_536
 """Bytes of a settings file. A larger one is not read."""
 ABSENT = ""
 """The digest of a file that is not there."""
 HOMELESS = "the user's home folder is unknown, so nothing can be trusted"
-
 Standing = Literal["trusted", "changed", "untrusted"]
 Digests = Mapping[str, str | None]
 """By a file's path inside the folder; None for a file that cannot be read."""
+
+
+def identity_of(path: Path) -> str | None:
+    """Return inode and time of birth; None if there is no file, or no time of birth on its file system."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    birth = _birth(path, about)
+    return None if birth is None else f"{about.st_ino}:{birth}"
+
+
+def _birth(path: Path, about: os.stat_result) -> int | None:
+    """Return the time of birth in nanoseconds. Python has it on some systems only; elsewhere ask the C library."""
+    told: float | None = getattr(about, "st_birthtime", None)
+    if told is not None:
+        return round(told * _SECOND)
+    import ctypes
+
+    try:
+        statx = ctypes.CDLL(None, use_errno=True).statx
+    except (AttributeError, OSError):
+        return None
+    buffer = ctypes.create_string_buffer(_BUFFER)
+    if statx(_HERE, os.fsencode(path), 0, _BIRTH_WANTED, buffer):
+        return None
+    (mask,) = struct.unpack_from("=I", buffer.raw, _MASK_AT)
+    seconds, rest = struct.unpack_from("=qI", buffer.raw, _BIRTH_AT)
+    return int(seconds) * _SECOND + int(rest) if mask & _BIRTH_WANTED else None
 
 
 class Grant(NamedTuple):

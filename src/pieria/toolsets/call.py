@@ -10,14 +10,12 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from pieria import telemetry
 from pieria.errors import InputError, PieriaError, PrivacyError, UnavailableError, UnknownError
 from pieria.toolsets.host import Call, Host
-from pieria.toolsets.registry import Registry
-from pieria.toolsets.tool import Tool, Toolset
+from pieria.toolsets.registry import Registry, Tool, Toolset
 from pieria.toolsets.validation import validated
 
 log = logging.getLogger(__name__)
@@ -69,12 +67,9 @@ class Spoken:
     words: str
 
 
-class Envelope(Protocol):
-    """The `envelope` module of a toolset: it shapes replies."""
-
-    def succeeded(self, call: Call, value: Any) -> Any: ...
-
-    def failed(self, tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> Any: ...
+def doubts(found: Any) -> list[str]:
+    """Return the warning about hits that are probably no answer."""
+    return ["confidence: these are the nearest hits, and probably no answer."] if found and found.is_doubtful else []
 
 
 def called(registry: Registry, name: str, arguments: object, host: Host | Callable[[], Host]) -> Reply:
@@ -104,7 +99,7 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
         error = UnknownError(type(problem).__name__, hint="See the server's log for details.")
     error = error if known is None else known.telling(error)
     try:
-        return _wired(_envelope(toolset).failed(tool, given, error), error, known, {})
+        return _wired(toolset.envelope.failed(tool, given, error), error, known, {})
     except Exception:
         log.exception("the error of %s could not be put into the toolset's envelope", tool.name)
         return _wired({"error": error.as_dict()}, error, known, {})
@@ -144,13 +139,8 @@ def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> An
     given = validated(tool, arguments)
     call = Call(host.having(begins=tool.begins, secrets=toolset.secrets), tool)
     try:
-        value = getattr(toolset.handlers, toolset.handler_name(tool))(call, **given)
+        value = toolset.handler(tool)(call, **given)
     except PieriaError as problem:
         # Only errors of the handler need renaming: validation already uses the caller's names.
         raise spoken(tool, problem) from problem.__cause__
-    return _envelope(toolset).succeeded(call, value)
-
-
-def _envelope(toolset: Toolset) -> Envelope:
-    envelope: Envelope = import_module(f"{toolset.package}.envelope")
-    return envelope
+    return toolset.envelope.succeeded(call, value)

@@ -1,19 +1,216 @@
-"""All toolsets by folder and all tools by name: what doors list and call."""
+"""All toolsets by folder and all tools by name: what doors list and call, as each `tools.json` describes them.
+
+Handlers live in their toolset's folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher, get_close_matches
+from enum import IntEnum
+from functools import cache, cached_property
+from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pieria.errors import InputError, NotFoundError
-from pieria.toolsets.nearest import meant, nearest
-from pieria.toolsets.tool import FILE, Tool, Toolset, toolset_in
+from pieria.errors import InputError, NotFoundError, PieriaError
 
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+
+FILE = "tools.json"
+_RESERVED = frozenset({"import", "get", "list"})
+"""Python keywords, or names that would shadow a builtin."""
+LONGEST = 100
+"""Longest name, in characters, that still counts as a misspelling."""
+LOOKED_AT = 5
+ALIKE, ALIKE_AFTER, MUCH_ALIKE = 0.5, 0.6, 0.75
+FAMILY = len("mem-")
+SHORTEST = 3
+"""Shortest prefix or suffix, in characters, that counts as the longer name."""
 ALL = "all"
 OFFERED = 5
 """How many tool names a hint offers if no name is near."""
+
+
+class Access(IntEnum):
+    """What a caller may do; each level includes the lower ones."""
+
+    read = 1
+    write = 2
+    admin = 3
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    `aliases` are accepted names of the tool, `accepts` accepted names of parameters; neither is listed. Only a tool
+    with `begins` creates a missing bank that the caller named, because the name may be misspelt. `speaks` maps the
+    engine's parameters to the tool's, so that errors use the caller's names.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    access: Access
+    module: str = ""
+    """The module of the handler, in the toolset's package."""
+    begins: bool = False
+    output_schema: Mapping[str, Any] | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    accepts: Mapping[str, str] = field(default_factory=dict)
+    speaks: Mapping[str, str] = field(default_factory=dict)
+    objects: tuple[str, ...] = ()
+    """Parameters that take JSON text or the object itself."""
+    takes_null: bool = False
+    """Whether null means "left out", because some clients fill in every parameter. OpenAPI says so, too."""
+    settled: tuple[str, ...] = ()
+    """Parameters whose listed default comes from a setting. If left out, the handler does not receive them."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        properties: Mapping[str, Any] = self.input_schema["properties"]
+        return properties
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """The cached validator: building one costs as much as ten checks."""
+        from jsonschema import Draft202012Validator
+
+        return Draft202012Validator(self.input_schema)
+
+
+class Envelope(Protocol):
+    """The part of a toolset's `words` that shapes replies."""
+
+    def succeeded(self, call: Any, value: Any) -> Any: ...
+
+    def failed(self, tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A toolset. `package` is its Python package; its modules are imported on the first call of their tools.
+
+    A handler is named like its tool, without `prefix` and with underscores.
+    """
+
+    name: str
+    title: str
+    instructions: str
+    prefix: str
+    package: str
+    tools: tuple[Tool, ...]
+    secrets: str | None = None
+    """How to treat secrets in these tools' texts if the setting has its default."""
+
+    def handler_name(self, tool: Tool) -> str:
+        name = tool.name.removeprefix(self.prefix).replace("-", "_")
+        return f"{name}_" if name in _RESERVED else name
+
+    def handler(self, tool: Tool) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(f"{self.package}.{tool.module}"), self.handler_name(tool))
+        return found
+
+    @property
+    def envelope(self) -> Envelope:
+        found: Envelope = import_module(f"{self.package}.words")
+        return found
+
+
+def toolset_in(package: str) -> Toolset:
+    read = json.loads((files(package) / FILE).read_text("utf-8"))
+    shared, takes_null = read.get("speaks", {}), read.get("takesNull", False)
+    return Toolset(
+        name=read["toolset"],
+        title=read["title"],
+        instructions=" ".join(read["instructions"]),
+        prefix=read["prefix"],
+        package=package,
+        tools=tuple(_tool(entry, shared, takes_null=takes_null) for entry in read["tools"]),
+        secrets=read.get("secrets"),
+    )
+
+
+def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str], *, takes_null: bool) -> Tool:
+    schema = {"type": "object", "properties": {}, "additionalProperties": False, **entry["inputSchema"]}
+    access = Access[entry["access"]]
+    hints = {
+        "readOnlyHint": access is Access.read,
+        "destructiveHint": False,
+        "idempotentHint": access is Access.read,
+        "openWorldHint": False,
+    }
+    return Tool(
+        name=entry["name"],
+        description=entry["description"],
+        input_schema=schema,
+        access=access,
+        module=entry["module"],
+        begins=entry.get("begins", False),
+        output_schema=entry.get("outputSchema"),
+        annotations={"title": entry["title"], **hints, **entry.get("annotations", {})},
+        aliases=tuple(entry.get("aliases", ())),
+        accepts=entry.get("accepts", {}),
+        speaks={**speaks, **entry.get("speaks", {})},
+        objects=tuple(entry.get("objects", ())),
+        takes_null=takes_null,
+        settled=tuple(entry.get("settled", ())),
+    )
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the nearest known name, or None. Guess with care: models follow the guess, and its tool may write."""
+    if len(name) > LONGEST:
+        return None
+    wanted = name.casefold()
+    there = {other.casefold(): other for other in known}
+    near = get_close_matches(wanted, there, LOOKED_AT, ALIKE)
+    near.sort(key=lambda other: not _holds(wanted, other))
+    return next((there[other] for other in near if _is_meant(wanted, other)), None)
+
+
+def _is_meant(wanted: str, other: str) -> bool:
+    """Return whether the names are near. Names with a shared prefix must also be near after the prefix."""
+    if _holds(wanted, other):
+        return True
+    same = next((at for at, (one, its) in enumerate(zip(wanted, other, strict=False)) if one != its), 0)
+    if same >= FAMILY:
+        return _likeness(wanted[same:], other[same:]) >= ALIKE_AFTER
+    return _likeness(wanted, other) >= MUCH_ALIKE
+
+
+def _holds(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= SHORTEST and (longer.startswith(shorter) or longer.endswith(shorter))
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, other, one).ratio()
+
+
+class Guesses:
+    """A budget of guesses for one answer."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def nearest(self, name: str, known: Iterable[str]) -> str | None:
+        if not self._left:
+            return None
+        self._left -= 1
+        return nearest(name, known)
+
+
+def meant(near: str | None) -> str | None:
+    """Return the hint for a guess."""
+    return near and f"Did you mean {near}?"
 
 
 class Registry:

@@ -11,8 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import InputError, PieriaError, PrivacyError
-from pieria.toolsets.nearest import Guesses, meant
-from pieria.toolsets.tool import Tool
+from pieria.toolsets.registry import Guesses, Tool, meant
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]
@@ -28,6 +27,8 @@ _KINDS = {
 }
 Arguments = dict[str, Any]
 
+_NESTED = (float, Mapping, list)
+"""Values that hold or may be numbers to look at one by one."""
 MOST = 50
 """How many violations are listed one by one."""
 
@@ -44,15 +45,19 @@ def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arg
     if tool.takes_null:
         given = {name: value for name, value in given.items() if value is not None or _is_needed(tool, name)}
     problems += _violations(tool, given, guesses)
-    problems += _not_finite(given)
+    for name, value in given.items():
+        if isinstance(value, _NESTED):
+            problems += _not_finite(value, name)
     if problems:
         raise _all_of(problems)
-    defaults = {
+    defaults: Arguments = {
         name: schema["default"]
         for name, schema in tool.parameters.items()
         if "default" in schema and name not in tool.settled
     }
-    return {**defaults, **{name: _whole(tool.parameters[name], value) for name, value in given.items()}}
+    for name, value in given.items():
+        defaults[name] = _whole(tool.parameters[name], value) if isinstance(value, _NESTED) else value
+    return defaults
 
 
 def _all_of(problems: list[InputError]) -> InputError:
@@ -178,7 +183,7 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
             yield f" of at most {most:,} {words}"
 
 
-def _not_finite(value: object, path: str = "") -> list[InputError]:
+def _not_finite(value: object, path: str) -> list[InputError]:
     """Return errors for NaN and infinity: JSON forbids them, but parsers accept them and bounds miss them."""
     if isinstance(value, float):
         return [] if isfinite(value) else [InputError(path, "a finite number", value)]

@@ -13,7 +13,7 @@ from pieria.store.protocol import Finding
 
 if TYPE_CHECKING:
     from pieria.settings import Resolved
-    from pieria.settings.originals import Remark
+    from pieria.settings.source import Remark
     from pieria.workspace.locations import Spot
 
 log = logging.getLogger("pieria.workspace")
@@ -27,7 +27,7 @@ def doubts_about(resolved: Resolved, spot: Spot) -> list[Remark]:
     if not resolved.is_judged:
         return []
     from pieria.settings.files import CHECK, how_to_trust, shown
-    from pieria.settings.originals import Remark
+    from pieria.settings.source import Remark
     from pieria.settings.trust import Trust
 
     trust = Trust.read()

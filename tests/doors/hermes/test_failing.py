@@ -14,8 +14,8 @@ from tests.doors.hermes.conftest import Begin
 import pieria
 from pieria import Bank
 from pieria.errors import BusyError, StorageError
-from pieria.hermes import behind as behind_module
-from pieria.hermes.behind import Behind
+from pieria.hermes import joined as joining
+from pieria.hermes.joined import Behind
 from pieria.hermes.options import FILE, save
 from pieria.hermes.provider import provider
 from pieria.hermes.turns import PART
@@ -121,7 +121,7 @@ def test_a_bank_that_is_busy_is_tried_again(begin: Begin, bank: Bank, monkeypatc
             raise BusyError("write", "another process is writing")
         return remember(self, *args, **kwargs)
 
-    monkeypatch.setattr(behind_module, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(joining, "PAUSES", (0.01, 0.01, 0.01))
     monkeypatch.setattr(Bank, "remember", busy_twice)
     agent = begin()
     agent.turn("Keep this.", "Kept.")
@@ -141,7 +141,7 @@ def test_a_long_turn_goes_on_from_the_part_that_failed(
             raise BusyError("write", "another process is writing")
         return remember(self, *args, **kwargs)
 
-    monkeypatch.setattr(behind_module, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(joining, "PAUSES", (0.01, 0.01, 0.01))
     monkeypatch.setattr(Bank, "remember", busy_in_between)
     agent = begin()
     long = "first " + "word " * (2 * PART // 5) + "last"
@@ -235,7 +235,7 @@ def test_looking_at_it_opens_nothing(hermes_home: Path, home: Path) -> None:
 
 
 def test_the_thread_behind_ends_when_there_is_nothing_to_do_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(behind_module, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(joining, "IDLE_SECONDS", 0.05)
     done: list[int] = []
     work = Behind("test-behind")
     for number in range(3):

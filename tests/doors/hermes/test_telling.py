@@ -9,8 +9,7 @@ from tests.doors.hermes.conftest import Begin
 
 from pieria import Bank
 from pieria.hermes.options import save
-from pieria.hermes.prompt import without_recalled
-from pieria.hermes.recall import ASKED
+from pieria.hermes.recall import ASKED, without_recalled
 from pieria.record.tokens import estimated_tokens
 
 FENCE = re.compile(r"<<<(\w+)\n(.*)\n(\w+)>>>\Z", re.DOTALL)

@@ -22,9 +22,8 @@ from starlette.testclient import TestClient
 import pieria
 from pieria.doors.app import application
 from pieria.doors.http.callers import Door
-from pieria.doors.http.guard import Guard
-from pieria.doors.http.hosts import Hosts
-from pieria.doors.http.resources import RESOURCES
+from pieria.doors.http.guard import Guard, Hosts
+from pieria.doors.http.routes import RESOURCES
 from pieria.doors.http.service import Service, service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.server import Server, bind

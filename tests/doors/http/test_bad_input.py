@@ -13,10 +13,10 @@ import httpx2
 import pytest
 from tests.doors.http.conftest import PATIENCE, READS, WRITES, Served, listening, serving
 
-from pieria.doors.http import bodies
+from pieria.doors.http import guard
 from pieria.doors.http.failures import Refused
-from pieria.doors.http.hosts import Hosts, hosts
-from pieria.doors.http.patience import PatientProtocol
+from pieria.doors.http.guard import Hosts, hosts
+from pieria.doors.server import PatientProtocol
 from pieria.doors.web.site import SIGN_IN
 from pieria.errors import InputError
 from pieria.toolsets import registry
@@ -335,7 +335,7 @@ def test_a_reader_makes_no_bank_and_a_writer_does(served: Served, id: str) -> No
 
 def test_half_a_request_holds_up_nobody_and_is_given_up(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "seconds", 1.0)
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 1.0)
+    monkeypatch.setattr(guard, "BODY_SECONDS", 1.0)
     address = (live.client.base_url.host, live.client.base_url.port)
     begun = b"POST /v1/banks/notes/memories HTTP/1.1\r\nHost: localhost\r\nContent-"
     halves = [_sent(address, begun) for _ in range(100)]
@@ -398,7 +398,7 @@ class _Sender:
         return {"type": "http.request", "body": b" " * self.size, "more_body": self.left > 0}
 
 
-def _whole(room: bodies.Bodies, sender: _Sender, method: str, *headers: tuple[bytes, bytes], limit: int) -> int:
+def _whole(room: guard.Bodies, sender: _Sender, method: str, *headers: tuple[bytes, bytes], limit: int) -> int:
     """Return the status with which a body is refused, or 200."""
 
     async def main() -> int:
@@ -419,25 +419,25 @@ CHUNKED = (b"transfer-encoding", b"chunked")
 @pytest.mark.parametrize("header", [CHUNKED, (b"content-length", b"5")])
 def test_a_body_that_no_route_takes_is_not_read(method: str, header: tuple[bytes, bytes]) -> None:
     sender = _Sender(1, 5)
-    assert _whole(bodies.Bodies(1 << 20), sender, method, header, limit=100) == 400
+    assert _whole(guard.Bodies(1 << 20), sender, method, header, limit=100) == 400
     assert sender.read == 0
 
 
 def test_a_length_that_is_too_large_is_refused_unread() -> None:
     sender = _Sender(1, 5)
-    assert _whole(bodies.Bodies(1 << 20), sender, "POST", (b"content-length", b"101"), limit=100) == 413
+    assert _whole(guard.Bodies(1 << 20), sender, "POST", (b"content-length", b"101"), limit=100) == 413
     assert sender.read == 0
 
 
 def test_an_undeclared_length_is_counted() -> None:
-    room, sender = bodies.Bodies(1 << 20), _Sender(1_000, 10)
+    room, sender = guard.Bodies(1 << 20), _Sender(1_000, 10)
     assert _whole(room, sender, "POST", CHUNKED, limit=100) == 413
     assert sender.read == 11
     assert room.held == 0
 
 
 def test_bodies_together_hold_no_more_than_they_may() -> None:
-    room = bodies.Bodies(300_000)
+    room = guard.Bodies(300_000)
 
     async def main() -> list[int]:
         statuses = []

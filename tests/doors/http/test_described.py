@@ -11,13 +11,12 @@ from tests.doors.http.conftest import READS, Served, serving
 import pieria
 from pieria import errors
 from pieria.bank.read.get import COUNTED
-from pieria.doors.http.bodies import BODY_LIMIT
 from pieria.doors.http.failures import STATUS, status_of
+from pieria.doors.http.guard import BODY_LIMIT
 from pieria.doors.http.limits import A_SECOND, KNOWN, Rate
-from pieria.doors.http.metrics import GAUGES, Metrics
-from pieria.doors.http.openapi import ERRORS, OPENAPI
-from pieria.doors.http.replies import FACT, MEMORY
-from pieria.doors.http.resources import RESOURCES
+from pieria.doors.http.openapi import ERRORS, OPENAPI, REPLIES
+from pieria.doors.http.routes import RESOURCES
+from pieria.doors.http.service import GAUGES, Metrics
 from pieria.errors import AccessError, LimitError, PieriaError
 from pieria.toolsets import registry
 
@@ -70,14 +69,14 @@ def test_the_description_is_openapi_and_names_every_tool(served: Served) -> None
 def test_the_shapes_of_memories_and_facts_are_the_record_s_own() -> None:
     with pieria.open("b") as bank:
         memory, fact = bank.remember("We chose JWT."), bank.facts.add("Maya", "works_on", "billing")
-    assert list(MEMORY["properties"]) and set(MEMORY["properties"]) == set(memory.as_dict())
-    assert set(FACT["properties"]) == set(fact.as_dict())
+    assert list(REPLIES["Memory"]["properties"]) and set(REPLIES["Memory"]["properties"]) == set(memory.as_dict())
+    assert set(REPLIES["Fact"]["properties"]) == set(fact.as_dict())
     assert "kind" in COUNTED
 
 
 def test_there_is_something_behind_every_tool() -> None:
     for toolset, tool in registry():
-        assert callable(getattr(toolset.handlers, toolset.handler_name(tool))), tool.name
+        assert callable(toolset.handler(tool)), tool.name
 
 
 def test_all_from_one_source_is_forgotten_over_the_wire(served: Served) -> None:

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from tests.doors.http.conftest import Served, serving
 
-from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.guard import Hosts
 from pieria.doors.http.openapi import OPENAPI
 
 CHECKS = [

@@ -16,7 +16,7 @@ from pieria.doors.lanes import Places
 from pieria.doors.mcp.server import server_for
 from pieria.errors import AccessError
 from pieria.toolsets import Access, Banks, Host, Paths, Registry, Tool
-from pieria.toolsets.tool import toolset_in
+from pieria.toolsets.registry import toolset_in
 from pieria.workspace import Workspace
 
 Questions = Callable[[Client], Awaitable[None]]

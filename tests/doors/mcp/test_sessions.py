@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.doors.mcp.conftest import Piped, Start
 
-from pieria.doors.mcp.sessions import session_of
+from pieria.doors.mcp.server import session_of
 from pieria.errors import InputError
 
 

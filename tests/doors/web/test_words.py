@@ -9,8 +9,7 @@ from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import HOSTILE
 
 import pieria
-from pieria.doors.web import figures
-from pieria.doors.web.words import MOST_MARKS, asked_terms, one_line, words
+from pieria.doors.web.words import MOST_MARKS, asked_terms, counted, milliseconds, moment, one_line, size, words
 from pieria.doors.web.zones import UNIVERSAL
 from pieria.record.time import instant
 
@@ -65,7 +64,7 @@ def test_times_are_told_as_people_say_them() -> None:
     now = instant("2026-03-04T12:00:00Z", "now")
 
     def told(at: str) -> str:
-        return re.sub(r"<[^>]*>", "", figures.moment(instant(at, "at"), UNIVERSAL, now))
+        return re.sub(r"<[^>]*>", "", moment(instant(at, "at"), UNIVERSAL, now))
 
     assert told("2026-03-04T11:59:30Z") == "just now"
     assert told("2026-03-04T11:00:00Z") == "1 hour ago"
@@ -74,13 +73,13 @@ def test_times_are_told_as_people_say_them() -> None:
     assert told("2026-02-01T08:00:00Z") == "1 February"
     assert told("2024-02-01T08:00:00Z") == "1 February 2024"
     assert told("2027-02-01T08:00:00Z") == "1 February 2027"
-    assert 'title="2026-03-04 11:00:00 UTC"' in figures.moment(instant("2026-03-04T11:00:00Z", "at"), UNIVERSAL, now)
+    assert 'title="2026-03-04 11:00:00 UTC"' in moment(instant("2026-03-04T11:00:00Z", "at"), UNIVERSAL, now)
 
 
 def test_numbers_are_told_with_their_units() -> None:
-    assert [figures.size(each) for each in (0, 999, 1000, 2_500_000, None)] == ["0 B", "999 B", "1.0 kB", "2.5 MB", "–"]
-    assert [figures.milliseconds(each) for each in (3.14159, 120.4, 12_345)] == ["3.1 ms", "120 ms", "12.3 s"]
-    assert (figures.counted(1, "memory", "memories"), figures.counted(2, "fact")) == ("1 memory", "2 facts")
+    assert [size(each) for each in (0, 999, 1000, 2_500_000, None)] == ["0 B", "999 B", "1.0 kB", "2.5 MB", "–"]
+    assert [milliseconds(each) for each in (3.14159, 120.4, 12_345)] == ["3.1 ms", "120 ms", "12.3 s"]
+    assert (counted(1, "memory", "memories"), counted(2, "fact")) == ("1 memory", "2 facts")
 
 
 def test_what_was_asked_is_marked_in_a_title_too(served: Served) -> None:

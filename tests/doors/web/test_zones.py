@@ -16,7 +16,7 @@ from tests.doors.http.conftest import Served, serving
 from tests.doors.web.conftest import Opening, form_of, over, seal_in, sign_in
 
 import pieria
-from pieria.doors.web import figures, zones
+from pieria.doors.web import words, zones
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.zones import UNIVERSAL, Zone
 from pieria.errors import InputError
@@ -100,7 +100,7 @@ def test_a_day_is_as_long_as_clocks_make_it(name: str, day: date, hours: float) 
 def test_the_calendar_s_ends_are_shown_and_taken_everywhere(name: str) -> None:
     there = zone(name)
     for at in (zones.EARLIEST, LATEST):
-        assert "<time" in figures.moment(at, there) + figures.since(at, there) + figures.until(at, there)
+        assert "<time" in words.moment(at, there) + words.since(at, there) + words.until(at, there)
     assert there.end(date.max) == LATEST and there.begin(date.min) >= zones.EARLIEST
     assert there.moment("9999-12-31", "until", zones.LAST) == LATEST
     with pytest.raises(InputError):
@@ -152,7 +152,7 @@ def test_what_is_typed_is_a_day_of_the_zone_and_a_time_with_a_zone_is_what_it_sa
 
 def test_how_long_ago_goes_by_the_days_of_the_zone() -> None:
     def told(at: str, now: str, name: str) -> str:
-        return re.sub(r"<[^>]*>", "", figures.moment(instant(at, "at"), zone(name), instant(now, "now")))
+        return re.sub(r"<[^>]*>", "", words.moment(instant(at, "at"), zone(name), instant(now, "now")))
 
     assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", "UTC") == "yesterday"
     assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", NEPAL) == "2 days ago"
@@ -160,7 +160,7 @@ def test_how_long_ago_goes_by_the_days_of_the_zone() -> None:
     # A day of 25 hours: its first event is still within the day.
     assert told("2026-11-01T02:31:00Z", "2026-11-02T03:00:00Z", NEWFOUNDLAND) == "24 hours ago"
     whole = 'datetime="2026-11-01T04:45:00Z" title="2026-11-01 01:15:00 -03:30 America/St_Johns"'
-    assert whole in figures.moment(instant("2026-11-01T04:45:00Z", "at"), zone(NEWFOUNDLAND))
+    assert whole in words.moment(instant("2026-11-01T04:45:00Z", "at"), zone(NEWFOUNDLAND))
 
 
 # --- the choice of the zone

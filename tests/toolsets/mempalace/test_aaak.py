@@ -10,8 +10,7 @@ from tests.toolsets.conftest import Ask
 from tests.toolsets.requirements import requirement
 
 from pieria.errors import InputError
-from pieria.toolsets.mempalace.aaak import Entry, Header, Legend, Line, Relation, Sentence, decode, encode
-from pieria.toolsets.mempalace.aaak_rules import brief
+from pieria.toolsets.mempalace.aaak import Entry, Header, Legend, Line, Relation, Sentence, brief, decode, encode
 
 ROOT = Path(__file__).parents[3]
 

@@ -6,7 +6,7 @@ from tests.toolsets.requirements import requirement
 
 from pieria.record.memory import LISTED_KINDS
 from pieria.toolsets import Host
-from pieria.toolsets.mempalace.halls import TYPES
+from pieria.toolsets.mempalace.words import TYPES
 
 
 @requirement("everybody.s")

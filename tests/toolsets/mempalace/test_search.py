@@ -7,7 +7,7 @@ from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Host
-from pieria.toolsets.mempalace.halls import HALLS, hall_by
+from pieria.toolsets.mempalace.words import HALLS, hall_by
 
 
 @pytest.fixture

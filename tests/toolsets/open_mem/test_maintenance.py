@@ -16,9 +16,9 @@ from tests.toolsets.requirements import requirement
 
 from pieria.errors import ConflictError, StorageError
 from pieria.toolsets import Host, Paths
+from pieria.toolsets.host import over_the_network
 from pieria.toolsets.open_mem.context import BEGIN, END, stripped, with_block, without
-from pieria.toolsets.open_mem.folders import Change, write
-from pieria.toolsets.paths import over_the_network
+from pieria.toolsets.open_mem.maintenance import Change, write
 
 OURS = f"{BEGIN}\nold\n{END}\n"
 WORDS = ("Rebuild", "Clean", "Purge")

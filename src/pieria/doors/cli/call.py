@@ -1,29 +1,33 @@
 """One call of the command line: its shared options, its bank, and its answer.
 
-Only the reader of the answer is decided here; `shown` formats it for people.
+Only the reader of the answer is decided here; `console` prints it for people.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pieria.doors.cli.inert import inert, inert_json
+from pieria.doors.cli.console import Line, bar, inert, inert_json, show
 
 if TYPE_CHECKING:
     import click
     from rich.console import RenderableType
 
     from pieria.bank import Bank
+    from pieria.toolsets import Host, Reply
     from pieria.workspace import Workspace
+
 
 Progress = Callable[[int, int], None]
 
 DRAINING = DISTILLING = 0.5
 """Seconds that a command spends on queued hook events, and on distilling due ones, before its own work."""
+WHO = "cli"
 
 
 @dataclass
@@ -40,7 +44,6 @@ class Call:
     """Parameters of the running command, so that messages can spell them as on the command line."""
 
     def workspace(self) -> Workspace:
-        from pieria.doors.cli.log import listen
         from pieria.workspace import Workspace
 
         listen(self.note, everything=self.debug)
@@ -102,7 +105,7 @@ class Call:
         others = f" Other banks here: {', '.join(there[:MOST_OFFERED])}." if there else ""
         self.note(f"there was no bank {name} in {workspace.place}, so an empty one was created.{others}")
 
-    def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
+    def reply(self, document: Any, people: Iterable[RenderableType | Line], ids: Iterable[str] = ()) -> None:
         """Print the answer on stdout: JSON for programs, only ids with `--quiet`, otherwise text for people."""
         if self.json or (self.json is None and not self.quiet and not sys.stdout.isatty()):
             self.print_json(document)
@@ -110,9 +113,7 @@ class Call:
             terminal = sys.stdout.isatty()
             sys.stdout.writelines(f"{inert(id) if terminal else id}\n" for id in ids)
         else:
-            from pieria.doors.cli.shown.console import show
-
-            show(people())
+            show(people)
 
     def print_json(self, document: Any) -> None:
         """Print JSON on one line, or indented on a terminal."""
@@ -138,8 +139,6 @@ class Call:
         if self.quiet or not sys.stderr.isatty():
             yield None
             return
-        from pieria.doors.cli.shown.progress import bar
-
         with bar(what) as report:
             yield report
 
@@ -156,3 +155,64 @@ def _as_json(document: Any, indent: int | None = None) -> str:
 
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return inert_json(json.dumps(document, ensure_ascii=not unicode, indent=indent))
+
+
+class _Notes(logging.Handler):
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
+
+
+def listen(tell: Callable[[str], None], *, everything: bool) -> None:
+    """Pass on log records from now on: warnings, or all. The listener of an earlier call is removed."""
+    logger = logging.getLogger("pieria")
+    for handler in [handler for handler in logger.handlers if isinstance(handler, _Notes)]:
+        logger.removeHandler(handler)
+    logger.addHandler(_Notes(tell))
+    logger.setLevel(logging.DEBUG if everything else logging.WARNING)
+
+
+def replied(call: Call, tool: str, arguments: Any, *, begins: bool = True) -> Reply:
+    """Return a tool's reply, as an agent gets it. Raise `NotFoundError` for an unknown tool."""
+    from pieria.toolsets import called, registry
+
+    tools = registry()
+    tools.found(tool)
+    with ExitStack() as held, call.progress(tool) as report:
+        return called(tools, tool, arguments, lambda: held.enter_context(hosted(call, report, begins=begins)))
+
+
+def asked(call: Call, tool: str, *, begins: bool = False, **arguments: Any) -> Any:
+    """Return the value of the reply, or raise its error. Arguments that are None are left out.
+
+    A bank that was named must exist, unless the tool creates one.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    reply = replied(call, tool, given, begins=begins)
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
+
+
+@contextmanager
+def hosted(call: Call, report: Progress | None = None, *, begins: bool = False) -> Iterator[Host]:
+    """Yield the host for this user's banks during the command."""
+    from pieria.toolsets import Banks, Host
+    from pieria.toolsets.host import paths_of_user
+
+    with call.workspace() as workspace:
+        call.drain(workspace)
+        resolved = workspace.resolved.having(**call.speaker)
+        if resolved.is_bank_named and not begins:
+            call.check_there(workspace)
+        yield Host(
+            Banks(workspace, WHO),
+            resolved.settings.bank,
+            resolved.settings.session,
+            paths_of_user(workspace),
+            is_named=resolved.is_bank_named,
+            progress=report,
+        )

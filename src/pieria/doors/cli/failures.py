@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.inert import inert, inert_json
+from pieria.doors.cli.console import inert, inert_json
 from pieria.errors import InputError, PieriaError, TransferError, UnknownError
 
 SHOWN_PROBLEMS = 20

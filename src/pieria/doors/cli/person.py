@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+import click
 
 AGENTS: Mapping[str, str] = {
     "CLAUDECODE": "Claude Code",
@@ -68,6 +70,15 @@ def check_person(command: str, *, can_ask: bool) -> None:
         hint = f"--yes skips the question, but a person must run the command in a terminal: {command}. "
         hint += "A script without a terminal can set PIERIA_ variables instead."
         raise AccessError("not_a_person", hint=hint)
+
+
+def confirm(lines: Iterable[str], question: str, otherwise: str) -> None:
+    """Show the lines, which are inert, and ask. Unless the answer is yes, write `otherwise` and exit with 1."""
+    for each in lines:
+        sys.stderr.write(f"{each}\n")
+    if not click.confirm(question, err=True):
+        sys.stderr.write(f"{otherwise}\n")
+        click.get_current_context().exit(1)
 
 
 def _has_terminal() -> bool:

@@ -6,18 +6,33 @@ An unreadable value is passed on unchanged: the bank reports it together with al
 from __future__ import annotations
 
 import os
+import re
 import sys
+from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from pieria.doors.cli.when import read_time
 from pieria.errors import InputError
 from pieria.record.check import TEXT_LIMIT
 from pieria.record.json_text import parsed
-from pieria.record.time import system_clock
+from pieria.record.time import iso, system_clock
+
+_UNITS = {
+    "s": "seconds", "sec": "seconds", "second": "seconds",
+    "m": "minutes", "min": "minutes", "minute": "minutes",
+    "h": "hours", "hr": "hours", "hour": "hours",
+    "d": "days", "day": "days",
+    "w": "weeks", "wk": "weeks", "week": "weeks",
+    "mo": "months", "month": "months",
+    "y": "years", "yr": "years", "year": "years",
+}  # fmt: skip
+_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_PART = r"(\d{1,9}) ?([a-z]{1,7})"
+_RELATIVE = re.compile(rf"(?P<ahead>\+ ?|in )?(?P<back>- ?)?(?P<parts>{_PART}(?: ?{_PART})*)(?P<ago> ago)?")
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
@@ -149,3 +164,47 @@ def decoded(written: bytes, what: str) -> str:
         where = f"Byte {written[problem.start]:#x} at offset {problem.start:,} is not UTF-8."
         hint = f"{where} Convert it first: iconv -f LATIN1 -t UTF-8."
         raise InputError(what, "UTF-8", written, hint=hint) from None
+
+
+def read_time(value: str, now: datetime, *, undirected: bool = True) -> str:
+    """Return an instant for a duration before or after now, a date for a day's name, and other text unchanged.
+
+    A duration without a direction is in the past. With `undirected=False` it is returned unchanged, so that it is
+    refused.
+    """
+    said = " ".join(value.lower().split())
+    if said == "now":
+        return iso(now)
+    if said in _DAYS:
+        return (now + timedelta(days=_DAYS[said])).date().isoformat()
+    relative = _RELATIVE.fullmatch(said)
+    if relative is None:
+        return value
+    ahead, back = bool(relative["ahead"]), bool(relative["back"] or relative["ago"])
+    if (ahead and back) or not (ahead or back or undirected):
+        return value
+    try:
+        return iso(_shifted(now, relative["parts"], 1 if ahead else -1))
+    except (KeyError, OverflowError, ValueError):
+        return value
+
+
+def _shifted(now: datetime, parts: str, sign: int) -> datetime:
+    months = 0
+    length = timedelta()
+    for number, unit in re.findall(_PART, parts):
+        name = _UNITS[unit if unit in _UNITS else unit.removesuffix("s")]
+        if name in ("months", "years"):
+            months += int(number) * (12 if name == "years" else 1)
+        else:
+            length += timedelta(**{name: int(number)})
+    return _months_on(now, sign * months) + sign * length
+
+
+def _months_on(now: datetime, months: int) -> datetime:
+    """Return the same day after so many months, or the last day of a shorter month."""
+    count = now.year * 12 + now.month - 1 + months
+    year, month = divmod(count, 12)
+    if not 1 <= year <= 9999:
+        raise OverflowError(year)
+    return now.replace(year=year, month=month + 1, day=min(now.day, monthrange(year, month + 1)[1]))

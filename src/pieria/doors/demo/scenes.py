@@ -13,8 +13,8 @@ from typing import Any
 
 from pieria import Recall
 from pieria.bank import Bank
-from pieria.doors.cli.shown.reasons import lacking, reasons
-from pieria.doors.cli.shown.words import size
+from pieria.doors.cli.console import size
+from pieria.doors.cli.memories import lacking, reasons
 from pieria.doors.demo.stage import Stage, day
 from pieria.doors.demo.story import BANK, Story, tell
 from pieria.record.fact import Fact

@@ -1,18 +1,41 @@
-"""`/v1/openapi.json`: every route and every tool as OpenAPI 3.1, from the schemas that validate requests."""
+"""`/v1/openapi.json`: every route and every tool as OpenAPI 3.1, from the schemas that validate requests.
+
+Answers come from the `as_dict` of the engine; their schemas only describe them, so that clients can be generated.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from pieria.doors.http.replies import REPLIES
-from pieria.doors.http.resources import BANK, RESOURCES, Resource
-from pieria.doors.http.routes import EVENTS, REMOVAL
+from pieria.doors.http.routes import BANK, EVENTS, REMOVAL, RESOURCES, Resource
 from pieria.doors.http.schemas import Schema
+from pieria.record.lesson import STATES as LESSON_STATES
+from pieria.record.lesson import TYPES as LESSON_TYPES
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
+from pieria.record.trust import WAYS
 from pieria.toolsets import Access, Registry, Tool, Toolset
 
+REFERENCES = "#/components/schemas/"
+_ENUMS: Mapping[str, tuple[str, ...]] = {
+    "author_types": AUTHOR_TYPES, "kinds": KINDS, "lesson_states": LESSON_STATES, "lesson_types": LESSON_TYPES,
+    "scopes": SCOPES, "statuses": STATUSES, "tiers": TIERS, "ways": WAYS,
+}  # fmt: skip
+_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "text": {"type": "string"},
+    "number": {"type": "number"},
+    "numbers": {"type": "object", "additionalProperties": {"type": "number"}},
+    "whole": {"type": "integer"},
+    "wholes": {"type": "array", "items": {"type": "integer"}},
+    "flag": {"type": "boolean"},
+    "object": {"type": "object"},
+    "objects": {"type": "array", "items": {"type": "object"}},
+    "texts": {"type": "array", "items": {"type": "string"}},
+}
 OPENAPI = "/v1/openapi.json"
 TOOLS = "/v1/banks/{bank}/tools/"
 ERRORS: Mapping[str, str] = {
@@ -42,6 +65,38 @@ _PARAMETERS: Mapping[str, str] = {
 }
 
 
+def _reply(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object. A field whose name ends with `?` may be missing."""
+    properties = {name.rstrip("?"): _typed(written) for name, written in fields.items()}
+    return {"type": "object", "properties": properties, "required": [name for name in fields if name[-1] != "?"]}
+
+
+def _typed(written: Any) -> Any:
+    """Return the schema of a field: `text?` is a text or null, `[Memory]` a list of memories."""
+    if not isinstance(written, str):
+        return written
+    word = written.rstrip("?")
+    or_null = word != written
+    if word in _TYPES:
+        return {"type": [_TYPES[word]["type"], "null"]} if or_null else _TYPES[word]
+    if word in _ENUMS:
+        return {"enum": [*_ENUMS[word], None]} if or_null else {"type": "string", "enum": list(_ENUMS[word])}
+    if word[0] == "[":
+        return {"type": "array", "items": _reference(word[1:-1])}
+    return {"anyOf": [_reference(word), {"type": "null"}]} if or_null else _reference(word)
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": REFERENCES + name}
+
+
+REPLIES: Mapping[str, Any] = {
+    name: _reply(fields)
+    for name, fields in json.loads((files(__package__) / "replies.json").read_text("utf-8")).items()
+}
+"""Schemas of answers by name. An error adds its own fields."""
+
+
 def described(registry: Registry, version: str) -> dict[str, Any]:
     """Return the whole document."""
     paths: dict[str, dict[str, Any]] = {}
@@ -57,7 +112,7 @@ def described(registry: Registry, version: str) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": dict(REPLIES),
-            "responses": {"Error": _content("An error.", {"$ref": "#/components/schemas/Error"})},
+            "responses": {"Error": _content("An error.", _reference("Error"))},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}, {}],
@@ -172,7 +227,3 @@ def _body(schema: Schema) -> dict[str, Any]:
 
 def _content(says: str, schema: Schema) -> dict[str, Any]:
     return {"description": says, "content": {"application/json": {"schema": dict(schema)}}}
-
-
-def _reference(name: str) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{name}"}

@@ -24,7 +24,7 @@ from pieria.record.banks import USER_BANK, check_bank_name, same_bank
 from pieria.record.ids import new_id
 from pieria.record.json_text import parsed
 from pieria.record.time import Clock, instant, iso, system_clock
-from pieria.toolsets.tool import Access
+from pieria.toolsets.registry import Access
 
 FILE = "tokens.json"
 LOCK = "tokens.lock"
@@ -175,7 +175,7 @@ class Tokens:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path.with_name(LOCK)):
                 held = () if self._found() is None else _parsed(self.path)
-                _write(self.path, [_kept(token) for token in change(held)])
+                _write(self.path, [{**token.as_dict(), "sha256": token.digest} for token in change(held)])
         except PermissionError as problem:
             raise ReadOnlyError("token") from problem
         except OSError as problem:
@@ -228,10 +228,6 @@ def _token(entry: Mapping[str, Any]) -> Token:
         digest=digest,
         person=check.flag(entry.get("person", False), "person"),
     )
-
-
-def _kept(token: Token) -> dict[str, Any]:
-    return {**token.as_dict(), "sha256": token.digest}
 
 
 @contextmanager

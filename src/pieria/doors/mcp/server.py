@@ -6,27 +6,99 @@ what `initialize` needs here; the engine comes with the first host.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+import anyio
 import mcp_types as types
+from anyio import from_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from pieria.doors.lanes import Places
 from pieria.doors.mcp import contexts
-from pieria.doors.mcp.progress import Progress, telling
-from pieria.errors import NotFoundError
+from pieria.errors import InputError, NotFoundError
+from pieria.record import check
 from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
 
+HEADER = "mcp-session-id"
+NAMED_BY = ("session", "pieria/session")
+"""Keys of `_meta`; replies carry the second, so that a client can send it back."""
+Progress = Callable[[int, int], None]
+EVERY = 0.1
+"""Seconds between two notices; the final one is sent at once."""
 CALLS_AT_ONCE = 16
 """Default number of tools called at once."""
 CACHED_MS = 3_600_000
 """Lists do not change while the server runs, so clients may cache them."""
-
 Context = ServerRequestContext[Any, Any]
+
+
+def session_of(context: Any) -> str | None:
+    """Return the session named by the transport's header, or else by `_meta`. Raise `InputError` for an invalid
+    name.
+    """
+    headers: Mapping[str, str] = getattr(context.request, "headers", {})
+    named = headers.get(HEADER)
+    if named:
+        return check.name(named, HEADER)
+    meta = context.meta or {}
+    for key in NAMED_BY:
+        if meta.get(key) is not None:
+            return _checked(meta[key], f"_meta.{key}")
+    return None
+
+
+def _checked(session: object, parameter: str) -> str:
+    name = check.name(session, parameter)
+    if not name:
+        raise InputError(parameter, "the name of a session", session, hint="Leave it out to be in the process's own.")
+    return name
+
+
+@asynccontextmanager
+async def telling(context: Any) -> AsyncIterator[Progress]:
+    """Yield a function that reports progress from the tool's thread. Only clients that asked for it get notices.
+
+    A cancelled call ends when it reports.
+    """
+    send, receive = anyio.create_memory_object_stream[tuple[int, int]](1)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_passed_on, receive, context.session.report_progress)
+        with send:
+            yield _Notices(send).report
+
+
+async def _passed_on(notices: MemoryObjectReceiveStream[tuple[int, int]], tell: Callable[..., Any]) -> None:
+    with notices:
+        async for done, whole in notices:
+            await tell(float(done), float(whole))
+
+
+class _Notices:
+    def __init__(self, send: MemoryObjectSendStream[tuple[int, int]]) -> None:
+        self._send = send
+        self._last = 0
+        self._next = 0.0
+
+    def report(self, done: int, whole: int) -> None:
+        from_thread.check_cancelled()
+        now = time.monotonic()
+        # The protocol requires increasing numbers.
+        if done <= self._last or (now < self._next and done < whole):
+            return
+        self._last, self._next = done, now + EVERY
+        from_thread.run_sync(self._put, done, whole)
+
+    def _put(self, done: int, whole: int) -> None:
+        """Queue a notice. If a slow client has not taken the last one, drop this one."""
+        if self._send.statistics().current_buffer_used == 0:
+            self._send.send_nowait((done, whole))
 
 
 def anything(context: Context) -> Access:

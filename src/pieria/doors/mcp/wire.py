@@ -1,4 +1,4 @@
-"""The layer between a client's streams and the server: it tracks which requests still need an answer.
+"""The layer between a client's streams and the server: it reads lines, and tracks which requests need an answer.
 
 A client that closes its side still gets pending answers for a moment. An invalid message gets an error. This layer does
 not know what messages mean.
@@ -6,10 +6,14 @@ not know what messages mean.
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from io import TextIOWrapper
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import anyio
 import mcp_types as types
@@ -17,10 +21,17 @@ from anyio.abc import TaskGroup
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from pieria.record.json_text import parsed
+
 LAST_ANSWERS = 1.2
 """Seconds that running calls get after the client closes its side."""
 
 CANCELLED = "notifications/cancelled"
+EXPECTED = "id: expected a text or a whole number"
+_SUSPECT = re.compile(r'"id"\s*:\s*(?:[^"\d\s-]|-?\d+[.eE])')
+"""Matches ids that may be wrong. Arguments may match too, so a matching line is parsed."""
+NO_MESSAGE = "[]\n"
+"""Replaces a request with a wrong id: the reader refuses it like any other invalid message."""
 
 
 class Wire:
@@ -140,3 +151,45 @@ class Answers(_Stream):
         """Send the item, and ignore a closed stream: no caller waits for it."""
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self.send(item)
+
+
+def is_misnumbered(text: str) -> bool:
+    """Return whether a message is a request whose id is neither a text nor a whole number."""
+    if _SUSPECT.search(text) is None:
+        return False
+    try:
+        message: Any = parsed(text)
+    except ValueError:
+        return False
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
+        return False
+    id = message["id"]
+    return isinstance(id, bool) or not isinstance(id, str | int)
+
+
+def refusal() -> str:
+    """Return the answer to such a request. It cannot repeat the request's id."""
+    error = {"code": -32600, "message": f"{EXPECTED}."}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+
+
+class Lines:
+    """A text file with `readline` only."""
+
+    def __init__(self, file: TextIOWrapper) -> None:
+        self._file = file
+
+    def readline(self) -> str:
+        line = self._file.readline()
+        return NO_MESSAGE if line and is_misnumbered(line) else line
+
+
+def stdin_lines() -> anyio.AsyncFile[str]:
+    """Return the protocol's stdin; other readers of descriptor 0 find it empty."""
+    own = os.dup(0)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    # Never close the descriptor: the thread that waits for the client may outlive the server.
+    file = TextIOWrapper(os.fdopen(own, "rb", closefd=False), encoding="utf-8", errors="replace")
+    return anyio.wrap_file(cast(TextIOWrapper, Lines(file)))

@@ -1,8 +1,12 @@
-"""Styles and scripts: read once, and named by a hash of their content so that browsers may cache them for ever."""
+"""Styles and scripts: read once, and named by a hash of their content so that browsers may cache them for ever.
+
+Also how answers are compressed, and the content security policy: files of this server only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gzip
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,12 +15,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pieria.doors.web import vendor
-from pieria.doors.web.compression import packed, sent
+from pieria.doors.web.vendor import listed
 
 HERE = Path(__file__).parent
 STATIC, PAGES = HERE / "static", HERE / "pages"
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
 FOR_EVER = "public, max-age=31536000, immutable"
+WORTH = 1_000
+"""Size in bytes below which compression saves nothing."""
+REFERRER = "same-origin"
+"""Other sites get no referrer. With none at all, browsers would send no origin with our own forms."""
+_BASE = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+)
 
 
 class Assets:
@@ -62,4 +79,35 @@ class Assets:
         return sent(request, content, KINDS[Path(name).suffix], headers, pack=_packed_once)
 
 
+def packed(content: bytes) -> bytes:
+    return gzip.compress(content, 6, mtime=0)
+
+
 _packed_once = lru_cache(maxsize=64)(packed)
+
+
+def sent(
+    request: Request,
+    content: bytes,
+    kind: str,
+    headers: Mapping[str, str],
+    status: int = 200,
+    pack: Callable[[bytes], bytes] = packed,
+) -> Response:
+    """Return the content, compressed if the client accepts it."""
+    varies = ", ".join(filter(None, (headers.get("Vary"), "Accept-Encoding")))
+    told = {**headers, "Vary": varies}
+    if len(content) >= WORTH and _takes_packed(request):
+        content, told = pack(content), {**told, "Content-Encoding": "gzip"}
+    return Response(content, status, told, media_type=kind)
+
+
+def _takes_packed(request: Request) -> bool:
+    named = [each.strip().lower().partition(";q=") for each in request.headers.get("accept-encoding", "").split(",")]
+    return any(name == "gzip" and quality not in ("0", "0.0") for name, _, quality in named)
+
+
+def policy(scripts: Collection[str] = ()) -> str:
+    """Return the policy for a page with these scripts. Styles that a script adds are allowed by their hash."""
+    hashes = [style for file in listed() if f"vendor/{file.name}" in scripts for style in file.styles]
+    return "; ".join((*_BASE, " ".join(("style-src 'self'", *(f"'{each}'" for each in hashes)))))

@@ -1,4 +1,4 @@
-"""Signed-in browsers: a token once, then a secret in a cookie that no script can read.
+"""Signed-in browsers: a token once, then a secret in a cookie that no script can read. Also readers' preferences.
 
 Entries live as long as the server. They hold only hashes of the token and the secret. A revoked or expired token ends
 its sign-ins.
@@ -11,7 +11,8 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 
 from pieria.doors.http.callers import Caller, Door
@@ -85,3 +86,29 @@ class Entries:
 def cookie_name(port: int | None) -> str:
     """Return the cookie's name. It holds the port, because browsers share cookies between all ports of a host."""
     return f"pieria-{port or 0}"
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """`name` is the name in forms and templates. The first of `values` is the default."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def cookie(self) -> str:
+        return f"pieria-{self.name}"
+
+    def of(self, told: str | None) -> str:
+        return told if told in self.values else self.values[0]
+
+
+LOOK = Preference("look", ("auto", "light", "dark"))
+KEYS = Preference("keys", ("on", "off"))
+"""Whether single characters are shortcuts: with dictation or a screen reader they could fire by accident."""
+CHOICES = (LOOK, KEYS)
+
+
+def preferred(cookies: Mapping[str, str]) -> Mapping[str, str]:
+    """Return each preference by its name."""
+    return {each.name: each.of(cookies.get(each.cookie)) for each in CHOICES}

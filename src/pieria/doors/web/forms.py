@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from pieria.doors.http.arguments import typed
 from pieria.doors.http.failures import Refused
+from pieria.doors.http.schemas import typed
 from pieria.errors import InputError
 
 FORM = "application/x-www-form-urlencoded"

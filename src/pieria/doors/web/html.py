@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from pieria.doors.web import figures, words
+from pieria.doors.web import words
 from pieria.doors.web.assets import PAGES, Assets
 from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
@@ -21,13 +21,13 @@ from pieria.record.time import micros
 
 TEMPLATES = Path(__file__).parent / "templates"
 TIMES: tuple[Callable[..., Markup], ...] = (
-    figures.moment,
-    figures.whole_moment,
-    figures.clock,
-    figures.day,
-    figures.since,
-    figures.until,
-    figures.timed,
+    words.moment,
+    words.whole_moment,
+    words.clock,
+    words.day,
+    words.since,
+    words.until,
+    words.timed,
 )
 """Filters of times: they write each time in the page's zone."""
 
@@ -48,13 +48,13 @@ class Templates:
             listed=listed,
             purpose=purpose,
             **{told.__name__: _in_its_zone(told) for told in TIMES},
-            share=figures.share,
-            number=figures.number,
-            ms=figures.milliseconds,
-            size=figures.size,
+            share=words.share,
+            number=words.number,
+            ms=words.milliseconds,
+            size=words.size,
             micros=micros,
         )
-        self._made.globals.update(assets=assets, counted=figures.counted, path_of=path_of)
+        self._made.globals.update(assets=assets, counted=words.counted, path_of=path_of)
 
     def whole(self, name: str, values: Mapping[str, Any]) -> str:
         return self._made.get_template(name).render(values, is_part=False)

@@ -9,9 +9,8 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pieria.doors.http.arguments import segment
 from pieria.doors.http.routes import EVENT_STREAM, caller_of, last_seen, streamed
-from pieria.doors.http.schemas import text
+from pieria.doors.http.schemas import segment, text
 from pieria.doors.http.service import Service
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
 from pieria.doors.web.tasks import FILES, Made, Task
@@ -47,10 +46,6 @@ def _shown(asked: Asked) -> Answer:
     return Shown("task.html", {"task": _task(asked), "files": FILES}, part="task")
 
 
-def _followed(asked: Asked) -> Answer:
-    return Sent(steps(_task(asked)), EVENT_STREAM)
-
-
 async def steps(task: Task) -> AsyncIterator[bytes]:
     """Yield an event for each progress, and one at the end."""
     told: tuple[int, int] | None = None
@@ -83,7 +78,7 @@ PAGE = Page(
     "A task started from a page",
     (
         View("GET task", _shown, _ID, ("id",)),
-        View("GET task/events", _followed, _ID, ("id",)),
+        View("GET task/events", lambda asked: Sent(steps(_task(asked)), EVENT_STREAM), _ID, ("id",)),
         View("GET task/file", _fetched, _ID, ("id",)),
     ),
 )

@@ -19,18 +19,17 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Scope
 
-from pieria.doors.http.arguments import segment
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failures import Refused, for_callers, headers_of, status_of
 from pieria.doors.http.limits import Rate
-from pieria.doors.http.resources import check_scope
-from pieria.doors.http.routes import caller_of
+from pieria.doors.http.routes import caller_of, check_scope
+from pieria.doors.http.schemas import segment
 from pieria.doors.http.service import Service
 from pieria.doors.web import html as rendering
 from pieria.doors.web import live as following
-from pieria.doors.web import policy, preferences, zones
-from pieria.doors.web.compression import sent
-from pieria.doors.web.entries import LASTS, Entries, cookie_name
+from pieria.doors.web import zones
+from pieria.doors.web.assets import REFERRER, policy, sent
+from pieria.doors.web.entries import CHOICES, LASTS, LOOK, Entries, cookie_name, preferred
 from pieria.doors.web.forms import SEAL, arguments, form_of
 from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
 from pieria.doors.web.pages import PAGES
@@ -235,8 +234,8 @@ class Site:
             # Refused callers get no form token: they may have asked under a false host name.
             "seal": None if visitor is None else self.entries.seal(_secret(request.scope)),
             "needs_token": self.entries.needs_token,
-            **preferences.preferred(_cookies(request.scope)),
-            "looks": preferences.LOOK.values,
+            **preferred(_cookies(request.scope)),
+            "looks": LOOK.values,
             "here": _to_load_again(request),
             "zone": reader,
             "reader": reader,
@@ -248,8 +247,8 @@ class Site:
         }
         headers = {
             "Vary": "HX-Request",
-            "Content-Security-Policy": policy.policy(page.scripts if page else ()),
-            "Referrer-Policy": policy.REFERRER,
+            "Content-Security-Policy": policy(page.scripts if page else ()),
+            "Referrer-Policy": REFERRER,
         }
         if shown.part is not None and _is_part(request):
             made = self._templates.part(shown.template, shown.part, around)
@@ -338,7 +337,7 @@ class Site:
     async def _preferring(self, request: Request) -> Response:
         fields = dict(await self._sealed(request, by_anybody=True))
         response = RedirectResponse(_own_path(fields.get("next")), 303)
-        for each in preferences.PREFERENCES:
+        for each in CHOICES:
             if each.name in fields:
                 kept = each.of(fields[each.name])
                 response.set_cookie(each.cookie, kept, YEAR, path="/", httponly=True, samesite="strict")

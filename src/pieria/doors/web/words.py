@@ -1,7 +1,8 @@
-"""Display of user text: always as plain text.
+"""Display of user text, times, numbers and sizes: always as plain text.
 
 Every piece is escaped before it is put between our tags; invisible and misleading characters are replaced by visible
-signs. Nothing here parses HTML or builds it by joining unescaped text.
+signs. Nothing here parses HTML or builds it by joining unescaped text. Times are in the page's zone; the full time is
+in the `title` attribute.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup, escape
 
+from pieria.doors.web.zones import EARLIEST, Zone
 from pieria.language.analyser import query_terms, spans
+from pieria.record.time import LATEST, iso
 
 CUT = 1_200
 """Characters shown of a text; a click opens the whole."""
@@ -30,15 +34,18 @@ _UNSEEN = re.compile(
     "]+"
 )
 ANY = "\N{REPLACEMENT CHARACTER}"
+INSTANT = timedelta(microseconds=1)
+MINUTES = len("2026-01-31 09:30")
+_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def words(text: str, asked: Collection[str] = (), limit: int | None = None) -> Markup:
     """Return the text, at most `limit` characters, with the terms in `asked` marked."""
     whole = text.replace("\r\n", "\n")
     shown = whole if limit is None else whole[:limit]
-    pieces = [_marked(part) if hit else _plain(part) for part, hit in _parted(shown, asked)] if asked else None
-    if pieces is None:
-        pieces = [_plain(shown)]
+    mark = Markup("<mark>{}</mark>")
+    parts = _parted(shown, asked) if asked else [(shown, False)]
+    pieces = [mark.format(_plain(part)) if hit else _plain(part) for part, hit in parts]
     if len(shown) < len(whole):
         pieces.append(Markup('<span class="cut" title="more follows">…</span>'))
     return Markup("").join(pieces)
@@ -71,10 +78,6 @@ def _places(text: str, asked: Collection[str]) -> Iterator[tuple[int, int]]:
             end = span.end
 
 
-def _marked(text: str) -> Markup:
-    return Markup("<mark>{}</mark>").format(_plain(text))
-
-
 def _plain(text: str) -> Markup:
     """Return the text escaped, with invisible characters shown by their codes."""
     pieces: list[Markup] = []
@@ -101,3 +104,97 @@ def _sign(unseen: str) -> Markup:
 def one_line(text: str, limit: int = 80, asked: Collection[str] = ()) -> Markup:
     """Return a title, a name or a tag on one line, cut and escaped."""
     return words(" ".join(text[: 8 * limit].split()), asked, limit)
+
+
+def moment(at: datetime | None, zone: Zone, now: datetime | None = None) -> Markup:
+    """Return a time such as `3 hours ago`, `yesterday`, `4 March` or `4 March 2024`."""
+    if at is None:
+        return Markup("")
+    read = now or datetime.now(UTC)
+    return timed(at, zone, _told(read - at, zone.at(at), zone.at(read)))
+
+
+def whole_moment(at: datetime | None, zone: Zone) -> Markup:
+    """Return a full time, such as `2026-03-04 12:00:00 +01:00 Europe/Berlin`."""
+    return Markup("") if at is None else timed(at, zone, zone.written(at))
+
+
+def clock(at: datetime, zone: Zone, note: str = "", seconds: bool = False) -> Markup:
+    """Return the time of day, such as `14:05`. `note` follows the full time in the title."""
+    return timed(at, zone, f"{zone.at(at):%H:%M:%S}" if seconds else f"{zone.at(at):%H:%M}", note)
+
+
+def day(at: datetime | None, zone: Zone) -> Markup:
+    return Markup("") if at is None else timed(at, zone, zone.day(at).isoformat())
+
+
+def since(at: datetime, zone: Zone) -> Markup:
+    """Return when a period begins: the day, with the time unless it is the start of the day."""
+    day = zone.day(at)
+    return timed(at, zone, day.isoformat() if at in (EARLIEST, zone.begin(day)) else _to_the_minute(at, zone))
+
+
+def until(at: datetime, zone: Zone) -> Markup:
+    """Return when a period ends: its last whole day, or the time of its end."""
+    is_whole = at > EARLIEST and at in (LATEST, zone.begin(zone.day(at)))
+    return timed(at, zone, zone.day(at - INSTANT).isoformat() if is_whole else _to_the_minute(at, zone))
+
+
+def timed(at: datetime, zone: Zone, told: str, note: str = "") -> Markup:
+    """Return a `time` element that shows `told`, with the ISO time for programs and the full time as its title."""
+    whole = zone.written(at) + (note and f", {note}")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso(at), whole, told)
+
+
+def _to_the_minute(at: datetime, zone: Zone) -> str:
+    return zone.at(at).isoformat(" ", "minutes")[:MINUTES]
+
+
+def _told(gone: timedelta, at: datetime, now: datetime) -> str:
+    """Return how long ago a time is; `at` and `now` give the calendar days, which need not last 24 hours."""
+    days = (now.date() - at.date()).days
+    if timedelta(0) <= gone and (gone < timedelta(days=1) or days == 0):
+        return _ago(int(gone.total_seconds()))
+    if timedelta(0) > gone > -timedelta(minutes=1):
+        return "just now"
+    if days == 1:
+        return "yesterday"
+    if timedelta(0) <= gone < timedelta(days=7):
+        return f"{days} days ago"
+    year = "" if at.year == now.year else f" {at.year:04}"
+    return f"{at.day} {at:%B}{year}"
+
+
+def _ago(seconds: int) -> str:
+    if seconds < 60:
+        return "just now"
+    number, unit = (seconds // 60, "minute") if seconds < 3600 else (seconds // 3600, "hour")
+    return f"{number} {unit}{'s' * (number != 1)} ago"
+
+
+def share(value: float | None) -> str:
+    """Return a number from 0 to 1 as a percentage."""
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:.1f} ms" if value < 10 else f"{value:.0f} ms" if value < 10_000 else f"{value / 1000:.1f} s"
+
+
+def size(octets: float | None) -> str:
+    if octets is None:
+        return "–"
+    for unit in _UNITS:
+        if abs(octets) < 1000 or unit == _UNITS[-1]:
+            break
+        octets /= 1000
+    return f"{octets:.0f} {unit}" if unit == "B" else f"{octets:.1f} {unit}"
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Return a count with its noun: `1 memory`, `2 memories`."""
+    return f"{number(count)} {one if count == 1 else several or one + 's'}"

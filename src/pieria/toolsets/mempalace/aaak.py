@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pieria.errors import InputError
+from pieria.language.analyser import terms
+from pieria.language.analyser.stopwords import STOP_WORDS
+from pieria.language.entities import entities
+from pieria.language.sentences import sentences
 
 CODE = re.compile(r"[A-Z0-9]{2,6}")
 EMPTY = "-"
@@ -15,6 +20,31 @@ _MARKED = re.compile(r"[|+_=>(\"\-:@\\]")
 _BREAKS = {"\n": "n", "\r": "r"}
 _WRITTEN = {letter: mark for mark, letter in _BREAKS.items()}
 _TIME = re.compile(r" \((?P<since>[\w:.+\\-]*?)(?P<until>\.\.[\w:.+\\-]+)?\)$")
+MOST = 3
+LONGEST = 80
+CODE_LETTERS = 3
+FLAGS = {
+    "DECISION": "decided|chose|chosen|agreed|switched|instead",
+    "ORIGIN": "began|started|created|founded|first",
+    "CORE": "always|never|principle|must|rule",
+    "PIVOT": "realised|realized|turned out|breakthrough|suddenly|discovered",
+    "TECHNICAL": "api|server|database|deploy|deployed|code|bug|schema|token|port",
+    "SENSITIVE": "secret|private|confidential|diagnosis|salary",
+}
+FEELINGS = {
+    "joy": "happy|glad|joy|delighted",
+    "fear": "afraid|scared|fear",
+    "hope": "hope|hopes|hoping|hopeful",
+    "doubt": "doubt|unsure|uncertain",
+    "relief": "relieved|relief",
+    "anger": "angry|furious|annoyed",
+    "grief": "grief|mourning|sad",
+    "worry": "worried|worry|anxious",
+    "pride": "proud|pride",
+    "love": "love|loves|loved",
+    "surprise": "surprised|surprise|amazed",
+}
+_CUES = {name: re.compile(rf"\b(?:{cues})\b", re.IGNORECASE) for name, cues in {**FLAGS, **FEELINGS}.items()}
 
 
 class Legend(NamedTuple):
@@ -71,7 +101,7 @@ def _written(line: Line) -> str:
             raise InputError("code", "2 to 6 capitals or digits", line.code)
         return f"{line.code}={_needed(line.name, 'name')}"
     if isinstance(line, Header):
-        return "@" + _fields([_field(part) for part in line])
+        return "@" + _fields([_needed(part, "field") if part else EMPTY for part in line])
     if isinstance(line, Relation):
         said = ">".join(_needed(part, "relation") for part in line[:3])
         return said + _when(line)
@@ -123,10 +153,6 @@ def _needed(text: str, parameter: str) -> str:
     if not text.strip() or text != text.strip():
         raise InputError(parameter, "a text without space around it", text)
     return _plain(text)
-
-
-def _field(text: str) -> str:
-    return _needed(text, "field") if text else EMPTY
 
 
 def _plain(text: str) -> str:
@@ -215,3 +241,46 @@ def _unmarked(text: str) -> str:
         return chr(int(found[1], 16)) if found[1] else _WRITTEN.get(found[2], found[2])
 
     return re.sub(r"\\(?:u([0-9a-f]{4})|(.))", plain, text)
+
+
+def brief(text: str, names: Mapping[str, str] | None = None, stars: int = 0) -> tuple[list[Legend], Entry]:
+    """Return an entry for the text, and the legend of its codes. `names` maps names to known codes."""
+    known = {name.casefold(): code for name, code in (names or {}).items()}
+    named = Counter(found.name for found in entities(text) if found.kind in ("name", "acronym"))
+    legend: dict[str, str] = {}
+    for name, _ in named.most_common(MOST):
+        code = known.get(name.casefold()) or _code(name, legend)
+        if code:
+            legend[code] = name
+    return [Legend(code, name) for code, name in legend.items()], Entry(
+        codes=tuple(legend),
+        topics=_topics(text),
+        words=_key_words(text),
+        stars=stars,
+        feelings=_said(text, FEELINGS),
+        flags=_said(text, FLAGS),
+    )
+
+
+def _code(name: str, taken: Mapping[str, str]) -> str | None:
+    letters = "".join(each for each in name.upper() if each.isascii() and each.isalnum())
+    for length in range(CODE_LETTERS, len(letters) + 1):
+        if letters[:length] not in taken and length <= 2 * CODE_LETTERS:
+            return letters[:length]
+    return None
+
+
+def _topics(text: str) -> tuple[tuple[str, ...], ...]:
+    counted = Counter(term for term in terms(text) if term.isalnum() and not term.isdigit() and term not in STOP_WORDS)
+    return tuple((term,) for term, _ in counted.most_common(MOST))
+
+
+def _key_words(text: str) -> str:
+    """Return the sentence with most cues; among equals, the shortest."""
+    spoken = [" ".join(text[found.start : found.end].split()) for found in sentences(text)]
+    best = max(spoken, key=lambda each: (len(_said(each, {**FLAGS, **FEELINGS})), -len(each)), default="")
+    return best if len(best) <= LONGEST else best[:LONGEST].rsplit(" ", 1)[0]
+
+
+def _said(text: str, cues: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in cues if _CUES[name].search(text))[:MOST]

@@ -1,4 +1,4 @@
-"""The tools for drawers: file, open, list, update and erase. A drawer keeps its text verbatim and in one piece."""
+"""The tools for drawers and the diary. A drawer keeps its text verbatim and in one piece."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.ids import new_id
 from pieria.record.memory import LISTED_KINDS, Memory
+from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.halls import hall_by, hall_of, type_of, types_of
 from pieria.toolsets.mempalace.words import (
     alike,
     as_it_is,
     basename,
     filed_within,
+    hall_by,
+    hall_of,
     metadata,
     name,
     named,
@@ -25,9 +27,11 @@ from pieria.toolsets.mempalace.words import (
     place_filter,
     preview,
     stamp,
+    type_of,
+    types_of,
 )
 
-KIND = "drawer"
+DRAWER = "drawer"
 SPELLINGS = 100
 """How many ids to try if drawers of the same text and room were deleted or changed."""
 SOURCES = 5
@@ -36,6 +40,8 @@ PUT_AWAY = ("archived", "invalid", "removed")
 SHOWN = 100
 """How many drawers a reply lists before they are erased."""
 PAGE = 1_000
+KIND, ROOM, GENERAL = "diary", "diary", "general"
+DAY = len("2026-01-31")
 
 
 def add_drawer(
@@ -224,7 +230,7 @@ def _filed(
     wing, room = where.split("/")
     id = recipe(wing, room, content)
     given: dict[str, Any] = {
-        "kind": KIND,
+        "kind": DRAWER,
         "place": where,
         # Drawers filed in one room are read in sequence, like the turns of a conversation.
         "session": where,
@@ -238,15 +244,11 @@ def _filed(
         if held:
             return held[0], False
         try:
-            return bank.remember(content, id=_numbered(id, number), **given), True
+            return bank.remember(content, id=id if number == 1 else f"{id}_{number}", **given), True
         except ConflictError:
             # The id belongs to a deleted or changed drawer, or another caller just filed the same.
             continue
     return bank.remember(content, id=f"{id}_{new_id()}", **given), True
-
-
-def _numbered(id: str, number: int) -> str:
-    return id if number == 1 else f"{id}_{number}"
 
 
 def _kept(given: str | None, before: str, parameter: str) -> str:
@@ -256,7 +258,7 @@ def _kept(given: str | None, before: str, parameter: str) -> str:
 def _follows(before: Memory, content: str | None) -> str | None:
     """Return the hall for new content. A hall chosen by hand stays; a derived one is derived again."""
     hall = hall_of(before)
-    return hall_by(content) if content is not None and before.kind == KIND and hall == hall_by(before.text) else hall
+    return hall_by(content) if content is not None and before.kind == DRAWER and hall == hall_by(before.text) else hall
 
 
 def _updated(before: Memory, after: Memory) -> list[str]:
@@ -325,3 +327,70 @@ def _row(memory: Memory) -> dict[str, Any]:
         "filed_at": stamp(memory.at),
         "metadata": metadata(memory),
     }
+
+
+def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str, Any]:
+    agent = _agent(agent_name)
+    about = name(topic, "topic")
+    kept = call.bank.remember(
+        entry,
+        kind=KIND,
+        place=f"{_wing(agent)}/{ROOM}",
+        author=agent,
+        author_type="agent",
+        entities=named(entry),
+        body={"topic": about, "type": KIND},
+    )
+    return {
+        "entry_id": kept.id,
+        "agent": agent,
+        "topic": about,
+        "timestamp": stamp(kept.at),
+        "wing": kept.wing,
+        "chunks": 1,
+    }
+
+
+def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
+    bank = call.bank
+    agent = _agent(agent_name)
+    shelves = _shelves(agent)
+    held = {entry.id: entry for shelf in shelves for entry in bank.list(limit=last_n, kinds=KIND, **shelf)}
+    found = sorted(held.values(), key=lambda entry: (entry.at, entry.row), reverse=True)[:last_n]
+    entries = [
+        {
+            "entry_id": entry.id,
+            "date": iso(entry.at)[:DAY],
+            "timestamp": iso(entry.at),
+            "topic": entry.body.get("topic", GENERAL),
+            "content": entry.text,
+        }
+        for entry in found
+    ]
+    told = {
+        "agent": agent,
+        "entries": entries,
+        "total": _total(bank, shelves),
+        "showing": len(entries),
+    }
+    return told if entries else {**told, "message": f"{agent} has no diary entries yet."}
+
+
+def _shelves(agent: str) -> list[dict[str, Any]]:
+    """Return the filters for an agent's entries: its diary, and entries it signed elsewhere."""
+    return [{"place": f"{_wing(agent)}/{ROOM}"}, {"author": agent}]
+
+
+def _total(bank: Bank, shelves: list[dict[str, Any]]) -> int:
+    place, author = shelves
+    on_each: int = sum(bank.count(kinds=KIND, **shelf) for shelf in shelves)
+    on_both: int = bank.count(kinds=KIND, **place, **author)
+    return on_each - on_both
+
+
+def _agent(given: str) -> str:
+    return name(given, "agent_name").lower()
+
+
+def _wing(agent: str) -> str:
+    return f"wing_{agent.replace(' ', '_')}"

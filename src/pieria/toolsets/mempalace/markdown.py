@@ -1,4 +1,4 @@
-"""The palace as Markdown: a folder per wing, a file per room, every drawer verbatim."""
+"""The palace as Markdown files, and drawers whose source file is gone. Only files in allowed folders are touched."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from unicodedata import category, normalize
 
 from pieria.bank import Bank
-from pieria.errors import InputError, StorageError
+from pieria.bank.capture.sources import GONE
+from pieria.errors import InputError, NotFoundError, StorageError
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.drawers import every
-from pieria.toolsets.mempalace.halls import hall_of
-from pieria.toolsets.mempalace.words import basename, no_such_place, place_filter, split, stamp
+from pieria.toolsets.mempalace.drawers import SHOWN, every
+from pieria.toolsets.mempalace.words import basename, hall_of, no_such_place, place_filter, preview, split, stamp
 
 INDEX = "README.md"
 SAFE = " .'-_"
@@ -123,3 +123,53 @@ def _index(bank: Bank, files: dict[str, Path]) -> Iterator[str]:
 def _line(text: str) -> str:
     """Return the text on one line, with Markdown characters escaped."""
     return re.sub(r"([\\`*\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | None = None) -> dict[str, Any]:
+    bank, place = call.bank, place_filter(wing, None)
+    folder = call.host.paths.allowed(project_dir, "project_dir") if project_dir else None
+    sources = bank.count(by="source", place=place)
+    files = {source: _is_there(call, source, folder) for source in sources}
+    missing = sorted(source for source, is_there in files.items() if is_there is False)
+    gone = [memory for source in missing for memory in every(bank, place=place, source=source)]
+    told = {
+        "dry_run": dry_run,
+        "sources": len(files),
+        "missing_sources": missing,
+        "unchecked": sum(number for source, number in sources.items() if files[source] is None),
+        "removed": 0 if dry_run else sum(_taken_out(bank, memory) for memory in gone),
+        "count": len(gone),
+        "drawers": [
+            {"drawer_id": one.id, "wing": one.wing, "room": one.room, "content_preview": preview(one.text)}
+            for one in gone[:SHOWN]
+        ],
+        "more": max(0, len(gone) - SHOWN),
+    }
+    why = None if sources else no_such_place(bank, wing, None)
+    return {**told, "hint": why} if why else told
+
+
+def _taken_out(bank: Bank, memory: Memory) -> bool:
+    """Remove the memory. Return False if another caller already did."""
+    try:
+        bank.remove(memory.id, reason=GONE)
+    except NotFoundError:
+        return False
+    return True
+
+
+def _is_there(call: Call, source: str, folder: Path | None) -> bool | None:
+    """Return whether the source exists; None if it is no file this caller may check."""
+    if not Path(source).is_absolute():
+        return None
+    try:
+        path = call.host.paths.allowed(source, "source_file")
+    except InputError:
+        return None
+    if folder is not None and not path.is_relative_to(folder):
+        return None
+    try:
+        # If the parent folder is missing, the drive may be unmounted.
+        return path.exists() if path.parent.exists() or folder is not None else None
+    except OSError:
+        return None

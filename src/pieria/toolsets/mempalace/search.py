@@ -1,16 +1,28 @@
-"""The tools `search` and `check_duplicate`."""
+"""The tools that search, give an overview, and tell what hooks saved."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from importlib.resources import files
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.language.sentences import sentences
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import source_of
-from pieria.toolsets.mempalace.halls import hall_of, types_of
-from pieria.toolsets.mempalace.words import basename, filed_within, no_such_place, place_filter, preview, stamp
+from pieria.toolsets.mempalace.words import (
+    basename,
+    filed_within,
+    hall_of,
+    most_first,
+    no_such_place,
+    place_filter,
+    preview,
+    split,
+    stamp,
+    types_of,
+)
 
 LONGEST = 8_000
 """Longest drawer shown in full, in characters. Of a longer one, a passage is shown."""
@@ -23,6 +35,23 @@ PROMPT = 500
 """Queries longer than this, in characters, count as a whole prompt."""
 ASKING = ("?", "？", "؟", "⸮")
 MEANING, WORDS = "meaning", "words"
+SHOWN = 100
+"""How many rooms `status` lists, the fullest first, to keep the reply short."""
+PROTOCOL = (
+    "1. Call mempalace_status when you begin. "
+    "2. Before you answer about a person, a project or the past, look it up: mempalace_search for what was said,"
+    " mempalace_kg_query for relations, mempalace_diary_read for your own work. Begin with a small limit; widen it or"
+    " drop a filter only if that falls short. Where nothing fits, say so; never guess. "
+    "3. File what will matter later word for word with mempalace_add_drawer, one thing a drawer. "
+    "4. Facts: mempalace_kg_supersede when a value changes, mempalace_kg_invalidate when it ends, mempalace_kg_add for"
+    " one more. "
+    "5. End with mempalace_diary_write: what happened, what you learnt, what comes next."
+)
+AAAK = (
+    "AAAK is a short notation for diary entries. Line by line: MAY=Maya names a code; @wing|room|date|title says where"
+    " and when; MAY+OMR|topics_with_bars|\"key words\"|***|emotions|FLAGS is an entry, stars 1 to 5 for importance,"
+    " a dash for what is empty; A>relation>B (2026-01-10) is a relation. mempalace_get_aaak_spec has it all."
+)  # fmt: skip
 
 
 def search(
@@ -160,3 +189,112 @@ def _warnings(query: str, found: Any) -> list[str]:
     if embedding.get("pending"):
         said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
     return said
+
+
+def status(call: Call) -> dict[str, Any]:
+    counts = call.bank.places.counts()
+    rooms = most_first(_by_room(counts))
+    told = {
+        "total_drawers": sum(counts.values()),
+        "wings": most_first(_by_wing(counts)),
+        "rooms": dict(list(rooms.items())[:SHOWN]),
+        "protocol": PROTOCOL,
+        "aaak_dialect": AAAK,
+    }
+    if len(rooms) > SHOWN:
+        told["rooms_left_out"] = len(rooms) - SHOWN
+        told["hint"] = "mempalace_list_rooms shows every room."
+    return told
+
+
+def list_wings(call: Call) -> dict[str, Any]:
+    return {"wings": most_first(_by_wing(call.bank.places.counts()))}
+
+
+def list_rooms(call: Call, wing: str | None = None) -> dict[str, Any]:
+    wanted = place_filter(wing, None)
+    counts = call.bank.places.counts()
+    if wanted is not None:
+        counts = {place: number for place, number in counts.items() if split(place)[0] == wanted}
+    told = {"wing": wanted or "all", "rooms": most_first(_by_room(counts))}
+    return told if counts else {**told, "hint": no_such_place(call.bank, wanted, None) or "Nothing is filed yet."}
+
+
+def get_taxonomy(call: Call) -> dict[str, Any]:
+    return {"taxonomy": taxonomy(call.bank)}
+
+
+def taxonomy(bank: Bank) -> dict[str, dict[str, int]]:
+    tree: dict[str, dict[str, int]] = {}
+    for place, number in bank.places.counts().items():
+        wing, room = split(place)
+        tree.setdefault(wing, {})[room] = number
+    return tree
+
+
+def get_aaak_spec(call: Call) -> dict[str, Any]:
+    return {"aaak_spec": (files(__package__) / "aaak.md").read_text("utf-8")}
+
+
+def _by_wing(counts: dict[str, int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for place, number in counts.items():
+        found[split(place)[0]] += number
+    return found
+
+
+def _by_room(counts: dict[str, int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for place, number in counts.items():
+        found[split(place)[1]] += number
+    return found
+
+
+def hook_settings(call: Call, silent_save: bool | None = None, desktop_toast: bool | None = None) -> dict[str, Any]:
+    hooks = call.bank.hooks
+    given = {"silent_save": silent_save, "desktop_toast": desktop_toast}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    before = hooks.settings().as_dict()
+    held = (hooks.set(**wanted) if wanted else hooks.settings()).as_dict()
+    changed = [f"{name}: {str(before[name]).lower()} → {str(value).lower()}" for name, value in held.items()
+               if value != before[name]]  # fmt: skip
+    return {**held, "settings": held, **({"updated": changed} if wanted else {})}
+
+
+def memories_filed_away(call: Call) -> dict[str, Any]:
+    last = call.bank.hooks.last()
+    if last is None:
+        message = "No hook has saved this palace yet."
+        return {
+            "filed": False,
+            "message_count": 0,
+            "timestamp": None,
+            "status": "quiet",
+            "message": message,
+            "count": 0,
+        }
+    return {
+        "filed": True,
+        "message_count": last.messages,
+        "timestamp": last.at,
+        "status": "ok",
+        "message": f"{last.messages:,} messages were saved at {last.at}.",
+        "count": last.messages,
+    }
+
+
+def reconnect(call: Call) -> dict[str, Any]:
+    """Report the palace's state. There is no connection to renew: every call reads committed data."""
+    bank = call.bank
+    embedding = bank.recall("").plan["embedding"]
+    # An empty palace has no vectors yet; that is no fault.
+    by_meaning = embedding["usable"] or ("model" in embedding and "note" not in embedding)
+    told: dict[str, Any] = {
+        "message": "Every call reads the current palace, so there was nothing to reconnect.",
+        "drawers": sum(bank.places.counts().values()),
+        "vector_disabled": not by_meaning,
+        "pending": embedding.get("pending", 0),
+    }
+    if not by_meaning:
+        told["vector_disabled_reason"] = str(embedding["note"])
+    return told

@@ -40,7 +40,10 @@ def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) 
             candidates = candidates or _spelt_alike(bank, entity)
             told = {"candidates": candidates[:CANDIDATES]} if candidates else {}
     known_as = _names_of(bank, name)
-    rows = [{"direction": _direction(fact, known_as), **_told(bank, fact)} for fact in found]
+    rows = [
+        {"direction": "outgoing" if folded(fact.subject) in known_as else "incoming", **_told(bank, fact)}
+        for fact in found
+    ]
     rows.sort(key=lambda row: row["direction"] == "incoming")
     now = bank.clock()
     return {
@@ -76,7 +79,8 @@ def kg_add(
         predicate,
         object,
         valid_from=valid_from or None,
-        valid_until=_beginning(valid_to),
+        # A bare day means its start, as when a fact is ended.
+        valid_until=iso(instant(valid_to, "valid_to")) if valid_to else None,
         source=(source_closet or "").strip() or None,
         memory=drawer_id,
     )
@@ -193,11 +197,6 @@ def _day(moment: Any) -> str | None:
     return written[:DAY] if moment.timetz().replace(tzinfo=None) == time() else written
 
 
-def _beginning(valid_to: str | None) -> str | None:
-    """Return the time in full. A bare day means its start, as when a fact is ended."""
-    return iso(instant(valid_to, "valid_to")) if valid_to else None
-
-
 def _all(bank: Bank, subject: str, predicate: str, object: str | None = None) -> dict[str, Fact]:
     """Return the facts by id, including ended ones."""
     return {fact.id: fact for fact in bank.facts.query(subject, predicate, object, history=True)}
@@ -213,10 +212,6 @@ def _overlap(one: Fact, other: Fact) -> bool:
         return end is not None and begin is not None and end <= begin
 
     return not before(one.valid_until, other.valid_from) and not before(other.valid_until, one.valid_from)
-
-
-def _direction(fact: Fact, known_as: set[str]) -> str:
-    return "outgoing" if folded(fact.subject) in known_as else "incoming"
 
 
 def _names_of(bank: Bank, name: str) -> set[str]:

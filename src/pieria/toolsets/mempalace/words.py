@@ -1,22 +1,57 @@
-"""Translate between the palace's names and the bank's."""
+"""Translate between the palace's names and the bank's, halls included.
+
+Reads return the value, writes add `success`, errors carry a sentence. A single cue for a hall is not certain. Leave out
+cues that mean something else in another of these languages, such as French `hier`, German for here.
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from difflib import get_close_matches
+from importlib.resources import files
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 from unicodedata import category
 
 from pieria.bank import Bank
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import AccessError, InputError, NotFoundError, PieriaError
 from pieria.language.entities import entities
+from pieria.language.standing_rules import standing
 from pieria.record.memory import Memory
 from pieria.record.time import instant, iso
-from pieria.toolsets.mempalace.halls import hall_of
+from pieria.toolsets.host import Call
+from pieria.toolsets.registry import Access, Tool
+from pieria.toolsets.validation import violations
 
+CUES: Mapping[str, re.Pattern[str]] = {
+    hall: re.compile(rf"(?<!\w)(?:{cues['spaced']})(?!\w)|{cues['unspaced']}", re.VERBOSE | re.IGNORECASE)
+    for hall, cues in tomllib.loads((files(__package__) / "cues.toml").read_text("utf-8")).items()
+}
+
+
+FACTS = "hall_facts"
+TYPES = MappingProxyType(
+    {
+        FACTS: ("fact", "note", "observation", "drawer", "turn", "summary", "semantic"),
+        "hall_decisions": ("decision",),
+        "hall_events": ("event", "change", "feature", "refactor", "session", "episodic"),
+        "hall_discoveries": ("discovery", "bugfix"),
+        "hall_preferences": ("preference",),
+        "hall_advice": ("advice", "procedural"),
+        "hall_diary": ("diary",),
+    }
+)
+"""The types and kinds of each hall. New drawers get the first one."""
+HALLS = MappingProxyType({type: hall for hall, types in TYPES.items() for type in types})
+
+_SPOKEN = MappingProxyType({"rule": "hall_advice", "preference": "hall_preferences"})
+READ = 3_000
+"""How many characters of a text are read to choose its hall."""
 NAME_LENGTH = 128
 FORBIDDEN = ("/", "\\", "..")
 UNWRITTEN = ("Cc", "Cs", "Zl", "Zp")
@@ -24,6 +59,36 @@ UNWRITTEN = ("Cc", "Cs", "Zl", "Zp")
 NAMED = 50
 PREVIEW = 200
 OFFERED = 5
+RECONNECT = "mempalace_reconnect"
+"""A read that reports `success`. For a missing palace it also gives `drawers` and `vector_disabled`."""
+FINDS = {"mempalace_search": "results", "mempalace_check_duplicate": "matches"}
+"""The result list of a tool; an error reply has it as well, because clients read it."""
+
+
+def hall_by(text: str) -> str:
+    """Return the hall that the text's words point to; facts if none do."""
+    begin = text[:READ]
+    laid_down = {rule.kind for rule in standing(begin)}
+    for kind, hall in _SPOKEN.items():
+        if kind in laid_down:
+            return hall
+    worth = {hall: len({found[0].casefold() for found in cue.finditer(begin)}) for hall, cue in CUES.items()}
+    best = max(worth, key=lambda hall: worth[hall])
+    return best if worth[best] else FACTS
+
+
+def hall_of(memory: Memory) -> str | None:
+    """Return the memory's hall; None if the palace does not know its type."""
+    type = memory.body.get("type")
+    return HALLS.get(type if isinstance(type, str) else memory.kind)
+
+
+def type_of(hall: str) -> str:
+    return TYPES[hall][0]
+
+
+def types_of(hall: str) -> list[str]:
+    return list(TYPES[hall])
 
 
 def name(value: str, parameter: str) -> str:
@@ -195,3 +260,28 @@ def no_such_room(wanted: str, known: Iterable[str]) -> NotFoundError:
 
 def most_first(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def succeeded(call: Call, value: Any) -> Any:
+    return {"success": True, **value} if _says_success(call.tool) else value
+
+
+def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
+    told: dict[str, Any] = {"success": False} if _says_success(tool) else {}
+    told |= {"error": error.message, "error_class": error.code, "hint": error.hint, "retryable": error.retryable}
+    if isinstance(error, AccessError):
+        told["reason"] = error.reason
+    found = violations(error)
+    if found:
+        told["violations"] = found
+    if tool.name == RECONNECT:
+        told["message"] = error.message
+        if isinstance(error, NotFoundError):
+            told |= {"drawers": 0, "vector_disabled": False}
+    if tool.name in FINDS:
+        told[FINDS[tool.name]] = []
+    return told
+
+
+def _says_success(tool: Tool) -> bool:
+    return tool.access is not Access.read or tool.name == RECONNECT

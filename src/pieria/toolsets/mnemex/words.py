@@ -1,21 +1,27 @@
-"""Translate between Mnemex's names and the bank's."""
+"""Translate between Mnemex's names and the bank's. A reply has `success` always, and `message` in errors."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.errors import ConflictError, NotFoundError
+from pieria.errors import AccessError, ConflictError, NotFoundError, PieriaError
 from pieria.record.memory import Memory
+from pieria.toolsets.call import Spoken
+from pieria.toolsets.host import Call
+from pieria.toolsets.registry import Tool
+from pieria.toolsets.validation import violations
 
 SECOND = 1_000_000
 SCORE_DIGITS, AGE_DIGITS = 4, 1
 FLAGGED = "secret:"
 _OTHER = re.compile(r"[^\w/-]+")
 _REPEATED = re.compile(r"([_/-])\1+")
+WHERE = {"memory": "search_memory returns the ids.", "cluster": "cluster_memories returns the ids."}
 
 
 def tag(given: str) -> str:
@@ -79,3 +85,32 @@ def warned(memory: Memory, more: Iterable[str] = ()) -> Mapping[str, Any]:
         said.append("Parts marked <private> were left out.")
     said += more
     return {"warnings": said} if said else {}
+
+
+class RefusedError(ConflictError):
+    """The request does not meet the tool's criteria; `told` is extra content for the reply."""
+
+    def __init__(self, message: str, ids: tuple[str, ...], *, hint: str | None = None, **told: Any) -> None:
+        self.told = told
+        super().__init__(message, ids=ids, hint=hint)
+
+
+def succeeded(call: Call, value: Any) -> Any:
+    if isinstance(value, Spoken):
+        return replace(value, value={"success": True, **value.value})
+    return {"success": True, **value}
+
+
+def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
+    told = {"success": False, "message": str(error), "code": error.code, "hint": error.hint}
+    if isinstance(error, NotFoundError) and error.resource in WHERE:
+        told["message"] = f"{error.resource.capitalize()} not found: {error.id}"
+        told["hint"] = error.hint if "purged" in str(error.hint) else WHERE[error.resource]
+    if isinstance(error, AccessError):
+        told["reason"] = error.reason
+    if error.retryable:
+        told["retryable"] = True
+    if isinstance(error, RefusedError):
+        told |= error.told
+    found = violations(error)
+    return {**told, "violations": found} if found else told

@@ -16,7 +16,6 @@ from pieria.bank.transfer.incoming import taken_in
 from pieria.errors import TransferError
 from pieria.record.json_text import parsed
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemosyne.counts import SUMMARY
 from pieria.toolsets.mnemosyne.original import (
     FACTS,
     IMPORTED,
@@ -30,6 +29,7 @@ from pieria.toolsets.mnemosyne.original import (
     is_original,
     version_of,
 )
+from pieria.toolsets.mnemosyne.upkeep import SUMMARY
 from pieria.toolsets.mnemosyne.words import here
 
 if TYPE_CHECKING:

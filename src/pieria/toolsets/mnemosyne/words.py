@@ -1,15 +1,22 @@
-"""Translate between the original's names and the bank's."""
+"""Translate between the original's names and the bank's.
+
+A reply is an object with `status`, and `error` if the call failed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.errors import NotFoundError, PieriaError
 from pieria.record.fact import Fact
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
+from pieria.toolsets.registry import Tool
+from pieria.toolsets.validation import violations
 
 SCOPES = {"session": "session", "global": "bank"}
 SCOPE_WORDS = {"session": "session", "bank": "global", "user": "user"}
@@ -18,6 +25,12 @@ VERACITIES = ("stated", "inferred", "tool", "imported", "unknown")
 WRITTEN_BY = {"human": "stated", "agent": "inferred", "system": "tool"}
 LONGEST = 8_000
 """Longest text in a reply, in characters; a longer one is cut, with `truncated` and `length`."""
+_MISSING = {
+    "mnemosyne_forget": "not_found",
+    "mnemosyne_update": "not_found",
+    "mnemosyne_invalidate": "memory_not_found",
+}
+"""Statuses for a missing memory; agents know them from the original."""
 
 
 def veracity(memory: Memory) -> str:
@@ -75,3 +88,17 @@ def triple(fact: Fact) -> dict[str, Any]:
 def here(call: Call, bank: Bank) -> dict[str, Any]:
     """Return the bank and session of an answer."""
     return {"bank": bank.name, "session": call.host.session}
+
+
+def succeeded(call: Call, value: dict[str, Any]) -> dict[str, Any]:
+    return value
+
+
+def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
+    # `violations` already holds all of `errors`, and the first error as well.
+    shown = {name: value for name, value in error.as_dict().items() if name != "errors"}
+    told: dict[str, Any] = {"status": "error", "error": {**shown, "violations": violations(error)}}
+    if isinstance(error, NotFoundError) and error.resource == "memory" and tool.name in _MISSING:
+        told["status"] = _MISSING[tool.name]
+        told["memory_id"] = arguments.get("memory_id")
+    return told

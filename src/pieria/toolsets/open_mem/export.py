@@ -14,12 +14,19 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.open_mem.envelope import Answer, answer
-from pieria.toolsets.open_mem.import_plan import Here, Plan, planned
-from pieria.toolsets.open_mem.lines import taken_in
-from pieria.toolsets.open_mem.payload import VERSION, WRITER, lineages, memories, observation, summary
-from pieria.toolsets.open_mem.payload_reader import Incoming, read
-from pieria.toolsets.open_mem.words import OBSERVED, PROJECT, SUMMARY, USER, Screened, asked_types, own_scope
+from pieria.toolsets.open_mem.import_plan import Here, Plan, planned, taken_in
+from pieria.toolsets.open_mem.payload import VERSION, WRITER, Incoming, lineages, memories, observation, read, summary
+from pieria.toolsets.open_mem.words import (
+    OBSERVED,
+    PROJECT,
+    SUMMARY,
+    USER,
+    Answer,
+    Screened,
+    answer,
+    asked_types,
+    own_scope,
+)
 
 STANDING = ("invalid", "archived")
 SHOWN = 10

@@ -1,4 +1,4 @@
-"""The tool `find`: short hits, with snippets, scores and relations on request."""
+"""The tools `find`, `get` and `help`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from pieria.errors import ConflictError, NotFoundError
 from pieria.language.analyser import STOP_WORDS, spans, terms
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import Memory
-from pieria.record.time import iso
+from pieria.record.time import is_over, iso
+from pieria.toolsets.call import doubts
 from pieria.toolsets.host import Call
-from pieria.toolsets.open_mem.envelope import Answer, answer
+from pieria.toolsets.open_mem.history import Lineage
 from pieria.toolsets.open_mem.words import (
+    ARCHIVED,
     PROJECT,
+    TYPES,
     USER,
+    Answer,
+    answer,
     asked_types,
     brief,
     scope_of,
@@ -23,12 +28,24 @@ from pieria.toolsets.open_mem.words import (
     tokens_of,
     type_of,
 )
+from pieria.toolsets.registry import Access, Tool, toolset_in
 
 EVERYTHING = "all"
 SCOPES: dict[str, tuple[str, ...] | None] = {PROJECT: ("session", "bank"), USER: ("user",), EVERYTHING: None}
 MARK = "**"
 DIGITS, FEW = 6, 3
 RELATIONS = 10
+PACKAGE = __name__.rpartition(".")[0]
+BEGIN = (
+    "Look before you act: mem-find (short hits), mem-history (its neighbours in time), "
+    "mem-get (full text of the few that matter)."
+)
+TYPED = f"Types: {', '.join(TYPES)}. One thing each, with its reason and files; no small talk."
+CHANGING = (
+    "Revise what is no longer right, with the reason; remove what should never have been kept. "
+    "Put private text between <private> and </private>; keys and passwords are removed automatically."
+)
+LOCKED = "Nothing can be changed here."
 
 
 def find(
@@ -60,7 +77,7 @@ def find(
     warnings = [
         *_out_of_reach(call, scope),
         *_degraded(query, found.plan.get("embedding", {})),
-        *_doubts(found),
+        *doubts(found),
     ]
     return answer(
         call,
@@ -145,7 +162,75 @@ def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _doubts(found: Any) -> list[str]:
-    if found and found.is_doubtful:
-        return ["confidence: these are the nearest hits, and probably no answer."]
-    return []
+def get_(call: Call, ids: list[str], includeHistory: bool, limit: int) -> Answer:
+    bank = call.bank
+    wanted = list(dict.fromkeys(ids))
+    opened = _Opened(bank)
+    for id in wanted[:limit]:
+        opened.open(id)
+    data: dict[str, Any] = {
+        "observations": opened.observations,
+        "missing": opened.missing,
+        "superseded": opened.superseded,
+        "deleted": opened.deleted,
+        "ended": opened.ended,
+        "archived": opened.archived,
+    }
+    if includeHistory:
+        data["history"] = {id: lineage.nodes() for id, lineage in opened.lineages.items()}
+    left = wanted[limit:]
+    hint = f"limit is {limit}: ask for the others in another call." if left else None
+    return answer(call, bank, data, left=left or None, warnings=[hint] if hint else None)
+
+
+class _Opened:
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self.observations: list[dict[str, Any]] = []
+        self.missing: list[str] = []
+        self.superseded: dict[str, str] = {}
+        self.deleted: list[str] = []
+        self.ended: dict[str, str] = {}
+        self.archived: list[str] = []
+        self.lineages: dict[str, Lineage] = {}
+
+    def open(self, id: str) -> None:
+        memory = self._bank.get(id, include_removed=True)
+        if memory is None:
+            self.missing.append(id)
+            return
+        lineage = self.lineages[id] = Lineage(self._bank, memory.id)
+        head = lineage.head
+        if head.removed:
+            # If the head was removed, do not show an earlier revision instead.
+            self.deleted.append(id)
+            return
+        if head.valid_until is not None and is_over(head.valid_until, self._bank.clock()):
+            self.ended[id] = iso(head.valid_until)
+        if head.status == ARCHIVED:
+            self.archived.append(id)
+        if _key(head) != _key(memory):
+            self.superseded[id] = head.id
+        one = next(each for each in lineage.revisions if each.key == _key(memory))
+        self.observations.append(lineage.told(one))
+
+
+def _key(memory: Memory) -> tuple[str, int]:
+    return memory.id, memory.version
+
+
+def help(call: Call) -> Answer:
+    toolset = toolset_in(PACKAGE)
+    listed = [tool for tool in toolset.tools if tool.access <= call.host.access]
+    may_write = call.host.access >= Access.write
+    lines = [BEGIN, "", *map(_line, listed), "", TYPED, CHANGING if may_write else LOCKED]
+    # Do not open the bank: `help` must not create one.
+    return Answer({"guide": "\n".join(lines)}, {"bank": call.host.bank_name, "session": call.host.session})
+
+
+def _line(tool: Tool) -> str:
+    """Return the tool's name, its parameters (required ones first) and its title."""
+    required = tool.input_schema.get("required", ())
+    optional = [name for name in tool.parameters if name not in required]
+    parameters = ", ".join([*required, *(f"{name}?" for name in optional)])
+    return f"- {tool.name}({parameters}): {tool.annotations['title'].lower()}"

@@ -1,23 +1,29 @@
-"""A memory as an exported observation or summary. `also` holds fields that open-mem has no name for."""
+"""The JSON payload of an export: how memories are written into it, and how it is read and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.bank import Bank
 from pieria.bank.results.general import Neighbor
-from pieria.errors import ConflictError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError, TransferError
+from pieria.record.ids import parse_reference
+from pieria.record.json_text import parsed
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
-from pieria.record.time import iso
-from pieria.toolsets.open_mem.lineage import Lineage, Revision
+from pieria.record.time import instant, iso
+from pieria.toolsets.open_mem.history import Lineage, Revision
 from pieria.toolsets.open_mem.words import (
     BOTH,
+    KIND,
     OBSERVED,
     READ,
+    SESSION,
     SUMMARY,
     TYPES,
     importance_of,
@@ -27,15 +33,8 @@ from pieria.toolsets.open_mem.words import (
     tokens_of,
     told,
 )
-
-
-class Before(NamedTuple):
-    """The predecessor of a head, the reason for the revision, and the time it was known from."""
-
-    revision_of: str | None
-    reason: str | None
-    known_from: str
-
+from pieria.toolsets.registry import Access, Tool
+from pieria.toolsets.validation import validated
 
 VERSION = 1
 WRITER = "pieria"
@@ -47,6 +46,55 @@ FRESH: dict[str, Any] = {
     "confidence": None, "strength": 1.0, "pinned": False, "context": None,
 }  # fmt: skip
 """Default values of a memory's fields; `also` leaves them out."""
+MOST_TOLD = 100
+CONTENT_ALSO = ("entities", "context", "meta")
+STATE_ALSO = (
+    *(
+        "channel",
+        "author",
+        "author_type",
+        "sequence",
+        "status",
+        "tier",
+        "confidence",
+        "strength",
+        "pinned",
+    ),
+    *("valid_from", "valid_until", "place", "source", "importance"),
+)
+ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled"))
+"""Allowed names in a record's `also`."""
+_TEXT, _NAME = {"type": "string"}, {"type": "string", "minLength": 1}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_TIMES = ("createdAt", "deletedAt", "supersededAt", "knownFrom", "endedAt")
+_ALSO = {
+    "type": "object",
+    "properties": {"body": {"type": "object"}, "untyped": {"type": "boolean"}, "untitled": {"type": "boolean"}},
+}
+_OBSERVATION = {
+    "id": _NAME, "sessionId": _TEXT, "scope": _TEXT, "type": {"type": "string", "enum": list(TYPES)}, "title": _TEXT,
+    "subtitle": _TEXT, "facts": _TEXTS, "narrative": _NAME, "concepts": _TEXTS, "filesRead": _TEXTS,
+    "filesModified": _TEXTS, "toolName": _TEXT, "createdAt": _NAME, "tokenCount": {"type": "number"},
+    "discoveryTokens": {"type": "integer"}, "importance": {"type": "integer", "minimum": 1, "maximum": 5},
+    "revisionOf": _TEXT, "deletedAt": _TEXT, "supersededBy": _TEXT, "supersededAt": _TEXT,
+    "kind": {"type": "string", "enum": list(OBSERVED)}, "knownFrom": _NAME, "endedAt": _TEXT, "reason": _TEXT,
+    "endReason": _TEXT,
+    "also": _ALSO,
+}  # fmt: skip
+_SUMMARY = {
+    "id": _NAME, "sessionId": _TEXT, "summary": _NAME, "keyDecisions": _TEXTS, "filesModified": _TEXTS,
+    "concepts": _TEXTS, "createdAt": _NAME, "tokenCount": {"type": "number"}, "request": _TEXT,
+    "investigated": _TEXT, "learned": _TEXT, "completed": _TEXT, "nextSteps": _TEXT, "sources": _TEXTS,
+    "knownFrom": _NAME, "also": _ALSO,
+}  # fmt: skip
+
+
+class Before(NamedTuple):
+    """The predecessor of a head, the reason for the revision, and the time it was known from."""
+
+    revision_of: str | None
+    reason: str | None
+    known_from: str
 
 
 def memories(bank: Bank, **asked: Any) -> Iterator[Memory]:
@@ -145,3 +193,195 @@ def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]
     # Do not sort by row: banks number the rows of one moment differently.
     found.sort(key=lambda each: (each[1].first.known_from, each[1].key))
     return [revision(bank, *each) for each in found], before
+
+
+def _checker(name: str, properties: Mapping[str, Any], required: list[str]) -> Tool:
+    schema = {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+    return Tool(name, name, schema, Access.read)
+
+
+CHECKED = {
+    "observations": _checker("an observation", _OBSERVATION, ["id", "type", "title", "narrative", "createdAt"]),
+    "revisions": _checker("a revision", _OBSERVATION, ["id", "type", "title", "narrative", "createdAt"]),
+    "summaries": _checker("a summary", _SUMMARY, ["id", "summary", "createdAt"]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record, with its section and index in the payload."""
+
+    section: str
+    index: int
+    values: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.values["id"])
+
+    @property
+    def base(self) -> tuple[str, int | None]:
+        """The id and, for a revision spelt `id@version`, its version."""
+        return parse_reference(self.id) if self.section == "revisions" else (self.id, None)
+
+    @property
+    def kind(self) -> str:
+        return SUMMARY if self.section == "summaries" else str(self.values.get("kind") or KIND)
+
+    @property
+    def type(self) -> str | None:
+        """The type as the body stores it. A summary without one is a session's."""
+        also = self.values.get("also") or {}
+        if also.get("untyped"):
+            return None
+        said = SESSION if self.kind == SUMMARY else self.values["type"]
+        held: str | None = (also.get("body") or {}).get("type", said)
+        return held
+
+    @property
+    def text(self) -> str:
+        return str(self.values["summary" if self.section == "summaries" else "narrative"])
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A checked payload. `is_ours` means that Pieria wrote it, so its times of knowing can be kept."""
+
+    project: str | None
+    is_ours: bool
+    observations: list[Record] = field(default_factory=list)
+    revisions: list[Record] = field(default_factory=list)
+    summaries: list[Record] = field(default_factory=list)
+    ignored: set[str] = field(default_factory=set)
+    """Unknown field names, which the import ignores."""
+    untold: int = 0
+    """Number of records with a title but no narrative."""
+
+    @property
+    def records(self) -> list[Record]:
+        return [*self.observations, *self.revisions, *self.summaries]
+
+    def texts(self, wanted: Callable[[Record], bool]) -> Iterator[str]:
+        for record in filter(wanted, self.records):
+            yield from _texts_in(record.values)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(each)
+
+
+def read(payload: str) -> Incoming:
+    """Return the checked payload. Raise `InputError` if it is not one, `TransferError` if records are wrong."""
+    document = _unwrapped(payload)
+    is_ours = document.get("writer") == WRITER
+    project = document.get("project")
+    incoming = Incoming(project if isinstance(project, str) else None, is_ours)
+    problems: list[dict[str, Any]] = []
+    for section in CHECKED:
+        kept: list[Record] = getattr(incoming, section)
+        for index, values in enumerate(_listed(document, section)):
+            problems += _take(incoming, kept, section, index, values)
+    problems += _doubled(incoming)
+    if problems:
+        raise refused(problems)
+    return incoming
+
+
+def refused(problems: list[dict[str, Any]]) -> TransferError:
+    hint = "Nothing was imported: correct these records, or leave them out."
+    if len(problems) > MOST_TOLD:
+        hint = f"{hint} {len(problems) - MOST_TOLD:,} more are not listed."
+    return TransferError("payload", "some records are invalid", problems[:MOST_TOLD], hint=hint)
+
+
+def _unwrapped(payload: str) -> dict[str, Any]:
+    try:
+        document = parsed(payload)
+    except ValueError as problem:
+        hint = "Give the content of an export file, not its name."
+        raise InputError("payload", "the JSON text of a payload", payload, hint=hint) from problem
+    for name in ("data", "payload"):
+        # Unwrap the whole reply of mem-export, or its data.
+        if isinstance(document, dict) and "observations" not in document and name in document:
+            document = document[name]
+        if isinstance(document, str):
+            return _unwrapped(document)
+    if not isinstance(document, dict) or not isinstance(document.get("observations"), list):
+        raise InputError("payload", "a payload with a list of observations", payload)
+    if document.get("version") != VERSION or isinstance(document["version"], bool):
+        hint = "Export it again with a version that writes this format."
+        raise InputError("payload.version", str(VERSION), document.get("version"), hint=hint)
+    return document
+
+
+def _listed(document: Mapping[str, Any], section: str) -> list[Any]:
+    found = document.get(section) or []
+    if not isinstance(found, list):
+        raise InputError(f"payload.{section}", "a list", found)
+    return found
+
+
+def _take(incoming: Incoming, kept: list[Record], section: str, index: int, values: Any) -> Iterator[dict[str, Any]]:
+    checker = CHECKED[section]
+    known = values
+    if isinstance(values, Mapping):
+        unknown = values.keys() - checker.parameters.keys()
+        incoming.ignored |= {str(name) for name in unknown}
+        known = {name: value for name, value in values.items() if name not in unknown and value is not None}
+        if section != "summaries" and known.get("narrative") == "" and known.get("title"):
+            known["narrative"] = known["title"]
+            incoming.untold += 1
+        if isinstance(known.get("also"), Mapping):
+            incoming.ignored |= {f"also.{name}" for name in known["also"] if name not in ALSO}
+            known["also"] = {name: value for name, value in known["also"].items() if name in ALSO}
+    id = values.get("id") if isinstance(values, Mapping) else None
+    wrong: list[InputError] = []
+    try:
+        sound = validated(checker, known)
+        wrong += (*_untimely(sound), *_garbled(sound))
+        kept.append(Record(section, index, sound))
+    except InputError as problem:
+        wrong += [problem, *(each for each in problem.errors if isinstance(each, InputError))]
+    for each in wrong:
+        yield problem_with(section, index, id, each)
+
+
+def problem_with(section: str, index: int, id: object, problem: InputError) -> dict[str, Any]:
+    return {
+        "section": section,
+        "index": index,
+        "id": id if isinstance(id, str) else None,
+        "parameter": problem.parameter,
+        "expected": problem.expected,
+        "received": problem.received,
+    }
+
+
+def _untimely(values: Mapping[str, Any]) -> Iterator[InputError]:
+    for name in _TIMES:
+        if values.get(name) is not None:
+            try:
+                instant(values[name], name)
+            except InputError as problem:
+                yield problem
+
+
+def _garbled(values: Mapping[str, Any]) -> Iterator[InputError]:
+    """Yield an error for each value with lone surrogates, which JSON can spell."""
+    for name, value in values.items():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            yield InputError(name, "valid Unicode", value)
+
+
+def _doubled(incoming: Incoming) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for record in incoming.records:
+        if record.id in seen:
+            yield problem_with(record.section, record.index, record.id, InputError("id", "each id once", record.id))
+        seen.add(record.id)

@@ -9,9 +9,19 @@ from pieria.errors import ConflictError, InputError
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
-from pieria.toolsets.open_mem.envelope import Answer, answer
-from pieria.toolsets.open_mem.lineage import Lineage, standing
-from pieria.toolsets.open_mem.words import ARCHIVED, KIND, USER, Screened, kept_of, scope_of, share_of, told
+from pieria.toolsets.open_mem.history import Lineage, standing
+from pieria.toolsets.open_mem.words import (
+    ARCHIVED,
+    KIND,
+    USER,
+    Answer,
+    Screened,
+    answer,
+    kept_of,
+    scope_of,
+    share_of,
+    told,
+)
 
 MADE_BY = "mem-create"
 DEFAULT = 3

@@ -1,11 +1,18 @@
-"""The tools that show learnt knowledge, node by node."""
+"""The tools that show learnt knowledge node by node, recall it, and keep it in order."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from pieria.errors import InputError
 from pieria.toolsets.host import Call
+from pieria.toolsets.sessions.record import keeper, opened
 from pieria.toolsets.sessions.words import bank_of, counted, no_such, node_in, ties, told
+from pieria.workspace import recalled_as_seen
+
+REASONED = ("episodic", "semantic", "procedural")
+BY_THRESHOLD = ("consolidate", "decay")
 
 
 def latest(call: Call, top_k: int, types: list[str], bank: str | None = None) -> dict[str, Any]:
@@ -51,3 +58,48 @@ def list_banks(call: Call) -> dict[str, Any]:
     opened = call.host.banks.open_names()
     banks = [{"id": name, "open": name in opened} for name in call.host.bank_names()]
     return {"banks": banks, "count": len(banks)}
+
+
+def recall(
+    call: Call,
+    query: str,
+    max_hops: int,
+    verbosity: str,
+    session_id: str | None = None,
+    bank: str | None = None,
+) -> dict[str, Any]:
+    """Recall from the named bank or, without a name, from the session's own."""
+    host = call.host
+    if session_id is not None:
+        own = keeper(host, session_id).name
+        opened(host, own)
+        host = host.having(bank_name=own) if bank is None else host
+    asked = host.other(bank)
+    workspace = opened(host, asked.name)
+    result = recalled_as_seen(workspace, asked, query, session_id, max_hops, verbosity)
+    memory = result.reasoned
+    reasoned = {kind: getattr(memory, kind) for kind in REASONED}
+    cited = {kind: list(ids) for kind, ids in memory.cited.items()}
+    touched = [
+        {"id": one.id, "type": one.type, "score": one.score, "phase": one.phase, "hop": one.hop}
+        | ({} if one.node is None else {"node": told(one.node, whole=True)})
+        for one in result.touched_nodes
+    ]
+    return {
+        "reasoned": {**reasoned, "cited": cited},
+        "confidence": result.confidence,
+        "touched_nodes": touched,
+        "trace": asdict(result.trace),
+    }
+
+
+def maintain(
+    call: Call, operation: str, dry_run: bool, threshold: float | None = None, bank: str | None = None
+) -> dict[str, Any]:
+    asked: dict[str, Any] = {"dry_run": dry_run, "progress": call.host.progress}
+    if threshold is not None:
+        if operation not in BY_THRESHOLD:
+            raise InputError("threshold", f"none for {operation}", threshold, hint="Leave it out.")
+        asked["threshold"] = threshold
+    done = getattr(bank_of(call, bank).graph, operation)(**asked)
+    return {"operation": operation, "dry_run": dry_run, **done}

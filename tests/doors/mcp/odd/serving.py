@@ -2,10 +2,9 @@
 
 import sys
 
-from pieria.doors.mcp.engine import Asked
-from pieria.doors.mcp.stdio import serve
+from pieria.doors.mcp.stdio import Asked, serve
 from pieria.toolsets import Registry
-from pieria.toolsets.tool import toolset_in
+from pieria.toolsets.registry import toolset_in
 
 if __name__ == "__main__":
     serve(Registry([toolset_in("tests.doors.mcp.odd")]), Asked(sys.argv[1], {"bank": "odd", "session": None}))

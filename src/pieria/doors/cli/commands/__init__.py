@@ -1,1 +1,1 @@
-"""The commands, one module a group: each parses its line, calls one verb, and answers. `shown` formats the output."""
+"""The commands, one module a group: each parses its line, calls one verb, and answers."""

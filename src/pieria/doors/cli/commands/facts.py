@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.console import Parts, console, counted, inert, line, pairs, row, stamp, table
+from pieria.doors.cli.memories import show_receipt
 from pieria.doors.cli.parser import Group, speaking
+from pieria.doors.cli.person import confirm
 from pieria.doors.cli.values import NUMBER, TIME, TIME_AHEAD, WHOLE, OneOf, given
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
 
     from pieria import Bank, Fact
 
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+_jsonl = click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each fact.")
+_known_at = click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
+_limit = click.option("-n", "--limit", type=WHOLE, help="At most this many, the last ones.")
+ENDLESS = 1 << 20
+"""Terminal width at which any table has its natural width."""
 
 
 @click.group(cls=Group)
@@ -41,11 +50,6 @@ def _evidence(function: Function) -> Function:
     ):
         function = option(function)
     return function
-
-
-_jsonl = click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each fact.")
-_known_at = click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
-_limit = click.option("-n", "--limit", type=WHOLE, help="At most this many, the last ones.")
 
 
 @facts.command()
@@ -118,28 +122,17 @@ def remove(
         if not (yes or dry_run):
             as_told = _agreed(bank, fact_id, as_told)
         receipt = bank.facts.purge(fact_id, dry_run=dry_run, as_told=as_told)
-
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.receipts import erased
-
-        yield from erased(receipt, dry_run)
-
-    call.reply(receipt.as_dict(), people, receipt.ids)
+    call.reply(receipt.as_dict(), show_receipt(receipt, dry_run), receipt.ids)
 
 
 def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
     """Return the digest that a person saw and confirmed. Without a terminal, return the given one."""
-    from pieria.doors.cli.inert import inert
-
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return as_told
     told = bank.facts.purge(fact_id, dry_run=True, as_told=as_told)
-    for fact in bank.facts.history(fact_id)[-1:]:
-        said = inert(f"{fact.subject} {fact.predicate} {fact.object}", one_line=True)
-        sys.stderr.write(f"  {inert(fact_id)}  {said}\n")
-    if not click.confirm("Erase this for good, with all its versions?", err=True):
-        sys.stderr.write("nothing was erased\n")
-        click.get_current_context().exit(1)
+    said = (f"{fact.subject} {fact.predicate} {fact.object}" for fact in bank.facts.history(fact_id)[-1:])
+    lines = (f"  {inert(fact_id)}  {inert(each, one_line=True)}" for each in said)
+    confirm(lines, "Erase this for good, with all its versions?", "nothing was erased")
     return told.digest
 
 
@@ -202,7 +195,7 @@ def conflicts(call: Call, /, **values: Any) -> None:
         found = bank.facts.conflicts(**given(values))
     involved = [fact for conflict in found for fact in conflict.facts]
     document = {"conflicts": [conflict.as_dict() for conflict in found]}
-    call.reply(document, lambda: _stated(involved, "No conflicts."), [fact.id for fact in involved])
+    call.reply(document, _stated(involved, "No conflicts."), [fact.id for fact in involved])
 
 
 @facts.command()
@@ -220,9 +213,7 @@ def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
         against = bank.facts.declare(predicate, single_valued)
     involved = [fact for conflict in against for fact in conflict.facts]
 
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.console import line
-
+    def people() -> Parts:
         yield line(("declared ", "green"), (predicate, "bold"), "  single-valued" if single_valued else "  many-valued")
         if involved:
             yield line(("in conflict with this:", "yellow"))
@@ -233,7 +224,7 @@ def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
         "single_valued": single_valued,
         "conflicts": [conflict.as_dict() for conflict in against],
     }
-    call.reply(document, people, [predicate])
+    call.reply(document, people(), [predicate])
 
 
 @facts.command()
@@ -297,45 +288,93 @@ def stats(call: Call, /) -> None:
     """Show counts of facts, entities and predicates."""
     with call.opened(reading=True) as bank:
         found = bank.facts.stats().as_dict()
-
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.facts import numbers
-
-        yield from numbers(found)
-
-    call.reply(found, people, [str(found["facts"])])
+    call.reply(found, show_numbers(found), [str(found["facts"])])
 
 
 def _answer(call: Call, found: Sequence[Fact], jsonl: bool = False) -> None:
     if jsonl:
         call.lines(fact.as_dict() for fact in found)
         return
-    call.reply({"facts": [fact.as_dict() for fact in found]}, lambda: _stated(found), [fact.id for fact in found])
+    call.reply({"facts": [fact.as_dict() for fact in found]}, _stated(found), [fact.id for fact in found])
 
 
 def _answer_one(call: Call, done: str, fact: Fact) -> None:
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.facts import said_of
-
-        yield from said_of(done, fact)
-
-    call.reply(fact.as_dict(), people, [fact.id])
+    call.reply(fact.as_dict(), show_fact(done, fact), [fact.id])
 
 
 def _answer_named(
     call: Call, document: Any, headings: tuple[str, str], rows: Iterable[tuple[str, str]], none: str
 ) -> None:
     held = list(rows)
-
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.facts import named
-
-        yield from named(headings, held, none)
-
-    call.reply(document, people, [name for name, _ in held])
+    call.reply(document, show_names(headings, held, none), [name for name, _ in held])
 
 
-def _stated(found: Sequence[Fact], none: str = "No such facts.") -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.facts import stated
+def _stated(found: Sequence[Fact], none: str = "No such facts.") -> Parts:
+    yield from show_facts(found, none)
 
-    yield from stated(found, none)
+
+def show_facts(facts: Sequence[Fact], none: str) -> Parts:
+    """Yield a line for each fact with its validity; two lines if the terminal is too narrow."""
+    if not facts:
+        yield line(none)
+        return
+    screen, made = console(), _side_by_side(facts)
+    whole = screen.measure(made, options=screen.options.update(max_width=ENDLESS)).maximum
+    yield from [made] if whole <= screen.width else _below_one_another(facts)
+    yield line((counted(len(facts), "fact"), "dim"))
+
+
+def _side_by_side(facts: Sequence[Fact]) -> Table:
+    made = table("id", "from", "until", "subject", "predicate", "object")
+    for fact in facts:
+        style = _style(fact)
+        row(made, (fact.id, "dim"), *_days(fact), (fact.subject, style), (fact.predicate, style), (fact.object, style))
+    return made
+
+
+def _below_one_another(facts: Sequence[Fact]) -> Parts:
+    for fact in facts:
+        yield line((f"{fact.subject}  {fact.predicate}  {fact.object}", _style(fact)))
+        times = (f"  {word} {day}" for word, day in zip(("from", "until"), _days(fact), strict=True) if day)
+        yield line((f"  {fact.id}{''.join(times)}", "dim"))
+
+
+def _days(fact: Fact) -> tuple[str | None, str | None]:
+    begin, end = (stamp(moment)[:10] if moment else None for moment in (fact.valid_from, fact.valid_until))
+    return begin, end
+
+
+def _style(fact: Fact) -> str:
+    return "dim" if fact.ended or fact.known_until else ""
+
+
+def show_fact(done: str, fact: Fact) -> Parts:
+    """Yield a line about a change to one fact."""
+    yield line(
+        (f"{done} ", "green"),
+        (fact.subject, "bold"),
+        f" {fact.predicate} ",
+        (fact.object, "bold"),
+        (f"  {fact.id}", "dim"),
+    )
+
+
+def show_names(headings: tuple[str, str], rows: Iterable[tuple[str, str]], none: str) -> Parts:
+    """Yield a table of names with a remark for each."""
+    made = table(*headings, wide=(headings[1],))
+    for name, said in rows:
+        row(made, name, said)
+    yield made if made.row_count else line(none)
+
+
+def show_numbers(counts: Mapping[str, object]) -> Parts:
+    """Yield a table of names and numbers."""
+    yield pairs((name.replace("_", " "), _spelt(value)) for name, value in counts.items())
+
+
+def _spelt(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "  ".join(f"{name} {number:,}" for name, number in value.items())
+    if isinstance(value, list):
+        return "  ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

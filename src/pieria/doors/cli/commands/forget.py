@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands.each import for_each
+from pieria.doors.cli.commands.write import for_each
+from pieria.doors.cli.console import Parts, inert, line, pairs, row, table
+from pieria.doors.cli.memories import show_receipt
 from pieria.doors.cli.parser import Command, expecting, speaking
+from pieria.doors.cli.person import confirm, must_be_person
+from pieria.doors.cli.values import TIME, WHOLE, given
+from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from pieria import Bank, Receipt
     from pieria.bank.results.general import Forgotten
+    from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+
 
 SHOWN = 20
 """Most memories shown before everything from one source is forgotten."""
@@ -74,6 +79,8 @@ def forget(
         raise click.UsageError("--unless-changed-since goes with ids", click.get_current_context())
     if purge and reason is not None:
         raise click.UsageError("--purge keeps nothing, so it takes no --reason", click.get_current_context())
+    from pieria.bank.results.general import Forgotten
+
     do: Callable[..., Forgotten | Receipt]
     with call.opened() as bank:
         if from_there:
@@ -87,7 +94,8 @@ def forget(
         if purge and not yes and not dry_run:
             as_told = _agreed(bank, partial(do, dry_run=True, as_told=as_told)) or as_told
         done = do(dry_run=dry_run, as_told=as_told)
-    call.reply(done.as_dict(), lambda: _shown(done, dry_run), (*done.ids, *done.also))
+    people = _gone(done) if isinstance(done, Forgotten) else show_receipt(done, dry_run)
+    call.reply(done.as_dict(), people, (*done.ids, *done.also))
 
 
 @click.command(cls=Command)
@@ -100,19 +108,9 @@ def unforget(call: Call, /, ids: tuple[str, ...]) -> None:
         for_each(call, ids, "restored", bank.restore)
 
 
-def _shown(done: Forgotten | Receipt, is_told: bool) -> Iterator[RenderableType]:
-    from pieria import Receipt
-    from pieria.doors.cli.shown.receipts import erased
-
-    return erased(done, is_told) if isinstance(done, Receipt) else _gone(done)
-
-
-def _gone(told: Forgotten) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line, pairs
-    from pieria.doors.cli.shown.receipts import erased
-
+def _gone(told: Forgotten) -> Parts:
     if told.receipt is not None:
-        yield from erased(told.receipt, is_told=False)
+        yield from show_receipt(told.receipt, is_told=False)
     yield pairs(
         [
             ("would be removed" if told.dry_run else "removed", f"{len(told.ids):,}"),
@@ -127,22 +125,165 @@ def _gone(told: Forgotten) -> Iterator[RenderableType]:
 
 def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
     """Return the digest that a person saw and confirmed, or None without a terminal."""
-    from pieria.doors.cli.inert import inert
-
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    told = tell()
+    told, lines = tell(), []
     for id in told.ids[:SHOWN]:
         memory = bank.get(id, include_removed=True)
         said = (memory.title or memory.text)[:70] if memory else "not found"
-        sys.stderr.write(f"  {inert(id)}  {inert(said, one_line=True)}\n")
+        lines.append(f"  {inert(id)}  {inert(said, one_line=True)}")
     if len(told.ids) > SHOWN:
-        sys.stderr.write(f"  and {len(told.ids) - SHOWN:,} more\n")
+        lines.append(f"  and {len(told.ids) - SHOWN:,} more")
     if told.also:
-        sys.stderr.write(
-            f"  and {len(told.also):,} derived from them: {inert(' '.join(told.also[:SHOWN]), one_line=True)}\n"
-        )
-    if not click.confirm("Erase all of this for good, with every version?", err=True):
-        sys.stderr.write("nothing was erased\n")
-        click.get_current_context().exit(1)
+        derived = inert(" ".join(told.also[:SHOWN]), one_line=True)
+        lines.append(f"  and {len(told.also):,} derived from them: {derived}")
+    confirm(lines, "Erase all of this for good, with every version?", "nothing was erased")
     return told.digest
+
+
+@click.command(cls=Command)
+@click.argument("id", required=False)
+@click.option("--source", metavar="SOURCE", help="A source: a file, an address, or an ingested experience.")
+@click.option("--session", metavar="ID", help="A session: everything said or learned in it.")
+@click.option("--limit", type=WHOLE, default=200, show_default=True, help="List at most this many.")
+@click.pass_obj
+def trace(call: Call, /, id: str | None, **values: Any) -> None:
+    """Show everything derived from a memory, source or session, and the sessions that saw any of it.
+
+    The list holds summaries, lessons, revisions, facts and vault notes, ended and quarantined ones included.
+    """
+    asked = given({"id": id, **values})
+    if sum(name in asked for name in ("id", "source", "session")) != 1:
+        raise click.UsageError("give an id, --source or --session", click.get_current_context())
+    with call.opened(reading=True) as bank:
+        found = bank.trace(**asked)
+    call.reply(found.as_dict(), show_trace(found), [item.id for item in found.items])
+
+
+@click.command(cls=Command)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--source", metavar="SOURCE", help="Everything from this source: a file, an address.")
+@click.option("--session", metavar="ID", help="Everything said or learned in this session.")
+@click.option("--author", metavar="NAME", help="Everything by this author.")
+@click.option("--channel", metavar="NAME", help="Everything from this channel.")
+@click.option("--via", metavar="WAY", help="Everything that came in this way, such as hearsay or outside.")
+@click.option("--since", metavar="TIME", type=TIME, help="Only what was said at this time or later.")
+@click.option("--until", metavar="TIME", type=TIME, help="Only what was said before this time.")
+@click.option("--reason", help="The reason, which readers of these memories see.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be hidden.")
+@click.option("--list", "listing", is_flag=True, help="List the quarantines in force.")
+@click.option("--lift", metavar="NUMBER", type=WHOLE, help="End the quarantine with this number.")
+@click.pass_obj
+def quarantine(
+    call: Call,
+    /,
+    ids: tuple[str, ...],
+    reason: str | None,
+    dry_run: bool,
+    listing: bool,
+    lift: Any,
+    **values: Any,
+) -> None:
+    """Hide memories and everything derived from them, until the quarantine is lifted.
+
+    A memory must match every option; IDs add further memories. No command that reads shows them, now or with
+    --known-at. New memories that match join the quarantine. --lift restores exactly what was there.
+    """
+    selected = given(values)
+    chosen = bool(selected or ids)
+    if chosen + listing + (lift is not None) != 1:
+        message = "give the memories to hide, or --list, or --lift NUMBER"
+        raise click.UsageError(message, click.get_current_context())
+    if not chosen and (reason is not None or dry_run):
+        raise click.UsageError("--reason and --dry-run need memories to hide", click.get_current_context())
+    if listing:
+        _list(call)
+    elif lift is not None:
+        _lift(call, lift)
+    else:
+        _hide(call, {**selected, "ids": ids, "reason": reason, "dry_run": dry_run})
+
+
+def _hide(call: Call, asked: dict[str, Any]) -> None:
+    with call.opened(reading=True) as bank:
+        done = bank.quarantine(**asked)
+    call.reply(done.as_dict(), show_hidden(done), [] if done.number is None else [str(done.number)])
+
+
+def _list(call: Call) -> None:
+    with call.opened(reading=True) as bank:
+        found = bank.quarantines()
+    call.reply(
+        {"quarantines": [each.as_dict() for each in found]},
+        show_quarantines(found),
+        [str(each.number) for each in found],
+    )
+
+
+def _lift(call: Call, number: Any) -> None:
+    must_be_person()
+    with call.opened(reading=True) as bank:
+        done = bank.lift(number)
+    call.reply(done.as_dict(), show_lifted(done), [str(done.seq)])
+
+
+def show_trace(found: Trace) -> Parts:
+    items = table("id", "kind", "how", "from", "what", wide=("what",))
+    for item in found.items:
+        held = f" (in quarantine {', '.join(map(str, item.quarantines))})" if item.quarantines else ""
+        ended = f" ({item.ended})" if item.ended else ""
+        row(items, item.id, item.kind, item.how or "origin", item.of or "", f"{item.excerpt}{ended}{held}")
+    yield items
+    yield pairs((kind, f"{number:,}") for kind, number in found.counts.items())
+    for told in found.told:
+        context = ", in its starting context" if told.in_context else ""
+        often = f"{told.times:,} time{'s' if told.times != 1 else ''}"
+        yield line(("shown to session ", "yellow"), f"{told.session}: {often}, last {iso(told.last)}{context}")
+    for path in found.notes:
+        yield line(("written to the vault: ", "yellow"), path)
+    if found.hidden:
+        yield line((f"{found.hidden:,} more belong to other sessions and are not shown", "dim"))
+    if found.truncated:
+        yield line(("there is more: --limit NUMBER lists it", "dim"))
+
+
+def show_hidden(done: Quarantine) -> Parts:
+    yield pairs(
+        [
+            ("would be hidden" if done.dry_run else "hidden", f"{done.memories:,} memories, {done.facts:,} facts"),
+            ("kinds", _counted(done.counts)),
+            ("digest", done.digest),
+        ]
+    )
+    for place in done.unreached:
+        yield line(("not reached: ", "yellow"), place)
+    if done.number is not None:
+        yield line((f"to restore this: pieria quarantine --lift {done.number}", "dim"))
+
+
+def show_quarantines(found: Sequence[Quarantine]) -> Parts:
+    if not found:
+        yield line("nothing is in quarantine")
+        return
+    shown = table("number", "since", "by", "what", "holds", "why", wide=("why",), right=("number",))
+    for each in found:
+        selected = ", ".join(f"{name} {value}" for name, value in each.selectors.items() if name != "ids")
+        named = len(each.selectors.get("ids", ()))
+        what = ", ".join(filter(None, (selected, f"{named:,} by id" if named else "")))
+        row(shown, str(each.number), iso(each.at), each.who, what, _counted(each.counts), each.reason or "")
+    yield shown
+
+
+def show_lifted(done: Lifted) -> Parts:
+    yield line(
+        ("lifted ", "green"),
+        (f"quarantine {done.number}", "bold"),
+        f": {done.memories:,} memories, {done.facts:,} facts",
+        (f"  as change {done.seq}", "dim"),
+    )
+    if done.still_held:
+        yield line((f"{done.still_held:,} of them stay hidden: other quarantines hold them as well", "yellow"))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in counts.items())

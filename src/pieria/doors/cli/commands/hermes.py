@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.console import Parts, line
 from pieria.doors.cli.parser import Group
 from pieria.doors.cli.run import REFUSED
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _NEXT = "hermes config set memory.provider pieria"
 _HOME = click.option("--home", type=click.Path(path_type=Path), metavar="FOLDER",
@@ -59,7 +56,7 @@ def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
         "next": _NEXT,
     }
     word = "would write" if dry_run else "unchanged" if before.state == installing.INSTALLED else "written"
-    call.reply(document, lambda: _done(word, document), [str(before.folder)])
+    call.reply(document, _done(word, document), [str(before.folder)])
 
 
 @hermes.command()
@@ -75,7 +72,7 @@ def status(call: Call, /, home: Path | None) -> None:
     folder = _home(home)
     found = installing.plugin(folder)
     document = {"home": str(folder), "folder": str(found.folder), "state": found.state, **_held(folder)}
-    call.reply(document, lambda: _status(document), [found.state])
+    call.reply(document, _status(document), [found.state])
     if document["problems"]:
         click.get_current_context().exit(REFUSED)
 
@@ -91,7 +88,7 @@ def uninstall(call: Call, /, home: Path | None, dry_run: bool) -> None:
     before = installing.uninstall(_home(home), dry_run=dry_run)
     document = {"folder": str(before.folder), "was": before.state, "dry_run": dry_run}
     word = "would remove" if dry_run else "unchanged" if before.state == installing.MISSING else "removed"
-    call.reply(document, lambda: _done(word, document), [str(before.folder)])
+    call.reply(document, _done(word, document), [str(before.folder)])
 
 
 def _home(given: Path | None) -> Path:
@@ -115,9 +112,7 @@ def _held(folder: Path) -> dict[str, Any]:
     return {"bank": held.bank_for("", "", ""), "options": asdict(held), "problems": []}
 
 
-def _done(word: str, document: dict[str, Any]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
+def _done(word: str, document: dict[str, Any]) -> Parts:
     yield line((f"{word}: ", "green"), (document["folder"], "bold"), (f"  ({document['was']} before)", "dim"))
     if document.get("options"):
         yield line(("options: ", "green"), document["options"]["file"])
@@ -125,9 +120,7 @@ def _done(word: str, document: dict[str, Any]) -> Iterator[RenderableType]:
         yield line(("then: ", "cyan"), document["next"])
 
 
-def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
+def _status(document: dict[str, Any]) -> Parts:
     style = "green" if document["state"] == "installed" else "yellow"
     yield line((document["state"], style), (f"  {document['folder']}", "dim"))
     for problem in document["problems"]:

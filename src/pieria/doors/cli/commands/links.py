@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.console import Parts, row, table
+from pieria.doors.cli.memories import show_neighbors
 from pieria.doors.cli.parser import Command, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, WHOLE, OneOf, given
 from pieria.record.link import End, Place
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from pieria import Link, Usage
 
 PLACE = "place:"
@@ -43,7 +42,7 @@ def link(call: Call, /, source: str, target: str, **values: Any) -> None:
     """Link SOURCE to TARGET. Linking them again only changes weight, label and meta."""
     with call.opened() as bank:
         tied = bank.link(_end(source), _end(target), **given(values))
-    call.reply(tied.as_dict(), lambda: _said("linked", [tied]), [tied.id])
+    call.reply(tied.as_dict(), _lines("linked", [tied]), [tied.id])
 
 
 @click.command(cls=Command, epilog=_ENDS)
@@ -60,7 +59,7 @@ def unlink(call: Call, /, source: str, target: str | None, relation: str | None)
         else:
             untied = bank.unlink(_end(source), _end(target), relation)
     document = {"unlinked": [link.as_dict() for link in untied]}
-    call.reply(document, lambda: _said("unlinked", untied), [link.id for link in untied])
+    call.reply(document, _lines("unlinked", untied), [link.id for link in untied])
 
 
 @click.command(cls=Command)
@@ -84,13 +83,8 @@ def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
         call.lines(neighbor.as_dict() for neighbor in found)
         return
 
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.memories import tied
-
-        yield from tied(found)
-
     names = [neighbor.memory.id if neighbor.memory else f"{PLACE}{neighbor.place}" for neighbor in found]
-    call.reply(found.as_dict(), people, names)
+    call.reply(found.as_dict(), show_neighbors(found), names)
 
 
 @click.command(cls=Command)
@@ -106,20 +100,16 @@ def touch(call: Call, /, ids: tuple[str, ...], **values: Any) -> None:
     """Record that memories were used. Used memories fade later."""
     with call.opened() as bank:
         used = bank.touch(ids, **given(values))
-    call.reply({"usage": {id: usage.as_dict() for id, usage in used.items()}}, lambda: _used(used), used)
+    call.reply({"usage": {id: usage.as_dict() for id, usage in used.items()}}, _used(used), used)
 
 
-def _said(what: str, links: list[Link]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
+def _lines(what: str, links: list[Link]) -> Parts:
     for link in links:
         ends = f"{link.source} - {link.relation} - {link.target}"
-        yield line((f"{what} ", "green"), ends, (f"  {link.id}", "dim"))
+        yield (f"{what} ", "green"), ends, (f"  {link.id}", "dim")
 
 
-def _used(used: dict[str, Usage]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import row, table
-
+def _used(used: dict[str, Usage]) -> Parts:
     made = table(
         "id", "accesses", "reviews", "crossings", "reward", right=("accesses", "reviews", "crossings", "reward")
     )

@@ -6,13 +6,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.console import Parts, line, pairs, row, table
 from pieria.doors.cli.parser import Command
 from pieria.doors.cli.run import REFUSED
 from pieria.doors.cli.values import NUMBER, WHOLE, OneOf
@@ -24,9 +25,22 @@ if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.mining import Report
 
+
 WHO = "mine"
 EVERY = 2.0
 LONGEST_WAIT = 86_400.0
+SHOWN = 40
+"""Most sources that a dry run lists."""
+TOLD = 0.1
+"""Shortest embedding time that is shown, in seconds."""
+ORDER = (
+    "new", "changed", "back", "superseded", "vanished", "unchanged", "told", "purged", "removed", "refused",
+)  # fmt: skip
+SPELT = {
+    "told": "captured before",
+    "purged": "purged, so skipped",
+    "removed": "removed, so skipped",
+}
 
 
 @click.command(cls=Command)
@@ -120,13 +134,10 @@ class _Stop:
 
 
 def _told(call: Call, report: Report, bank: str) -> None:
-    def people() -> Iterator[Any]:
-        from pieria.doors.cli.shown.mine import mined
-
-        yield from mined(report, bank)
-
     call.reply(
-        {"bank": bank, **report.as_dict()}, people, [f"{what} {n}" for what, n in sorted(report.memories.items())]
+        {"bank": bank, **report.as_dict()},
+        show_mined(report, bank),
+        [f"{what} {n}" for what, n in sorted(report.memories.items())],
     )
 
 
@@ -140,3 +151,41 @@ def _until_stopped() -> Iterator[_Stop]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def show_mined(report: Report, bank: str) -> Parts:
+    slow = report.embedding_seconds >= TOLD
+    embedding = f"  and {report.embedding_seconds:,.1f} s to embed" if slow else ""
+    done = "would mine " if report.dry_run else "mined "
+    yield line((done, "green"), (report.path, "bold"), (f"  into {bank}", "dim"))
+    yield pairs(
+        [
+            ("sources", _tally(report.sources)),
+            ("formats", _tally(report.formats) if len(report.formats) > 1 else None),
+            ("memories", _tally(report.memories)),
+            ("left out", ", ".join(f"{number:,} {why}" for why, number in report.left.most_common())),
+            ("took", f"{report.seconds:,.1f} s  {report.rate:,.0f} memories a second{embedding}"),
+            ("vectors", None if report.embedded else "pending; search by words already works"),
+        ]
+    )
+    yield from _planned(report)
+    for refused in report.refused:
+        yield line(("refused ", "red"), str(refused))
+    if report.refusals > len(report.refused):
+        yield line((f"and {report.refusals - len(report.refused):,} more", "dim"))
+
+
+def _planned(report: Report) -> Parts:
+    if not report.plan:
+        return
+    shown = table("source", "would be", "memories", wide=("source",))
+    for entry in report.plan[:SHOWN]:
+        row(shown, entry["source"], entry["what"], _tally(entry["memories"]))
+    yield shown
+    if len(report.plan) > SHOWN:
+        yield line((f"and {len(report.plan) - SHOWN:,} more; --json shows all", "dim"))
+
+
+def _tally(counts: Mapping[str, int]) -> str:
+    words = [*(word for word in ORDER if counts.get(word)), *(word for word in counts if word not in ORDER)]
+    return "  ".join(f"{counts[word]:,} {SPELT.get(word, word)}" for word in words if counts[word])

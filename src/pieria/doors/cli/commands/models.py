@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pieria.doors.cli.call import Call
+from pieria.doors.cli.call import Call, Progress
+from pieria.doors.cli.console import Parts, line, row, size, table
 from pieria.doors.cli.parser import Group
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from pieria.doors.cli.call import Progress
 
 
 @click.group(cls=Group)
@@ -40,7 +36,8 @@ def install(call: Call, /, name: str | None, source: Path | None) -> None:
         installed = workspace.models.install(name, source=source, progress=_bytes(report))
     document = installed.standing.as_dict() | {"fetched": installed.fetched}
     said = "installed " if installed.fetched else "already installed: "
-    call.reply(document, lambda: _located(said, document), [document["name"]])
+    people = (said, "green"), (document["name"], "bold"), (f"  {document['path']}", "dim")
+    call.reply(document, [people], [document["name"]])
 
 
 @models.command(name="list")
@@ -50,7 +47,7 @@ def list_models(call: Call, /) -> None:
     with call.workspace() as workspace:
         found = [standing.as_dict() for standing in workspace.models.list()]
         folder = workspace.models.folder
-    call.reply({"folder": str(folder), "models": found}, lambda: _listed(found), [model["name"] for model in found])
+    call.reply({"folder": str(folder), "models": found}, _listed(found), [model["name"] for model in found])
 
 
 @models.command()
@@ -61,7 +58,7 @@ def verify(ctx: click.Context, /, name: str | None) -> None:
     call: Call = ctx.obj
     with call.workspace() as workspace, call.progress("verifying") as report:
         found = workspace.models.verify(name, _bytes(report)).as_dict()
-    call.reply(found, lambda: _verified(found), [found["name"]])
+    call.reply(found, _verified(found), [found["name"]])
     if found["state"] != "installed":
         ctx.exit(1)
 
@@ -89,7 +86,9 @@ def use(call: Call, /, name: str) -> None:
     if before.settings.embedder != chosen:
         call.note(f"set embedder to {chosen} (PIERIA_EMBEDDER, or a settings file), or others recall by words alone")
     document = {"bank": bank.name, "space": space, "pending": left}
-    call.reply(document, lambda: _used(document), [bank.name])
+    pending = (f"  vectors pending: {left:,}" if left else "", "yellow")
+    people = (f"{bank.name} ", "bold"), ("is embedded with ", "green"), (space, "bold"), pending
+    call.reply(document, [people], [bank.name])
 
 
 def _bytes(report: Progress | None) -> Callable[[str, int, int], None] | None:
@@ -97,16 +96,7 @@ def _bytes(report: Progress | None) -> Callable[[str, int, int], None] | None:
     return None if report is None else lambda stage, done, whole: report(done, whole)
 
 
-def _located(said: str, found: dict[str, Any]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
-    yield line((said, "green"), (found["name"], "bold"), (f"  {found['path']}", "dim"))
-
-
-def _listed(found: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import row, table
-    from pieria.doors.cli.shown.words import size
-
+def _listed(found: list[dict[str, Any]]) -> Parts:
     made = table("model", "state", "size", "dimensions", "licence", "folder", wide=("folder",), right=("size",))
     for model in found:
         state = (model["state"], _STYLES[model["state"]])
@@ -115,23 +105,12 @@ def _listed(found: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield made
 
 
-def _verified(found: dict[str, Any]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
+def _verified(found: dict[str, Any]) -> Parts:
     yield line((f"{found['state']} ", _STYLES[found["state"]]), (found["name"], "bold"), (f"  {found['path']}", "dim"))
     for problem in found["problems"]:
         yield line(("  ", ""), problem)
     if found["state"] != "installed":
         yield line(("  what to do: ", "cyan"), "pieria models install")
-
-
-def _used(found: dict[str, Any]) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line
-
-    left = f"  vectors pending: {found['pending']:,}" if found["pending"] else ""
-    yield line(
-        (f"{found['bank']} ", "bold"), ("is embedded with ", "green"), (found["space"], "bold"), (left, "yellow")
-    )
 
 
 _STYLES = {"installed": "green", "missing": "yellow", "damaged": "bold red"}

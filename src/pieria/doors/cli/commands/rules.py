@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.console import Parts, counted, line
 from pieria.doors.cli.parser import Command, Group
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from pieria.bank.results.rules import DecidedRules, Rule, Rules
 
-    from pieria.bank.results.rules import DecidedRules
 
 STATES = ("told", "waiting", "declined")
 WAYS = ("person", "agent", "hearsay", "outside")
 REASON = click.option("--reason", help="The reason, stored with the decision.")
+COLOURS = {"told": "green", "waiting": "yellow", "declined": "red"}
 
 
 @click.group("rules", cls=Group, invoke_without_command=True)
@@ -44,13 +44,7 @@ def list_rules(
     """List the rules that agents get, and those that wait for a person."""
     with call.opened(reading=True) as bank:
         found = bank.rules.list(states, via=ways, limit=limit)
-
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.rules import listed
-
-        yield from listed(found)
-
-    call.reply(found.as_dict(), people, [rule.id for rule in found])
+    call.reply(found.as_dict(), show_rules(found), [rule.id for rule in found])
 
 
 @rules.command(cls=Command)
@@ -60,13 +54,7 @@ def explain(call: Call, /, id: str) -> None:
     """Show one rule, how it came in, and why agents get it or it waits."""
     with call.opened(reading=True) as bank:
         rule = bank.rules.explain(id)
-
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.rules import explained
-
-        yield from explained(rule)
-
-    call.reply(rule.as_dict(), people, [rule.id])
+    call.reply(rule.as_dict(), show_explained(rule), [rule.id])
 
 
 @rules.command(cls=Command)
@@ -90,9 +78,40 @@ def decline(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
 
 
 def _reply(call: Call, decided: DecidedRules) -> None:
-    def people() -> Iterator[RenderableType]:
-        from pieria.doors.cli.shown.rules import decided as shown
+    call.reply(decided.as_dict(), show_decided_rules(decided), [rule.id for rule in decided.rules])
 
-        yield from shown(decided)
 
-    call.reply(decided.as_dict(), people, [rule.id for rule in decided.rules])
+def show_rules(reply: Rules) -> Parts:
+    for rule in reply:
+        yield from show_rule(rule)
+    yield line(counted(len(reply), "rule"))
+    if reply.left:
+        yield line(f"{reply.left:,} more; --limit shows them")
+
+
+def show_rule(rule: Rule) -> Parts:
+    yield line((f"{rule.state:<9}", COLOURS[rule.state]), rule.words or rule.memory.text[:300])
+    yield line("         ", (rule.id, "dim"), f"  {rule.why}")
+
+
+def show_explained(rule: Rule) -> Parts:
+    yield from show_rule(rule)
+    memory = rule.memory
+    yield line("came in  ", f"{memory.via}, trust {memory.trust:g}, {memory.at:%Y-%m-%d %H:%M} UTC")
+    claimed = [memory.author, memory.author_type and f"({memory.author_type})"]
+    if any(claimed):
+        yield line("author   ", " ".join(filter(None, claimed)), (" as claimed", "dim"))
+    for name in ("source", "session", "reason"):
+        if value := getattr(memory, name):
+            yield line(f"{name:<9}", value)
+    if rule.proposal is not None:
+        for id in rule.proposal.sources:
+            yield line("derived from ", (id, "dim"))
+
+
+def show_decided_rules(reply: DecidedRules) -> Parts:
+    for rule in reply.rules:
+        yield from show_rule(rule)
+    for id in reply.superseded:
+        yield line("no longer valid: ", (id, "dim"))
+    yield line(f"pieria undo {reply.change} reverts this")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.doors.drawn.curve import picture
+from pieria.doors.drawn import picture
 from pieria.doors.http.schemas import share, text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.errors import ConflictError
@@ -15,7 +15,7 @@ from pieria.record.time import moment
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
-    from pieria.bank.upkeep.verbs import Upkeep
+    pass
 
 DUE = 20
 LISTED, DRAWN_FROM = 100, 20
@@ -32,10 +32,6 @@ class Work:
     do: Callable[..., Any]
 
 
-def _promote(upkeep: Upkeep, *, dry_run: bool, progress: object) -> Any:
-    return upkeep.promote(dry_run=dry_run)
-
-
 def _of(name: str) -> Callable[..., Any]:
     return lambda upkeep, **given: getattr(upkeep, name)(**given)
 
@@ -44,7 +40,12 @@ WORKS: Mapping[str, Work] = {
     "sleep": Work(
         "Sleep", "Summarizes groups of quiet memories, and confirms those that proved right.", "Run it", _of("sleep")
     ),
-    "promote": Work("Promote", "Makes memories permanent that were used enough.", "Make them permanent", _promote),
+    "promote": Work(
+        "Promote",
+        "Makes memories permanent that were used enough.",
+        "Make them permanent",
+        lambda upkeep, dry_run, progress: upkeep.promote(dry_run=dry_run),
+    ),
     "decay": Work(
         "Archive",
         "Archives memories that are about to fade. Recall still finds them on request.",

@@ -1,28 +1,44 @@
-"""Health: the bank's checks, counts and sizes, its background work, and its files to download."""
+"""Health: the bank's checks, counts and sizes, its background work, its files to download, and the tokens.
+
+Only callers who govern the server see its tokens. They may only make or end tokens for banks that they reach
+themselves.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.capture.bank_removal import remove_bank
-from pieria.doors.http.schemas import text, whole
-from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
-from pieria.doors.web.pages import health_tokens, rules
+from pieria.doors.http.schemas import flag, text, whole
+from pieria.doors.http.tokens import ALL, Token, Tokens
+from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View, day
+from pieria.doors.web.pages import rules
 from pieria.doors.web.tasks import Made, Progress
-from pieria.errors import ConflictError, NotFoundError
+from pieria.doors.web.zones import END
+from pieria.errors import AccessError, ConfigError, ConflictError, NotFoundError
 from pieria.record.job import OPEN, STATES
 from pieria.record.time import instant
+from pieria.record.trust import PERSON
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.bank.results.general import Diagnosis
 
+
+SECTION = "#tokens"
+OF_SOME_BANKS = "Sign in with a token of an administrator of all banks: pieria token create NAME --access admin."
+FIRST = (
+    "Create the first one in a terminal: pieria token create NAME --access admin. From then on every caller needs one."
+)
+
+FOR_A_PERSON = "Sign in with a person's token, or create the token in a terminal: pieria token create NAME --person."
 JOBS = 30
 READ_AT_ONCE = 5_000
 """Most versions in a bank that is read through during a request; this takes about a tenth of a second."""
@@ -33,7 +49,113 @@ FILES: Mapping[str, tuple[str, str, str]] = {
     "backup": ("Backup", "application/octet-stream", "backup"),
 }
 """Downloads: their title, media type and file extension."""
-JOB_ID = {"id": text("Which job.")}
+GOING = ("versions", "facts", "links")
+"""Counts that must be the same as on the page that asked for consent."""
+_TOLD = {name: whole(f"The number of {name} that the page listed.", 0, 2**53) for name in GOING}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`own` marks the caller's own token; `reached` says that the caller may end it."""
+
+    token: Token
+    expired: bool
+    own: bool
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The server's tokens as shown. `problem` is set if their file cannot be read."""
+
+    needed: bool
+    has_setting: bool
+    makes_persons: bool = False
+    listed: tuple[Listed, ...] = ()
+    problem: ConfigError | None = None
+
+
+def told(asked: Asked) -> Told | None:
+    """Return the tokens, or None if the caller does not govern the server."""
+    if not asked.caller.governs:
+        return None
+    door = asked.door
+    try:
+        listed = tuple(
+            Listed(
+                token,
+                door.tokens.expired(token),
+                asked.caller.name == f"token {token.id}",
+                all(map(asked.caller.covers, _named(token.banks))),
+            )
+            for token in door.tokens.all()
+        )
+    except ConfigError as problem:
+        return Told(door.needs_token, door.has_setting, problem=problem)
+    return Told(door.needs_token, door.has_setting, asked.caller.via == PERSON, listed)
+
+
+def _named(banks: Iterable[str]) -> list[str]:
+    return [bank for bank in banks if bank != ALL]
+
+
+def _governed(asked: Asked) -> Tokens:
+    if not asked.caller.governs:
+        raise AccessError("not_admin", hint=OF_SOME_BANKS)
+    return asked.door.tokens
+
+
+def _reach(asked: Asked, banks: Iterable[str]) -> None:
+    for bank in _named(banks):
+        asked.caller.reach(bank)
+
+
+def _revoked(asked: Asked) -> Answer:
+    tokens, id = _governed(asked), asked.given["id"]
+    found = next((token for token in tokens.all() if token.id == id), None)
+    if found is None:
+        raise NotFoundError("token", id, hint="It was revoked already, or was never created on this server.")
+    _reach(asked, found.banks)
+    tokens.revoke(found.id)
+    return Moved(asked.path("health") + SECTION)
+
+
+def _made(asked: Asked) -> Answer:
+    """Make a token and show it only in this answer: it has no address, so reloading never shows it again."""
+    tokens, given = _governed(asked), asked.given
+    if not asked.door.needs_token:
+        raise ConflictError("this server needs no token", hint=FIRST)
+    person = given.get("person", False)
+    if person and asked.caller.via != PERSON:
+        raise AccessError("not_a_person", hint=FOR_A_PERSON)
+    banks = [bank.strip() for bank in given.get("banks", [ALL])]
+    _reach(asked, banks)
+    access, until = given.get("access", "read"), asked.moments.get("expires")
+    token, shown = tokens.create(given["name"], access, banks, until, person=person)
+    return Shown("health/made.html", {"token": token, "shown": shown})
+
+
+VIEWS = (
+    View("POST health/token/revoke", _revoked, {"id": text("Which token.")}, ("id",), Access.admin),
+    View(
+        "POST health/token/create",
+        _made,
+        {
+            "name": text("Its name."),
+            "access": text("What it allows.", enum=[each.name for each in Access]),
+            "banks": {
+                "type": "array",
+                "items": text("A bank."),
+                "commas": True,
+                "description": "The banks it gives access to.",
+            },
+            "person": flag("Whether it is for a person. Only a person may create such a token."),
+            "expires": day("When it expires.", END),
+        },
+        ("name",),
+        Access.admin,
+    ),
+)
 
 
 def _overview(asked: Asked) -> Answer:
@@ -48,7 +170,7 @@ def _overview(asked: Asked) -> Answer:
         "open_states": OPEN,
         "begun": asked.tasks.of(asked.caller.name, asked.bank_name)[:JOBS],
         "waiting": rules.count_waiting(asked),
-        "tokens": health_tokens.told(asked),
+        "tokens": told(asked),
     }
     return Shown("health/health.html", values, part="jobs")
 
@@ -99,14 +221,12 @@ def _begun(asked: Asked, title: str, work: Callable[[Progress], Any], template: 
     return Begun(asked.tasks.begin(asked.caller.name, asked.bank_name, title, back, work, template))
 
 
-def _replayed(asked: Asked) -> Answer:
-    asked.bank.jobs.replay(asked.given["id"])
-    return Moved(asked.path("health") + "#jobs")
+def _job(verb: str) -> View:
+    def answer(asked: Asked) -> Answer:
+        getattr(asked.bank.jobs, verb)(asked.given["id"])
+        return Moved(asked.path("health") + "#jobs")
 
-
-def _cancelled(asked: Asked) -> Answer:
-    asked.bank.jobs.cancel(asked.given["id"])
-    return Moved(asked.path("health") + "#jobs")
+    return View(f"POST health/{verb}", answer, {"id": text("Which job.")}, ("id",), Access.write)
 
 
 def _removing(asked: Asked) -> Shown:
@@ -128,9 +248,6 @@ def _removed(asked: Asked) -> Answer:
     return Shown("health/removed.html", {"report": remove_bank(workspace, asked.bank_name), "follows": None})
 
 
-GOING = ("versions", "facts", "links")
-"""Counts that must be the same as on the page that asked for consent."""
-_TOLD = {name: whole(f"The number of {name} that the page listed.", 0, 2**53) for name in GOING}
 PAGE = Page(
     name="health",
     title="Health",
@@ -142,11 +259,11 @@ PAGE = Page(
         View("POST health/check", _read_through),
         View("POST health/mend", _mended, access=Access.admin),
         View("POST health/file", _packed, {"what": text("Which file.", enum=list(FILES))}, ("what",), Access.admin),
-        View("POST health/replay", _replayed, JOB_ID, ("id",), Access.write),
-        View("POST health/cancel", _cancelled, JOB_ID, ("id",), Access.write),
+        _job("replay"),
+        _job("cancel"),
         View("GET health/remove", _removing, access=Access.admin),
         View("POST health/remove", _removed, _TOLD, GOING, Access.admin, again=_removing),
-        *health_tokens.VIEWS,
+        *VIEWS,
     ),
     css=("health/health.css",),
 )

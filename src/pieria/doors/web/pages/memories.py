@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -360,44 +360,22 @@ def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def _back(asked: Asked) -> Answer:
-    return Moved(asked.path("memory", id=asked.given["id"]))
+def _deed(line: str, do: Callable[[Asked], object], takes: Mapping[str, Any], *needs: str) -> View:
+    """Return a view that changes the memory and shows it again."""
+
+    def answer(asked: Asked) -> Answer:
+        do(asked)
+        return Moved(asked.path("memory", id=asked.given["id"]))
+
+    return View(line, answer, takes, ("id", *needs), Access.write)
 
 
-def _pinned(asked: Asked) -> Answer:
-    asked.bank.pin(asked.given["id"], asked.given["pinned"])
-    return _back(asked)
-
-
-def _invalidated(asked: Asked) -> Answer:
-    asked.bank.invalidate(**{**asked.given, **asked.moments})
-    return _back(asked)
-
-
-def _held(asked: Asked) -> Answer:
+def _hold(asked: Asked) -> None:
     asked.bank.update(asked.given["id"], valid_until=None, reason=asked.given.get("reason"))
-    return _back(asked)
 
 
-def _removed(asked: Asked) -> Answer:
-    asked.bank.remove(**asked.given)
-    return _back(asked)
-
-
-def _restored(asked: Asked) -> Answer:
-    asked.bank.restore(asked.given["id"])
-    return _back(asked)
-
-
-def _linked(asked: Asked) -> Answer:
-    id, target = asked.given["id"], asked.given["target"]
-    asked.bank.link(id, target, asked.given["relation"])
-    return _back(asked)
-
-
-def _untied(asked: Asked) -> Answer:
-    asked.bank.unlink(asked.given["link"])
-    return _back(asked)
+def _link(asked: Asked) -> None:
+    asked.bank.link(asked.given["id"], asked.given["target"], asked.given["relation"])
 
 
 def _purging(asked: Asked) -> Shown:
@@ -469,6 +447,7 @@ _INVALID = {
 }
 _LINK = {**ID, "target": text("The other memory's id."), "relation": text("The relation.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
+_UNLINK = {**ID, "link": text("Which link.")}
 _Deed = partial(View, needs=("id",), access=Access.write)
 
 PAGE = Page(
@@ -485,13 +464,15 @@ PAGE = Page(
         View("GET memory/voices", _voices, ID, ("id",)),
         _Deed("GET memory/edit", _editing, ID),
         _Deed("POST memory/edit", _edited, EDIT, needs=("id", "text", "seen"), again=_edited_again),
-        _Deed("POST memory/pin", _pinned, _PIN, needs=("id", "pinned")),
-        _Deed("POST memory/invalidate", _invalidated, _INVALID),
-        _Deed("POST memory/hold", _held, {**ID, **REASON}),
-        _Deed("POST memory/remove", _removed, {**ID, **REASON}),
-        _Deed("POST memory/restore", _restored, ID),
-        _Deed("POST memory/link", _linked, _LINK, needs=("id", "target")),
-        _Deed("POST memory/unlink", _untied, {**ID, "link": text("Which link.")}, needs=("id", "link")),
+        _deed("POST memory/pin", lambda asked: asked.bank.pin(**asked.given), _PIN, "pinned"),
+        _deed(
+            "POST memory/invalidate", lambda asked: asked.bank.invalidate(**{**asked.given, **asked.moments}), _INVALID
+        ),
+        _deed("POST memory/hold", _hold, {**ID, **REASON}),
+        _deed("POST memory/remove", lambda asked: asked.bank.remove(**asked.given), {**ID, **REASON}),
+        _deed("POST memory/restore", lambda asked: asked.bank.restore(asked.given["id"]), ID),
+        _deed("POST memory/link", _link, _LINK, "target"),
+        _deed("POST memory/unlink", lambda asked: asked.bank.unlink(asked.given["link"]), _UNLINK, "link"),
         _Deed("GET memory/purge", _purging, ID),
         _Deed("POST memory/purge", _purged, _PURGE, needs=("id", "digest"), again=_purging),
     ),

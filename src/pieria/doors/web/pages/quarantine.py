@@ -21,10 +21,6 @@ _TRACE = {
 _HIDE = {**_TRACE, "author": text("Everything by this author."), "reason": text("Why.")}
 
 
-def _listed(asked: Asked) -> Answer:
-    return Shown("quarantine/quarantine.html", {"quarantines": asked.bank.quarantines()})
-
-
 def _traced(asked: Asked) -> Answer:
     [(name, value)] = _one_of(asked, TRACED).items()
     found = asked.bank.trace(**{name: value}, limit=ITEMS)
@@ -58,7 +54,10 @@ PAGE = Page(
     key="q",
     about="trace everything from a source or session, hide it, or bring it back",
     views=(
-        View("GET quarantine", _listed),
+        View(
+            "GET quarantine",
+            lambda asked: Shown("quarantine/quarantine.html", {"quarantines": asked.bank.quarantines()}),
+        ),
         _Deed("GET quarantine/trace", _traced, _TRACE),
         _Deed("POST quarantine/hide", _hidden, _HIDE),
         _Deed("POST quarantine/lift", _lifted, {"number": whole("Which quarantine.", 1, 2**53)}, ("number",)),

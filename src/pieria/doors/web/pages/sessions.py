@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pieria import SessionState
 from pieria.doors.http.schemas import text, whole
-from pieria.doors.web.changesets import TYPES, written
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.words import asked_terms
 from pieria.errors import ConflictError, NotFoundError, PieriaError
@@ -20,8 +19,13 @@ from pieria.toolsets import Access, called
 if TYPE_CHECKING:
     from pieria import Memory
     from pieria.bank import Bank
+    from pieria.bank.sessions.drafts import SessionDraft
     from pieria.doors.web.tasks import Progress
 
+
+TYPES = ("semantic", "procedural", "intent", "tag", "subgoal", "episodic", "source")
+"""Node types in display order."""
+ROUTING = ("tag", "intent")
 SEEN = 40
 SESSIONS = 20
 """Sessions on a page."""
@@ -47,6 +51,101 @@ HINTS: Mapping[str, str] = {
     "Commit tries again; Discard deletes them.",
 }
 """Hints for a reader of the page; the tools' own hints speak of tools."""
+_OVERVIEW: Mapping[str, Any] = {
+    "state": text("Only sessions in this state.", enum=[each.value for each in STATES]),
+    "start": whole("Skip this many.", 0, 1 << 31),
+}
+_QUESTION: Mapping[str, Any] = {"q": text("The question."), "of": text("The session to ask in.")}
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """The other end of an edge. `is_there` says that the bank already holds it, under this id."""
+
+    edge: str
+    type: str
+    text: str
+    id: str
+    is_there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A node to be written. `steps` are the session's steps behind it; `before` is its current text in the bank, if
+    that will change.
+    """
+
+    node: Any
+    steps: tuple[int, ...]
+    ties: tuple[Tied, ...]
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """`joined` are tags and intents of the bank that new nodes are linked to."""
+
+    by_type: Mapping[str, list[Entry]]
+    nodes: int
+    ties: int
+    joined: tuple[Tied, ...]
+    merges: tuple[Mapping[str, Any], ...]
+
+    @property
+    def reworded(self) -> list[Entry]:
+        return [each for entries in self.by_type.values() for each in entries if each.before is not None]
+
+    @property
+    def changes(self) -> bool:
+        """Return whether the changeset affects existing nodes."""
+        return bool(self.joined or self.merges or self.reworded)
+
+
+def written(draft: SessionDraft) -> Written:
+    new, held = draft.changeset.nodes(), draft.held
+    known = {**held, **new}
+    ties = {(frozenset((one, other)), str(edge)) for one, other, edge in draft.changeset.ties()}
+    around: dict[str, set[tuple[str, str]]] = {}
+    for ends, edge in ties:
+        one, other = sorted(ends)
+        around.setdefault(one, set()).add((edge, other))
+        around.setdefault(other, set()).add((edge, one))
+
+    def tied(edge: str, id: str) -> Tied:
+        node = known.get(id)
+        return Tied(edge, "" if node is None else node.node_type, id if node is None else node.text, id, id in held)
+
+    steps = _steps(new.values(), around)
+    by_type: dict[str, list[Entry]] = {}
+    for id, node in new.items():
+        before = held[id].text if id in held and held[id].text != node.text else None
+        own = tuple(tied(edge, other) for edge, other in sorted(around.get(id, ())))
+        by_type.setdefault(node.node_type, []).append(Entry(node, steps.get(id, ()), own, before))
+    merged = {merge["id"] for merge in draft.merges}
+    reached = (id for id in sorted(around) if id in held and id not in new and id not in merged)
+    joined = tuple(tied("", id) for id in reached if held[id].node_type in ROUTING)
+    merges = tuple({**merge, "is_there": merge["id"] in held} for merge in draft.merges)
+    ordered = {name: by_type[name] for name in TYPES if name in by_type}
+    return Written(ordered, len(new), len(ties), joined, merges)
+
+
+def _steps(nodes: Iterable[Any], around: Mapping[str, set[tuple[str, str]]]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the steps behind each node, found through its sources."""
+    listed = list(nodes)
+    found: dict[str, set[int]] = {node.id: {node.step_index} for node in listed if node.node_type == "source"}
+    sources = set(found)
+    lived = [node.id for node in listed if node.node_type == "episodic"]
+    for id in lived:
+        found[id] = _of(id, sources, found, around)
+    evidence = sources | set(lived)
+    for node in listed:
+        if node.id not in evidence:
+            found[node.id] = _of(node.id, evidence, found, around)
+    return {id: tuple(sorted(steps)) for id, steps in found.items()}
+
+
+def _of(id: str, of: set[str], found: Mapping[str, set[int]], around: Mapping[str, set[tuple[str, str]]]) -> set[int]:
+    return set().union(*(found[other] for _, other in around.get(id, ()) if other in of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,13 +406,6 @@ def _discarded(asked: Asked) -> Answer:
     if reply.error is not None:
         raise _helped(reply.error)
     return Moved(asked.path("sessions"))
-
-
-_OVERVIEW: Mapping[str, Any] = {
-    "state": text("Only sessions in this state.", enum=[each.value for each in STATES]),
-    "start": whole("Skip this many.", 0, 1 << 31),
-}
-_QUESTION: Mapping[str, Any] = {"q": text("The question."), "of": text("The session to ask in.")}
 
 
 def _work(path: str, work: Work) -> View:

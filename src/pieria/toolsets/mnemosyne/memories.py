@@ -1,0 +1,276 @@
+"""The tools that remember and recall, and those for triples and the scratchpad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import InputError
+from pieria.record.ids import new_id
+from pieria.record.memory import Memory
+from pieria.record.time import instant, is_over
+from pieria.toolsets.call import doubts
+from pieria.toolsets.host import Call
+from pieria.toolsets.mnemosyne.words import SCOPE_WORDS, SCOPES, here, stamp, told, triple, veracity
+
+PREVIEW = 100
+"""Length of the preview in a reply, in characters."""
+IMPORTANCE = 0.5
+EVERYBODY = ("bank", "user")
+"""The scopes that all sessions see; `user` occurs in the user's own bank."""
+WEIGHTS = {"dense": 0.5, "lexical": 0.3, "importance": 0.2}
+LEAST = 1e-7
+"""The value that replaces a weight of 0: invisible in a score, but matches of this kind are still looked for.
+Importance alone finds nothing, and vectors may be missing.
+"""
+DIGITS = 6
+STORE = "triples"
+MOST = 200
+"""How many triples a reply lists; `truncated` says if there are more."""
+
+
+def remember(
+    call: Call,
+    content: str,
+    source: str | None = None,
+    importance: float | None = None,
+    scope: str | None = None,
+    valid_until: str | None = None,
+    extract_entities: bool = False,
+    extract: bool = False,
+    author_id: str | None = None,
+    author_type: str | None = None,
+    channel_id: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    asked: dict[str, Any] = {"source": source, "author": author_id, "author_type": author_type, "channel": channel_id}
+    own = new_id()
+    memory = _known(call, bank, content, scope) or bank.remember(
+        content,
+        id=own,
+        importance=IMPORTANCE if importance is None else importance,
+        scope=SCOPES[scope or "global"],
+        valid_until=valid_until,
+        unless_exists="text",
+        **asked,
+    )
+    duplicate = memory.id != own
+    warnings: list[str] = []
+    if duplicate:
+        memory, warnings = _raised(bank, memory, scope, importance, valid_until)
+        warnings += _kept_as_they_were(memory, asked)
+    told = {
+        "status": "stored",
+        "memory_id": memory.id,
+        "content_preview": memory.text[:PREVIEW],
+        "duplicate": duplicate,
+        "scope": SCOPE_WORDS[memory.scope],
+        "importance": memory.importance,
+        "veracity": veracity(memory),
+        "valid_until": stamp(memory.valid_until),
+        "expires_in": _seconds_left(bank, memory),
+        "warnings": [*warnings, *_noticed(bank, memory)],
+        **here(call, bank),
+    }
+    if extract or extract_entities:
+        told["extracted"] = _extracted(bank, memory, extract_entities, extract)
+    return told
+
+
+def _known(call: Call, bank: Bank, content: str, scope: str | None) -> Memory | None:
+    """Return a shared memory of the same text. Unless `scope` is session, the session's own one counts, too: it is
+    widened.
+    """
+    twins = bank.identical(content, kinds="note")
+    told = [memory for memory in twins if memory.scope in EVERYBODY]
+    if scope != "session":
+        told += [memory for memory in twins if memory.scope == "session" and memory.session == call.host.session]
+    return next(iter(told), None)
+
+
+def _raised(
+    bank: Bank, memory: Memory, scope: str | None, importance: float | None, valid_until: str | None
+) -> tuple[Memory, list[str]]:
+    """Raise the memory to the wanted values. Never narrow its scope, importance or end."""
+    until = None if valid_until is None else instant(valid_until, "valid_until", end_of_day=True)
+    wanted: dict[str, Any] = {}
+    if scope != "session" and memory.scope == "session":
+        wanted["scope"] = "bank"
+    if importance is not None and importance > memory.importance:
+        wanted["importance"] = importance
+    if until is not None and memory.valid_until is not None and until > memory.valid_until:
+        wanted["valid_until"] = valid_until
+    if wanted:
+        # Other callers may raise it at the same time; `widen` never lowers.
+        memory = bank.widen(memory.id, **wanted)
+    warnings = []
+    if scope == "session" and memory.scope != "session":
+        warnings.append("scope: it is global already, and stays so.")
+    if importance is not None and importance < memory.importance:
+        warnings.append(f"importance: it stays at {memory.importance}; mnemosyne_update lowers it.")
+    if until is not None and memory.valid_until != until:
+        warnings.append(f"valid_until: it stays {stamp(memory.valid_until) or 'open'}.")
+    return memory, warnings
+
+
+def _kept_as_they_were(memory: Memory, asked: dict[str, Any]) -> list[str]:
+    spelt = {"source": "source", "author": "author_id", "author_type": "author_type", "channel": "channel_id"}
+    return [
+        f"{spelt[name]}: it was remembered before, with {getattr(memory, name) or 'none'}, and keeps that."
+        for name, value in asked.items()
+        if value is not None and value != getattr(memory, name)
+    ]
+
+
+def _seconds_left(bank: Bank, memory: Memory) -> int | None:
+    if memory.valid_until is None:
+        return None
+    return max(0, int((memory.valid_until - bank.clock()).total_seconds()))
+
+
+def _noticed(bank: Bank, memory: Memory) -> list[str]:
+    noticed = []
+    if is_over(memory.valid_until, bank.clock()):
+        noticed.append("valid_until: the time is past, so the memory is not recalled.")
+    for flag in memory.flags:
+        what, _, kind = flag.partition(":")
+        noticed.append(
+            f"content: it seems to contain a secret ({kind}); mnemosyne_forget erases it."
+            if what == "secret"
+            else "content: a part marked <private> was cut."
+        )
+    return noticed
+
+
+def _extracted(bank: Bank, memory: Memory, entities: bool, statements: bool) -> dict[str, Any]:
+    drawn = bank.extract(memory.id, entities=entities, statements=statements)
+    return {
+        "engine": drawn.engine,
+        "entities": list(drawn.entities),
+        "facts": [triple(fact) for fact in drawn.facts],
+        "queued": drawn.queued,
+        "left": drawn.left,
+    }
+
+
+def recall(
+    call: Call,
+    query: str,
+    top_k: int,
+    author_id: str | None = None,
+    author_type: str | None = None,
+    channel_id: str | None = None,
+    vec_weight: float | None = None,
+    fts_weight: float | None = None,
+    importance_weight: float | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    weights = _weights(vec_weight, fts_weight, importance_weight)
+    found = bank.recall(
+        query,
+        k=top_k,
+        author=author_id,
+        author_type=author_type,
+        channel=channel_id,
+        policy="hybrid" if weights is None else "weighted",
+        weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
+    )
+    results = [
+        {
+            **told(hit.memory),
+            "score": round(hit.score, DIGITS),
+            "snippet": hit.snippet,
+            "why": {name: round(value, DIGITS) for name, value in hit.why.items()},
+        }
+        for hit in found
+    ]
+    embedding = found.plan.get("embedding", {})
+    return {
+        "status": "ok",
+        "count": len(results),
+        "results": results,
+        "confidence": round(found.confidence, DIGITS),
+        "policy": found.plan["policy"],
+        "weights": weights,
+        "warnings": [*_warnings(query, embedding, weights), *doubts(found)],
+        **here(call, bank),
+    }
+
+
+def _weights(vec: float | None, fts: float | None, importance: float | None) -> dict[str, float] | None:
+    """Return the weights as shares of 1, so that scores are comparable; None if none was given."""
+    given = {"dense": vec, "lexical": fts, "importance": importance}
+    if all(weight is None for weight in given.values()):
+        return None
+    weights = {name: WEIGHTS[name] if weight is None else weight for name, weight in given.items()}
+    whole = sum(weights.values())
+    if not whole:
+        hint = "Leave the weights out, or give one of them more than 0."
+        raise InputError("vec_weight", "a weight above 0 among the three", vec, hint=hint)
+    return {name: weight / whole for name, weight in weights.items()}
+
+
+def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:
+    said = [] if query.strip() else ["query: an empty query finds nothing."]
+    note = embedding.get("reason") or embedding.get("note")
+    if note:
+        said.append(str(note))
+    if weights and not embedding.get("model"):
+        said.append("vec_weight: there are no vectors, so it has no effect.")
+    if embedding.get("pending"):
+        said.append(f"Vectors not yet made: {embedding['pending']:,}. These texts were searched by their words.")
+    return said
+
+
+def triple_add(call: Call, subject: str, predicate: str, object: str) -> dict[str, Any]:
+    bank = call.bank
+    before = {fact.id: fact for fact in bank.facts.query(subject, predicate)}
+    fact = bank.facts.add(subject, predicate, object)
+    now = {held.id: held for held in bank.facts.query(subject, predicate)}
+    conflicts = bank.facts.conflicts(subject, predicate)
+    return {
+        "status": "exists" if before.get(fact.id) == fact else "added",
+        "triple_id": fact.id,
+        "triple": triple(fact),
+        "others": [triple(held) for id, held in now.items() if id != fact.id and held.object != fact.object],
+        "closed": [triple(held) for id, held in before.items() if id not in now],
+        "conflicts": [triple(held) for conflict in conflicts for held in conflict.facts],
+        "store": STORE,
+        **here(call, bank),
+    }
+
+
+def triple_query(
+    call: Call,
+    subject: str | None = None,
+    predicate: str | None = None,
+    object: str | None = None,
+    as_of: str | None = None,
+) -> dict[str, Any]:
+    """Return matching triples, latest first."""
+    bank = call.bank
+    found = bank.facts.query(subject, predicate, object, valid_at=as_of, limit=MOST + 1)[::-1]
+    return {
+        "results_count": len(found[:MOST]),
+        "results": [triple(fact) for fact in found[:MOST]],
+        "truncated": len(found) > MOST,
+        "store": STORE,
+        **here(call, bank),
+    }
+
+
+def scratchpad_write(call: Call, content: str) -> dict[str, Any]:
+    bank = call.bank
+    entry = bank.scratchpad.write(content)
+    return {"status": "written", "id": entry.id, **here(call, bank)}
+
+
+def scratchpad_read(call: Call) -> dict[str, Any]:
+    bank = call.bank
+    entries = [entry.as_dict() for entry in bank.scratchpad.read()]
+    return {"entries_count": len(entries), "entries": entries, **here(call, bank)}
+
+
+def scratchpad_clear(call: Call) -> dict[str, Any]:
+    bank = call.bank
+    return {"status": "cleared", "cleared": bank.scratchpad.clear(), **here(call, bank)}
