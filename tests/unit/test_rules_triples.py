@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pieria.models.mind import Triple
+from pieria.language.grammar import Triple
 from pieria.models.minds.rules import RuleMind
 
 MIND = RuleMind()

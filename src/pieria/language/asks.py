@@ -88,6 +88,27 @@ _ASKS = {kind: tuple(re.compile(spaced(form)) for form in forms) for kind, forms
 _LONGEST = 2_000
 """Characters read at each end of a long question. The middle holds the topic, not the request."""
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SUMMING = "overview recap rundown summaries summarise summarize summary synopsis"
+_FORMING = """
+chat chats chronological conversation conversations discussion discussions gist list order outline sequence talks
+throughout timeline walk
+"""
+_ASKING = """
+a about across all an and aspect aspects at bring brought brief by can clear complete comprehensive concept concepts
+could covered describe detailed did different discuss discussed do during everything far few for from full give had has
+have high how i in including item items key kindly level me mention mentioned months my of on one only our over part
+parts past please points progress progressed provide put session sessions short so some tell that the things three
+through time to together topic topics two up various way ways we weeks what which with would you your
+four five six seven eight nine ten developed evolved i've we've i'd
+"""
+SURE = frozenset(_SUMMING.split())
+"""One of these words is enough to mark a request for an overview."""
+FORMS = frozenset(_FORMING.split())
+"""`LEAST` of these words mark such a request. A single one may be the subject."""
+LEAST = 2
+IDLE = SURE | FORMS | frozenset(_ASKING.split())
+
 
 def asks(question: str) -> frozenset[str]:
     """Return the kinds of a question, out of `KINDS`. Empty if none matches."""
@@ -95,3 +116,13 @@ def asks(question: str) -> frozenset[str]:
     if len(low) > 2 * _LONGEST:
         low = f"{low[:_LONGEST]}\n{low[-_LONGEST:]}"
     return frozenset(kind for kind, forms in _ASKS.items() if any(form.search(low) for form in forms))
+
+
+def subject(text: str) -> str | None:
+    """Return the remaining words. None if it asks for no overview, or if no words remain."""
+    words = [word[0] for word in _WORD.finditer(text)]
+    folded = [word.casefold() for word in words]
+    if SURE.isdisjoint(folded) and sum(word in FORMS for word in folded) < LEAST:
+        return None
+    left = [word for word in words if word.casefold().replace("’", "'") not in IDLE]
+    return " ".join(left) or None

@@ -16,6 +16,7 @@ HUMAN, AGENT, SYSTEM = "human", "agent", "system"
 USER, ASSISTANT = "user", "assistant"
 """Names of the two speakers in a conversation with an agent."""
 BY_SUB_AGENTS = "said to or by sub-agents"
+BY_THE_HOST = "written by the host itself"
 SHOWN = 160
 """Characters shown of an unreadable record."""
 

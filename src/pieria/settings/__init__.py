@@ -95,7 +95,7 @@ def _reranker(value: str) -> str:
 
 def _steps(value: str) -> str:
     # Import only if steps are set.
-    from pieria.models.minds.llm.step_models import chosen
+    from pieria.models.minds.llm.request import chosen
 
     return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
 

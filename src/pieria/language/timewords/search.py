@@ -208,11 +208,12 @@ class _Search:
             since, until = None, (since if edge == "start" else until)
         elif direction == "after":
             since, until = (since if edge == "start" else until), None
-        start = core.start if core.before["limit"] is None and not self._is_shifted(core) else core.whole_start
+        start = (
+            core.start
+            if core.before["limit"] is None and not (core.before["shift"] or core.before["portion"])
+            else core.whole_start
+        )
         yield TimeWord(start, end, since, until, self._is_relative(core), direction, _is_yearless(core))
-
-    def _is_shifted(self, core: _Core) -> bool:
-        return bool(core.before["shift"] or core.before["portion"])
 
     def _with_neighbours(self, core: _Core) -> Stretch:
         stretch, before = core.stretch, core.before

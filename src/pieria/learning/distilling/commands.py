@@ -167,13 +167,8 @@ def _read(part: str) -> Command | None:
         if verb:
             rest = list(rest)
             rest.remove(verb)
-    bare = _options_apart(rest)
-    return Command(program, verb, tuple(bare))
-
-
-def _options_apart(rest: list[str]) -> list[str]:
-    """Return the arguments without options, keeping `--hard`, which changes what git does."""
-    return [word for word in rest if word == "--hard" or not word.startswith("-")]
+    # Without options, except `--hard`, which changes what git does.
+    return Command(program, verb, tuple(word for word in rest if word == "--hard" or not word.startswith("-")))
 
 
 def _unwrapped(words: list[str]) -> list[str]:
@@ -212,3 +207,13 @@ def only_looks(command: Command) -> bool:
 
 def _is_path(word: str) -> bool:
     return bool(re.search(r"[./]", word)) and not word.startswith("-") and " " not in word and word not in (".", "..")
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Return whether two paths name one file, or the first is below the second."""
+    return (
+        one == other
+        or one.endswith(f"/{other}")
+        or other.endswith(f"/{one}")
+        or one.startswith(f"{other.rstrip('/')}/")
+    )

@@ -129,7 +129,7 @@ def is_risky(told: str) -> bool:
 
 
 def is_acting(part: str) -> bool:
-    if _WRITES.search(_unquoted(part)):
+    if _WRITES.search(re.sub(r"'[^']*'|\"[^\"]*\"", "''", part)):
         return True
     found = commands.commands(part)
     return any(_acts(command, part) for command in found) and not _SCRIPT.search(part)
@@ -185,7 +185,3 @@ def _sign(line: str) -> str:
         line = " ".join(word for place, word in enumerate(line.split()) if place < 2 or word.startswith("-"))
     bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", _without_options(" ".join(line.split())).casefold())
     return re.sub(r"\d+", "0", re.sub(r"(?<!\S)/\S+/(?=[^/\s]+)", "", bare))
-
-
-def _unquoted(part: str) -> str:
-    return re.sub(r"'[^']*'|\"[^\"]*\"", "''", part)

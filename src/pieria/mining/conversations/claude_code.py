@@ -13,11 +13,23 @@ from typing import Any
 
 from pieria.language.typed import typed
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import (
+    AGENT,
+    ASSISTANT,
+    BY_SUB_AGENTS,
+    BY_THE_HOST,
+    HUMAN,
+    USER,
+    Heard,
+    Left,
+    Said,
+    Turn,
+    clean,
+    wrong,
+)
 
 NAME = "claude-code"
 TYPES = ("user", "assistant", "system", "summary", "file-history-snapshot", "queue-operation", "progress")
-BY_THE_HOST = "written by the host itself"
 _IDS = ("uuid", "leafUuid", "messageId")
 _FILES = ("file_path", "notebook_path")
 _COMMAND = re.compile(r"<command-name>\s*(\S*?)\s*</command-name>", re.DOTALL)

@@ -14,11 +14,23 @@ from typing import Any
 
 from pieria.language.typed import typed
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import (
+    AGENT,
+    ASSISTANT,
+    BY_SUB_AGENTS,
+    BY_THE_HOST,
+    HUMAN,
+    USER,
+    Heard,
+    Left,
+    Said,
+    Turn,
+    clean,
+    wrong,
+)
 
 NAME = "codex"
 ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
-BY_THE_HOST = "written by the host itself"
 _BY_HOST = (
     "<environment_context", "<user_instructions", "# agents.md instructions", "<instructions", "<turn_aborted",
     "<user_shell_command", "<subagent_notification", "<skill>", "<codex_internal_context", "<permissions instructions",
@@ -97,7 +109,7 @@ class _Reading:
             return wrong(number, "a message with a list of content", item)
         is_reply = item["role"] == "assistant"
         parts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
-        own = parts if is_reply else [typed(part) for part in parts if not _is_hosts(part)]
+        own = parts if is_reply else [typed(part) for part in parts if not part.lstrip().lower().startswith(_BY_HOST)]
         text = clean("\n\n".join(own))
         if not text:
             return Left(BY_THE_HOST) if parts else None
@@ -118,7 +130,3 @@ class _Reading:
             folder=self._folder,
             files=files,
         )
-
-
-def _is_hosts(part: str) -> bool:
-    return part.lstrip().lower().startswith(_BY_HOST)

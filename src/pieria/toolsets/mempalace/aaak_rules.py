@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pieria.language.analyser import terms
-from pieria.language.analyser.stopwords import STOP_WORDS
+from pieria.language.analyser.tokenizer import STOP_WORDS
 from pieria.language.entities import entities
 from pieria.language.sentences import sentences
 from pieria.toolsets.mempalace.aaak import Entry, Legend

@@ -10,10 +10,9 @@ from typing import Any, Protocol
 
 from pieria.errors import InputError, PieriaError, PromptError
 from pieria.models.llm import Message, checked_messages
-from pieria.models.minds.llm.prompt import STEPS, Prompt
-from pieria.models.minds.llm.reply_schema import replied
+from pieria.models.minds.llm.prompt import STEPS, Prompt, unknown
+from pieria.models.minds.llm.replies import replied
 from pieria.models.minds.llm.truncation import Listed
-from pieria.models.minds.llm.unknown import unknown
 
 METHODS = ("build_messages", "parse_response")
 

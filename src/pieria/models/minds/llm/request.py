@@ -6,20 +6,18 @@ The prompts are in `prompts/`; `mind` interprets replies.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
 
 from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
-from pieria.models.chat import Chat
-from pieria.models.llm import LLM, LLMResponse, Message
+from pieria.models.llm import LLM, Chat, LLMResponse, Message
 from pieria.models.meter import Meter
 from pieria.models.minds.llm.custom_prompts import OwnPrompt, messages_of, object_in, schema_of, text_in
-from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
-from pieria.models.minds.llm.reply_schema import Reply, quoted, replied
-from pieria.models.minds.llm.reply_values import tidy
+from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared, unknown
+from pieria.models.minds.llm.replies import Reply, quoted, replied, tidy
 from pieria.models.minds.llm.truncation import PROMPT, Listed, fitted
-from pieria.models.minds.llm.unknown import unknown
 from pieria.record.fence import fenced, mark_for
 
 Datum = str | Listed | None
@@ -30,6 +28,9 @@ DOMAIN = 2_000
 """Characters of users' additions to a system message."""
 _REPAIR = 8_000
 """Characters kept free for a repair message."""
+
+EXPECTED = "steps and models, such as structuring=gpt-5, get_reward=gpt-5-nano"
+KNOWN = (*GROUPS, *STEPS)
 
 
 class Override(TypedDict, total=False):
@@ -246,3 +247,26 @@ def _added(overlays: Mapping[str, str], domain: str | None) -> dict[str, str]:
 def _check_length(parameter: str, text: object, most: int) -> None:
     if not isinstance(text, str) or len(text) > most:
         raise InputError(parameter, f"a text of at most {most:,} characters", text)
+
+
+def chosen(line: str, parameter: str = "llm_steps") -> dict[str, str]:
+    """Return the model of each step or group. All models are of the same server."""
+    found: dict[str, str] = {}
+    for entry in line.split(","):
+        step, equals, model = (part.strip() for part in entry.partition("="))
+        if not entry.strip():
+            continue
+        if not (equals and model):
+            raise InputError(parameter, EXPECTED, line)
+        if step not in KNOWN:
+            near = get_close_matches(step, KNOWN, 1)
+            hint = f"Did you mean {near[0]}?" if near else None
+            raise InputError(parameter, f"steps of {', '.join(KNOWN)}", step, hint=hint)
+        if step in found:
+            raise InputError(parameter, "each step once", step)
+        found[step] = model
+    return found
+
+
+def overrides_of(line: str) -> dict[str, Override]:
+    return {step: Override(opts={"model": model}) for step, model in chosen(line).items()}

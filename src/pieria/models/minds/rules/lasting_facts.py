@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pieria.language.grammar.clauses import Reader
+from pieria.language.grammar.names import named
+from pieria.language.grammar.persons import is_addressed, is_first, led, third
+from pieria.language.grammar.pronouns import explained, points_out, shows, stood_in
 from pieria.language.letters import lowered
+from pieria.language.packs import words
 from pieria.language.standing_rules import standing
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
-from pieria.models.minds.rules.names import named
-from pieria.models.minds.rules.packs import words
-from pieria.models.minds.rules.persons import is_addressed, is_first, led, third
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, noun_phrases, told
-from pieria.models.minds.rules.pronouns import explained, points_out, shows, stood_in
 from pieria.models.minds.rules.speakers import AGENT, Spoken, is_serving, spoken
-from pieria.models.minds.rules.triples import Reader
 
 _FEWEST, _MOST = 3, 45
 """Words of a fact."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pieria.language.grammar.clauses import triples
+from pieria.language.packs import words
 from pieria.models.mind import Said
-from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
-from pieria.models.minds.rules.triples import triples
 
 _INTENT_WORDS = 30
 _READ = 2_000

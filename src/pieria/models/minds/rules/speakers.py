@@ -8,8 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from pieria.language.commonwords import COMMON
+from pieria.language.packs import pack, words
 from pieria.language.sentences import sentences
-from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.pieces import bare
 
 _MARK = re.compile(

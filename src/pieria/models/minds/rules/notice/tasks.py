@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pieria.language.entities import entities
 from pieria.models.mind import Deed, Noticed, Task
 from pieria.models.minds.rules.notice import asked as asking
 from pieria.models.minds.rules.notice import deed_words as telling
-from pieria.models.minds.rules.notice.concepts import concepts_of
+from pieria.models.minds.rules.pieces import noun_phrases
 from pieria.record.clip import clipped
 
 QUOTED = 200
@@ -17,6 +18,14 @@ ANSWERED = 420
 """Characters of a reply that are quoted."""
 BEFORE = 40
 """Words quoted from the reply before a decision."""
+
+MOST = 6
+_READ = 800
+_NO_CONCEPTS = frozenset({"email", "path", "host"})
+_DULL = frozenset(["init", "index", "main", "mod", "lib", "test", "tests", "readme", "__init__", "package"])
+
+_LABELS = frozenset(["open", "dead-end", "web", "rule", "correction"])
+"""Labels of a note's status, which are no search terms."""
 
 
 def noticed(tasks: Sequence[Task]) -> list[Noticed]:
@@ -303,3 +312,19 @@ class _One:
         concepts = (*labels, *concepts_of(named, files))
         title = title or asking.title(text)
         return Noticed(type, title, text, self._index, tuple(dict.fromkeys(deeds)), concepts, tuple(facts), is_outside)
+
+
+def concepts_of(texts: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+    """Return names first, then stems of files, then short phrases."""
+    read = ".\n".join(text for text in texts if text)[:_READ]
+    names = [each.name for each in entities(read) if each.kind not in _NO_CONCEPTS]
+    stems = [stem for file in files if (stem := file.rpartition("/")[2].partition(".")[0].lower()) not in _DULL]
+    phrases = [phrase for phrase in noun_phrases(read) if len(phrase) > 3]
+    found: dict[str, str] = {}
+    for name in (*names, *stems, *phrases):
+        short = " ".join(name.strip("`'\"“”().,:;").split())
+        if short.casefold() in _LABELS:
+            continue
+        if 1 < len(short) <= 40 and short.isprintable() and re.search(r"[^\W\d_]", short):
+            found.setdefault(short.casefold(), short)
+    return tuple(found.values())[:MOST]

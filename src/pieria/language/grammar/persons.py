@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pieria.language.analyser.irregular import IRREGULAR
+from pieria.language.analyser.stem import IRREGULAR
 from pieria.language.commonwords import OPENINGS
+from pieria.language.grammar.forms import Form, forms, third_of
+from pieria.language.grammar.noun_phrases import Phrases
+from pieria.language.grammar.tokens import Sentence
 from pieria.language.letters import lowered
-from pieria.models.minds.rules.forms import Form, forms, third_of
-from pieria.models.minds.rules.noun_phrases import Phrases
-from pieria.models.minds.rules.packs import words
-from pieria.models.minds.rules.tokens import Sentence
+from pieria.language.packs import words
 
 _LONGEST = 1_000
 """Characters of a sentence to convert."""
@@ -88,11 +88,7 @@ def _outside(text: str) -> list[str]:
         return [word.lower() for word in _PERSONAL.findall(text)]
     said = Sentence(text, lowered(text))
     quoted = _quoted(said)
-    return [token.low for at, token in enumerate(said.tokens) if not quoted[at] and not _is_country(token.text)]
-
-
-def _is_country(word: str) -> bool:
-    return word == "US"
+    return [token.low for at, token in enumerate(said.tokens) if not quoted[at] and token.text != "US"]
 
 
 def _quoted(said: Sentence) -> list[bool]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pieria.language.packs import words
 from pieria.language.timewords import timewords
-from pieria.models.minds.rules.packs import words
 
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """A fixed clock: positions do not depend on it."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pieria.language.commonwords import TIMES
-from pieria.models.minds.rules.packs import words
+from pieria.language.packs import words
 
 LONGEST = 100
 """Words of a sentence; a longer one is no plain statement."""

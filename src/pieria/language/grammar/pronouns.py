@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pieria.language.grammar.forms import forms
+from pieria.language.grammar.names import named
+from pieria.language.grammar.noun_phrases import Phrase, Phrases
+from pieria.language.grammar.tokens import LONGEST, Sentence
 from pieria.language.letters import lowered
-from pieria.models.minds.rules.forms import forms
-from pieria.models.minds.rules.names import named
-from pieria.models.minds.rules.noun_phrases import Phrase, Phrases
-from pieria.models.minds.rules.packs import words
-from pieria.models.minds.rules.tokens import LONGEST, Sentence
+from pieria.language.packs import words
 
 _SHOWING = re.compile(r"(?:this|that|these|those|there|here|such)\b", re.IGNORECASE)
 _COUNTING = re.compile(r"the\b", re.IGNORECASE)

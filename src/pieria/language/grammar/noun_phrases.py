@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pieria.models.minds.rules.forms import adjectives, forms
-from pieria.models.minds.rules.packs import words
-from pieria.models.minds.rules.tokens import Sentence
+from pieria.language.grammar.forms import adjectives, forms
+from pieria.language.grammar.tokens import Sentence
+from pieria.language.packs import words
 
 _OWNERS = {"my": "I", "our": "we"}
 _POINTING = frozenset(("this", "that", "these", "those", "one", "her"))

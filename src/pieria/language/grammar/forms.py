@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from pieria.language.analyser.irregular import IRREGULAR
-from pieria.models.minds.rules.packs import pack, words
+from pieria.language.analyser.stem import IRREGULAR
+from pieria.language.packs import pack, words
 
 _VOWELS = "aeiou"
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from pieria.models.minds.rules.forms import adjectives, forms, frames
-from pieria.models.minds.rules.noun_phrases import Phrases
-from pieria.models.minds.rules.packs import pack, words
-from pieria.models.minds.rules.tokens import Sentence
+from pieria.language.grammar.forms import adjectives, forms, frames
+from pieria.language.grammar.noun_phrases import Phrases
+from pieria.language.grammar.tokens import Sentence
+from pieria.language.packs import pack, words
 
 
 @dataclass(frozen=True, slots=True)

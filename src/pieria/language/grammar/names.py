@@ -7,11 +7,11 @@ from functools import cache
 from typing import NamedTuple
 
 from pieria.language.entities import entities
+from pieria.language.grammar import Named
+from pieria.language.grammar.clauses import triples
+from pieria.language.grammar.times import bare, times
 from pieria.language.names import Names
-from pieria.models.mind import Named
-from pieria.models.minds.rules.packs import pack, phrases, words
-from pieria.models.minds.rules.times import bare, times
-from pieria.models.minds.rules.triples import triples
+from pieria.language.packs import pack, phrases, words
 
 
 class Placed(NamedTuple):

@@ -6,22 +6,29 @@ supposes, denies, asks or reports, and a clause whose verb is not in the pack.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pieria.models.minds.rules.forms import Frame, adjectives, forms, frames, past_of
-from pieria.models.minds.rules.identity import Stated, equated, mutual
-from pieria.models.minds.rules.noun_phrases import Phrase, Phrases
-from pieria.models.minds.rules.packs import pack, words
-from pieria.models.minds.rules.statements import Statements
-from pieria.models.minds.rules.tokens import Sentence
-from pieria.models.minds.rules.verb_groups import Group, VerbGroups
+from pieria.language.grammar import Triple
+from pieria.language.grammar.forms import Frame, adjectives, forms, frames, past_of
+from pieria.language.grammar.noun_phrases import Phrase, Phrases
+from pieria.language.grammar.statements import Stated, Statements, equated, mutual
+from pieria.language.grammar.times import times
+from pieria.language.grammar.tokens import LONGEST, Sentence
+from pieria.language.grammar.verb_groups import Group, VerbGroups
+from pieria.language.letters import lowered
+from pieria.language.packs import pack, phrases, words
+from pieria.language.sentences import sentences
 
 _STOPS = frozenset(
     (",", ";", ":", "and", "but", "—", "–", "(", ")", "-", "while", "although", "which", "who", "because")
 )
 _LED = 12
 """Words of an adverbial that may come before a clause, up to the comma."""
+
+_SHORTEST_SENTENCE, _LONGEST_SENTENCE = 8, 600
+"""Characters; a longer sentence is no plain statement."""
 
 
 class Clauses:
@@ -373,3 +380,64 @@ class Clauses:
             for held in objects:
                 self._states.equal(equated(subject, held, word, where, several=group.several, past=group.past))
         return self._behind(after, group, Frame(), [])
+
+
+def triples(text: str) -> list[Triple]:
+    low = lowered(text)
+    found = times(text)
+    starts = [start for start, _ in found]
+    reader = Reader()
+    for start, end in sentences(text):
+        if end - start >= _SHORTEST_SENTENCE:
+            inside = found[bisect_left(starts, start) : bisect_right(starts, end)]
+            spans = [(first - start, after - start) for first, after in inside]
+            reader.read_spelt(text[start:end], low[start:end], spans)
+    return reader.stated.triples()
+
+
+class Reader:
+    """Reads sentences in order, and keeps the topic of the one before."""
+
+    def __init__(self) -> None:
+        self.stated = Statements()
+
+    @property
+    def spoken_of(self) -> str | None:
+        """The current topic by name, or None."""
+        topic = self.stated.topic
+        if topic is None:
+            return None
+        return f"The {topic.text}" if topic.determiner in ("the", "a") else topic.text
+
+    def read(self, sentence: str) -> bool:
+        """Read a sentence and return whether it states anything."""
+        return self.read_spelt(sentence, lowered(sentence), times(sentence))
+
+    def read_spelt(self, text: str, low: str, spans: Iterable[tuple[int, int]]) -> bool:
+        said = None if _asks_or_runs_on(text) else Sentence(text, low, spans)
+        if said is None or len(said) > LONGEST or _supposes(said):
+            self.stated.topic = None
+            return False
+        before = self.stated.count
+        self.stated.topic = Clauses(said, self.stated).read() or self.stated.topic
+        self.stated.end()
+        return self.stated.count > before
+
+    @staticmethod
+    def is_supposed(sentence: str) -> bool:
+        return _supposes(Sentence(sentence, lowered(sentence)))
+
+
+def _asks_or_runs_on(text: str) -> bool:
+    return len(text) > _LONGEST_SENTENCE or text.rstrip("\"')*_!”").endswith(("?", "？"))
+
+
+def _supposes(sentence: Sentence) -> bool:
+    """Return whether the sentence only supposes, reports or wishes."""
+    supposing = words("words", "supposing")
+    for at, token in enumerate(sentence.tokens):
+        named = at > 0 and token.text[:1].isupper()
+        if token.low in supposing and not named:
+            return True
+    spelt = f" {' '.join(sentence.low)} "
+    return any(f" {phrase} " in spelt for phrase in phrases("words", "supposing_phrases"))

@@ -1,38 +1,59 @@
-"""ChatGPT: the file `conversations.json` of an export, an array of conversations or a single one.
+"""Exports of hosted chats: the file `conversations.json` of ChatGPT, and that of Claude.ai.
 
-A conversation is a tree of messages, its `mapping`: a repeated answer or an edited question starts a branch. Only the
-branch that leads to `current_node` is read; messages of other branches are left out and counted.
+Both are an array of conversations; ChatGPT may export a single one. A conversation of ChatGPT is a tree of messages,
+its `mapping`: a repeated answer or an edited question starts a branch. Only the branch that leads to `current_node` is
+read; messages of other branches are left out and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, json_elements
-from pieria.mining.said import AGENT, ASSISTANT, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import (
+    AGENT,
+    ASSISTANT,
+    BY_THE_HOST,
+    HUMAN,
+    USER,
+    Heard,
+    Left,
+    Said,
+    Turn,
+    clean,
+    wrong,
+)
 
-NAME = "chatgpt"
+CHATGPT, CLAUDE = "chatgpt", "claude"
 OTHER_BRANCHES = "in branches that were not taken"
-BY_THE_HOST = "written by the host itself"
-_SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
+_CHATGPT_SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
+_CLAUDE_SPEAKERS = {"human": (USER, HUMAN), **_CHATGPT_SPEAKERS}
 _TEXTS = ("text", "multimodal_text")
 
 
-def matches(head: Mapping[str, Any]) -> bool:
+def is_chatgpt(head: Mapping[str, Any]) -> bool:
     return isinstance(head.get("mapping"), dict)
 
 
-def read(path: Path, heard: Heard) -> Iterator[Said]:
+def is_claude(head: Mapping[str, Any]) -> bool:
+    return "chat_messages" in head
+
+
+def _read(conversation: Callable[[Record], Iterator[Said]], path: Path, heard: Heard) -> Iterator[Said]:
     for record in json_elements(path, heard):
         if isinstance(record, Record):
-            yield from _conversation(record)
+            yield from conversation(record)
         else:
             yield record
 
 
-def _conversation(record: Record) -> Iterator[Said]:
+# --- ChatGPT
+
+
+def _of_chatgpt(record: Record) -> Iterator[Said]:
     told = record.value
     mapping = told.get("mapping") if isinstance(told, dict) else None
     session = (told.get("conversation_id") or told.get("id")) if isinstance(told, dict) else None
@@ -85,7 +106,7 @@ def _message(number: int, node: Any, name: str) -> Said | None:
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(content, dict):
         return wrong(number, "a message with author and content", message)
-    speaker = _SPEAKERS.get(str(author.get("role")))
+    speaker = _CHATGPT_SPEAKERS.get(str(author.get("role")))
     about = message.get("metadata")
     if speaker is None or message.get("recipient") not in (None, "all") or content.get("content_type") not in _TEXTS:
         return None
@@ -95,7 +116,7 @@ def _message(number: int, node: Any, name: str) -> Said | None:
     text = clean("\n\n".join(part for part in map(_part, parts) if part.strip()))
     if not text:
         return None
-    if isinstance(about, dict) and about.get("is_visually_hidden_from_conversation"):
+    if isinstance(about, dict) and about.get("is_visually_hidden_from_of_chatgpt"):
         return Left(BY_THE_HOST)
     unit = message.get("id")
     named = unit if isinstance(unit, str) and unit else name
@@ -107,3 +128,58 @@ def _part(part: Any) -> str:
     if isinstance(part, dict):
         part = part.get("text")
     return part if isinstance(part, str) else ""
+
+
+# --- Claude.ai
+
+
+def _of_claude(record: Record) -> Iterator[Said]:
+    told = record.value
+    messages = told.get("chat_messages") if isinstance(told, dict) else None
+    if not isinstance(messages, list) or not isinstance(told.get("uuid"), str):
+        yield wrong(record.number, "a conversation with a uuid and a list of chat_messages", told)
+        return
+    name = told.get("name")
+    sequence = 0
+    for message in messages:
+        speaker = _CLAUDE_SPEAKERS.get(str(message.get("sender"))) if isinstance(message, dict) else None
+        if speaker is None:
+            yield wrong(record.number, "chat_messages whose sender is human or assistant", message)
+            continue
+        text = clean(_text(message))
+        if not text:
+            continue
+        sequence += 1
+        unit = message.get("uuid")
+        yield Turn(
+            unit=unit if isinstance(unit, str) and unit else f"{told['uuid']}:{sequence}",
+            session=told["uuid"],
+            sequence=sequence,
+            author=speaker[0],
+            author_type=speaker[1],
+            text=text,
+            at=message.get("created_at") or told.get("created_at"),
+            title=name if isinstance(name, str) and name.strip() else None,
+        )
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    """Return the text blocks, followed by the texts of attached files."""
+    content = message.get("content")
+    blocks = [
+        block["text"]
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    ]
+    said = "\n\n".join(block for block in blocks if block.strip())
+    if not said and isinstance(message.get("text"), str):
+        said = message["text"]
+    attached = message.get("attachments")
+    for one in attached if isinstance(attached, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("extracted_content"), str) and one["extracted_content"].strip():
+            said += f"\n\n[{one.get('file_name') or 'attached'}]\n{one['extracted_content']}"
+    return said
+
+
+read_chatgpt = partial(_read, _of_chatgpt)
+read_claude = partial(_read, _of_claude)
