@@ -18,7 +18,7 @@ from pieria.language.grammar.times import times
 from pieria.language.grammar.tokens import LONGEST, Sentence
 from pieria.language.grammar.verb_groups import Group, VerbGroups
 from pieria.language.letters import lowered
-from pieria.language.packs import pack, phrases, words
+from pieria.language.packs import phrases, words
 from pieria.language.sentences import sentences
 
 _STOPS = frozenset(
@@ -148,14 +148,14 @@ class Clauses:
         return phrase.noun.split()[-1] in words("nouns", "roles")
 
     def _apposed(self, phrase: Phrase, after: int) -> int:
-        after = self._equate([phrase], after, Group("be", after))
+        if self._is_role(phrase) or self._subjects[0].owner is not None:
+            after = self._equate([phrase], after, Group("be", after))
         return after + 1 if self._in.at(after) == "," else after
 
     def _resumed(self, after: int) -> int:
         return after + 1 if self._in.at(after) == "," else after
 
     def _predicate(self, place: int) -> int:
-        said = self._in
         group = self._groups.at(place)
         if group is None:
             return self._reduced(place)
@@ -164,11 +164,11 @@ class Clauses:
             return self._skipped(group.after)
         if group.kind == "be":
             return self._be(group)
-        if group.meant or (group.future and group.kind == "verb"):
-            return self._meant(group)
         lemma = group.lemma
         frame = adjectives()[lemma[1:]] if lemma.startswith("=") else frames().get(lemma)
-        if frame is None or (lemma == "have" and said.at(group.after) == "to"):
+        if frame is None or group.kind == "meant" or (group.future and group.kind == "verb"):
+            if group.kind == "meant" or lemma in words("words", "stating"):
+                self._count(group.after)
             return self._skipped(group.after)
         return self._stated(group, frame)
 
@@ -180,6 +180,13 @@ class Clauses:
         group = Group("passive", place + 1, form.lemma)
         self._states.begin(group)
         return self._stated(group, frames()[form.lemma])
+
+    def _count(self, after: int, *, definite: bool = False) -> None:
+        """Count a clause with an object as a statement, without drawing it."""
+        objects, after = self._objects(after)
+        if not objects and self._in.at(after) in words("words", "prepositions"):
+            objects, _ = self._complement(after)
+        self._states.count += any(each.is_plain and (not definite or _is_definite(each)) for each in objects)
 
     def _skipped(self, place: int) -> int:
         """Return the next place where a clause may begin."""
@@ -201,11 +208,10 @@ class Clauses:
             self._states.named(self._subjects, frame.naming, objects)
         elif frame.object and not passive:
             self._states.add(self._subjects, self._tensed(frame.object, group, frame), objects)
+        elif objects:
+            self._states.count += 1
         if frame.plain and passive:
             self._plain(group, frame)
-        if objects and self._in.at(after) in ("named", "called"):
-            names, after = self._phrases.listed(after + 1, subject=False)
-            self._states.owned(self._subjects, group, objects[-1], names)
         self._last = objects[-1:] or self._last
         return self._behind(after, group, frame, done_to)
 
@@ -295,34 +301,12 @@ class Clauses:
     def _timed(self, word: str, when: str, group: Group, frame: Frame, done_to: Sequence[Phrase]) -> None:
         """Add a time: as the object of a statement, or as the start or end of its validity."""
         place = frame.theme.get(word) if done_to else frame.agent.get(word)
-        if place == "moved_to":
-            place = "scheduled_for" if done_to else None
         if place is not None and word in ("to", "for", "until", "on", "at", "by") and place != "located_in":
             self._states.time(done_to or self._subjects, place, when)
         elif frame.when and word not in ("since", "until", "till"):
             self._states.time(done_to or self._subjects, self._tensed(frame.when, group, frame), when)
         else:
             self._states.held(word, when, starts=frame.starts)
-
-    def _meant(self, group: Group) -> int:
-        """Read an intended action: plans_to_visit, decided_to_use, will_move_to. The pack need not know its verb."""
-        said = self._in
-        family = group.meant or "will"
-        frame = frames().get(group.lemma, Frame())
-        objects, after = self._objects(group.after)
-        lemma = group.lemma.replace(" ", "_")
-        if not objects and frame.when and not group.meant:
-            return self._behind(after, group, frame, [])
-        if objects:
-            self._states.add(self._subjects, f"{family}_{lemma}", objects)
-        word = said.at(after)
-        if not objects and word in words("words", "prepositions") and not said.is_time(after + 1):
-            found, behind = self._complement(after)
-            self._states.add(self._subjects, f"{family}_{lemma}_{word}", found)
-            after = behind if found else after
-        elif not objects and group.meant:
-            self._states.add(self._subjects, family, [Phrase(group.lemma, 0, 0)])
-        return self._behind(after, group, Frame(starts=True), [])
 
     # --- statements of "is"
 
@@ -333,20 +317,16 @@ class Clauses:
             when, behind = said.time_at(after if said.is_time(after) else after + 1)
             self._states.happening(self._subjects, when, "" if said.is_time(after) else said.at(after))
             return behind
-        if said.low[after : after + 3] == ["in", "charge", "of"]:
-            return self._behind(after + 2, replace(group, kind="verb"), Frame(agent={"of": "responsible_for"}), [])
-        place = pack("verbs")["places"].get(said.at(after))
-        if place is not None:
-            objects, behind = self._phrases.listed(after + 1, subject=False)
-            self._states.located(self._subjects, place, said.at(after), objects)
-            self._last = objects[-1:]
-            return self._behind(behind, group, Frame(), [])
+        if group.past or said.at(after) in words("words", "prepositions"):
+            self._count(after, definite=True)
+            return self._skipped(after)
         if said.low[after + 1 : after + 3] == ["years", "old"] and said.at(after).isdigit():
             self._states.add(self._subjects, "has_age", [Phrase(said.span(after, after + 1), after, after + 1)])
             return after + 3
         objects, behind = self._phrases.listed(after, subject=False)
         if not objects:
             return self._skipped(after)
+        self._states.count += _is_definite(objects[0])
         self._last = self._subjects[-1:]
         if self._is_participle(behind):
             self._states.equal(self._equal(objects, group))
@@ -362,7 +342,7 @@ class Clauses:
             triple
             for subject in self._subjects
             for held in objects
-            for triple in equated(subject, held, "", (), several=group.several, past=group.past)
+            for triple in equated(subject, held, "", (), several=group.several)
         ]
 
     def _equate(self, objects: list[Phrase], after: int, group: Group) -> int:
@@ -378,11 +358,17 @@ class Clauses:
         self._states.equal(both)
         for subject in self._subjects if not both else ():
             for held in objects:
-                self._states.equal(equated(subject, held, word, where, several=group.several, past=group.past))
+                self._states.equal(equated(subject, held, word, where, several=group.several))
         return self._behind(after, group, Frame(), [])
 
 
 def triples(text: str) -> list[Triple]:
+    """Return what the plain sentences of a text state, as far as it is reliable enough for facts."""
+    return [triple for triple in stated(text) if triple.predicate not in words("predicates", "undrawn")]
+
+
+def stated(text: str) -> list[Triple]:
+    """Return the same with all that helps to tell names and contradictions."""
     low = lowered(text)
     found = times(text)
     starts = [start for start, _ in found]
@@ -393,6 +379,10 @@ def triples(text: str) -> list[Triple]:
             spans = [(first - start, after - start) for first, after in inside]
             reader.read_spelt(text[start:end], low[start:end], spans)
     return reader.stated.triples()
+
+
+def _is_definite(phrase: Phrase) -> bool:
+    return phrase.named or phrase.determiner in ("a", "the", "own") or any(map(str.isdigit, phrase.text))
 
 
 class Reader:

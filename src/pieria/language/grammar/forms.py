@@ -115,15 +115,7 @@ def third_of(lemma: str) -> str:
 @cache
 def frames() -> Mapping[str, Frame]:
     """Return the frame of every verb in the pack. A two-word verb has its own entry."""
-    held = pack("verbs")
-    literal = {verb: _literal(verb, held["literal"]["by"]) for verb in held["literal"]["verbs"].split()}
-    return literal | {verb: _frame(entry) for entry in held["frames"] for verb in entry["verbs"]}
-
-
-def _literal(verb: str, prepositions: str) -> Frame:
-    """Return the frame of a verb that is its own predicate, with or without a preposition."""
-    third = third_of(verb)
-    return Frame(object=third, agent={word: f"{third}_{word}" for word in prepositions.split()})
+    return {verb: _frame(entry) for entry in pack("verbs")["frames"] for verb in entry["verbs"]}
 
 
 @cache
@@ -140,7 +132,7 @@ def forms() -> Mapping[str, Form]:
     """Return the form of every known spelling, including verbs without a frame."""
     kinds: dict[str, tuple[str, set[str]]] = {}
     stating = sorted({verb.partition(" ")[0] for verb in frames()})
-    for lemma in (*stating, *sorted(words("words", "other_verbs"))):
+    for lemma in (*stating, *sorted(words("words", "stating") | words("words", "other_verbs"))):
         for form, kind in _inflected(lemma):
             held = kinds.setdefault(form, (lemma, set()))
             if held[0] == lemma:

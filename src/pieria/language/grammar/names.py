@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pieria.language.entities import entities
 from pieria.language.grammar import Named
-from pieria.language.grammar.clauses import triples
+from pieria.language.grammar.clauses import stated
 from pieria.language.grammar.times import bare, times
 from pieria.language.names import Names
 from pieria.language.packs import pack, phrases, words
@@ -65,7 +65,7 @@ def _told(text: str) -> Mapping[str, str]:
     """Return the kinds, person or place, that statements of the text show."""
     told: dict[str, str] = {}
     pets = words("nouns", "pets")
-    for triple in triples(text):
+    for triple in stated(text):
         relation = triple.predicate.removeprefix("has_").replace("_", " ")
         related = triple.predicate.startswith("has_") and relation in pack("nouns")["relations"]
         if triple.predicate in words("predicates", "to_places"):

@@ -38,10 +38,8 @@ class Statements:
         self._sure = _PLAIN
         self._guessed: set[str] = set()
         self.topic: Phrase | None = None
-
-    @property
-    def count(self) -> int:
-        return len(self._done)
+        self.count = 0
+        """Clauses that state something, also those that no pattern draws reliably."""
 
     def triples(self) -> list[Triple]:
         self.end()
@@ -55,7 +53,7 @@ class Statements:
 
     def begin(self, group: Group) -> None:
         self.end()
-        self._sure = _MEANT if group.meant or group.future else _PLAIN
+        self._sure = _MEANT if group.future else _PLAIN
 
     def end(self) -> None:
         """Finish a clause. Its times apply to all its statements."""
@@ -93,13 +91,8 @@ class Statements:
         for subject in subjects:
             told = subject.owner is not None and is_relation(subject.noun)
             for name in names:
-                whose = equated(subject, name, "", (), several=False, past=False) if told else []
+                whose = equated(subject, name, "", (), several=False) if told else []
                 self.equal(whose or [(subject.text, predicate, name.text)])
-
-    def owned(self, owners: Sequence[Phrase], group: Group, what: Phrase, names: Sequence[Phrase]) -> None:
-        """Add a named possession: `Olga has a dog named Rex`."""
-        if group.lemma in ("have", "own") and names:
-            self.equal((owner.text, f"has_{what.noun.replace(' ', '_')}", names[0].text) for owner in owners)
 
     def time(self, subjects: Sequence[Phrase], predicate: str, when: str) -> None:
         for subject in subjects:
@@ -107,20 +100,14 @@ class Statements:
                 self._state(subject.text, predicate, when)
 
     def happening(self, subjects: Sequence[Phrase], when: str, word: str) -> None:
-        """Add the time of an event: `The review is on Friday`, `the deadline is Friday`."""
+        """Add a time that belongs to somebody: `Helen's birthday is on 3 March`."""
         for subject in subjects:
             if subject.pronoun or word in ("since", "until", "from", "before", "after"):
                 continue
             if subject.owner is not None and (not word or time_noun(subject.noun)):
                 self._state(subject.owner, f"has_{subject.noun.replace(' ', '_')}", when)
             else:
-                self._state(subject.text, "is" if time_noun(subject.noun) else "scheduled_for", when)
-
-    def located(self, subjects: Sequence[Phrase], predicate: str, word: str, where: Sequence[Phrase]) -> None:
-        for place in where:
-            said = placed(predicate, word, place)
-            if said is not None:
-                self.add(subjects, said, [place])
+                self.count += 1
 
     def equal(self, stated: Sequence[Stated] | Iterator[Stated]) -> None:
         for triple in stated:
@@ -130,6 +117,7 @@ class Statements:
         fits = all(0 < len(name.split()) <= _LONGEST for name in (subject, object_))
         if not fits or subject.casefold() == object_.casefold() or subject.lower() == "you":
             return
+        self.count += 1
         sure = min(self._sure, _GUESSED) if subject in self._guessed else self._sure
         self._open.append(Triple(subject, predicate, object_, sure))
         if self._fronted is not None and self._since is None:
@@ -138,16 +126,7 @@ class Statements:
     def _since_when(self, predicate: str) -> str | None:
         """Return the fronted time if the statement begins then: In May she moved to Oslo."""
         word, when = self._fronted or ("", "")
-        begins = predicate in (
-            "moved_to",
-            "moved_from",
-            "joined",
-            "left",
-            "bought",
-            "chose",
-            "switched_to",
-            "married_to",
-        )
+        begins = predicate in ("joined", "left", "bought", "chose", "switched_to", "married_to")
         return when if word == "since" or begins else None
 
     # --- pronouns
@@ -187,19 +166,15 @@ class Statements:
         return topic
 
 
-def equated(
-    subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool, past: bool
-) -> list[Stated]:
+def equated(subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool) -> list[Stated]:
     """Return the statements of `subject is said`, with `where` after `word`: a designer at Acme."""
-    return list(_equated(subject, said, word, where, several=several, past=past))
+    return list(_equated(subject, said, word, where, several=several))
 
 
-def _equated(
-    subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool, past: bool
-) -> Iterator[Stated]:
+def _equated(subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool) -> Iterator[Stated]:
     owner = _owner(subject)
     if owner is not None and not said.pronoun:
-        yield owner, _has(subject.noun, several=several, past=past), said.text
+        yield owner, _has(subject.noun, several=several), said.text
         return
     if said.pronoun or not said.text:
         return
@@ -210,15 +185,15 @@ def _equated(
     if said.of is not None and said.noun.split()[-1] in _MEMBERS:
         yield subject.text, _MEMBERS[said.noun.split()[-1]], said.of.text
     elif owner is not None and _tells_whose(said, owner):
-        yield owner, _has(said.noun, several=several, past=past), subject.text
+        yield owner, _has(said.noun, several=several), subject.text
     elif role and (subject.named or subject.pronoun):
-        yield from _employed(subject.text, said, word, where, past=past)
+        yield from _employed(subject.text, said, word, where)
     elif owner is not None or said.determiner == "a" or (several and said.noun.endswith("s")):
-        yield subject.text, "was_a" if past else "is_a", said.bare
+        return  # a kind: most such sentences say what somebody thinks of a thing
     elif subject.named and said.text.isdigit():
         yield subject.text, "has_age", said.text
     elif said.determiner == "the" or said.named or any(map(str.isdigit, said.text)):
-        yield subject.text, "was" if past else "is", said.text
+        yield subject.text, "is", said.text
 
 
 def _tells_whose(said: Phrase, owner: str) -> bool:
@@ -231,15 +206,15 @@ def _tells_whose(said: Phrase, owner: str) -> bool:
     return made and said.determiner in ("own", "the", "a", "")
 
 
-def _employed(who: str, said: Phrase, word: str, where: Sequence[Phrase], *, past: bool) -> Iterator[Stated]:
+def _employed(who: str, said: Phrase, word: str, where: Sequence[Phrase]) -> Iterator[Stated]:
     """Yield role and employer: `the CEO of Acme`, `a designer at Acme`."""
     held = said.of is not None and said.of.named and not said.of.determiner and _is_among(said.noun, "offices")
-    yield who, "had_role" if past else "has_role", said.noun_text if held else said.bare
+    yield who, "has_role", said.noun_text if held else said.bare
     there = [said.of] if held and said.of is not None else []
     there += where if word in ("at", "for") else []
     for place in there:
         if place.named:
-            yield who, "worked_at" if past else "works_at", place.text
+            yield who, "works_at", place.text
 
 
 def _owner(phrase: Phrase) -> str | None:
@@ -273,11 +248,11 @@ def mutual(subjects: Sequence[Phrase], said: Phrase) -> list[Stated]:
     return [(subjects[0].text, f"has_{single.replace(' ', '_').replace('-', '_')}", subjects[1].text)]
 
 
-def _has(noun: str, *, several: bool, past: bool) -> str:
+def _has(noun: str, *, several: bool) -> str:
     spelt = [word for word in noun.split() if word not in _PASSING] or noun.split()
     if several and spelt[-1].endswith("s") and not spelt[-1].endswith("ss"):
         spelt[-1] = spelt[-1][:-3] + "y" if spelt[-1].endswith("ies") else spelt[-1][:-1]
-    return f"{'had' if past else 'has'}_{_NO_WORD.sub('_', ' '.join(spelt)).strip('_')}"
+    return f"has_{_NO_WORD.sub('_', ' '.join(spelt)).strip('_')}"
 
 
 def introduced(phrase: Phrase) -> Iterator[Stated]:
@@ -288,18 +263,7 @@ def introduced(phrase: Phrase) -> Iterator[Stated]:
     if _is_role(title.lower()) and not is_relation(title.lower()):
         yield phrase.text, "has_role", title
     elif phrase.owner is not None:
-        yield phrase.owner, _has(title.lower(), several=False, past=False), phrase.text
-
-
-def placed(predicate: str, word: str, where: Phrase) -> str | None:
-    """Return the predicate of a location, or None if the place is a state: in progress, on hold."""
-    if where.determiner == "denied" or where.pronoun:
-        return None
-    if word in ("at", "on") and where.noun.startswith("version"):
-        return "has_version"
-    if where.named or where.determiner in ("the", "own") or word == "from":
-        return predicate
-    return None
+        yield phrase.owner, _has(title.lower(), several=False), phrase.text
 
 
 def time_noun(noun: str) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 from pieria.language.grammar.forms import adjectives, forms, frames
 from pieria.language.grammar.noun_phrases import Phrases
@@ -14,7 +12,7 @@ from pieria.language.packs import pack, words
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`kind` is `verb`, `passive`, `be` or `unknown`. `after` is the place behind the group."""
+    """`kind` is `verb`, `passive`, `be`, `meant` or `unknown`. `after` is the place behind the group."""
 
     kind: str
     after: int
@@ -23,18 +21,11 @@ class Group:
     past: bool = False
     future: bool = False
     perfect: bool = False
-    meant: str | None = None
-    """`plans_to`, `decided_to` and the like, if the action is only intended."""
     several: bool = False
 
 
 _NEEDING = frozenset(("going", "agree", "agrees", "agreed", "like", "likes"))
 """A noun may follow these words as well: going to town, agreed to terms."""
-
-
-@cache
-def _intending() -> Mapping[str, str]:
-    return {word: family for family, held in pack("words")["intending"].items() for word in held.split()}
 
 
 class VerbGroups:
@@ -100,9 +91,8 @@ class VerbGroups:
         form = forms().get(word)
         if state == "be":
             return self._behind_be(group)
-        meant = self._meant(group, finite=state != "do")
-        if meant:
-            return meant
+        if self._is_meant(at, finite=state != "do"):
+            return replace(group, kind="meant", after=at + 3)
         if form is None or not form.kinds - {"ing"}:
             return replace(group, kind="unknown") if state else None
         if word in words("words", "starting") or word in ("stop", "stopped", "stops"):
@@ -125,27 +115,25 @@ class VerbGroups:
             group, kind="verb", after=after, lemma=lemma, past=past or group.past, denied=denied or group.denied
         )
 
-    def _meant(self, group: Group, *, finite: bool) -> Group | None:
-        """Return the group of an intended action: `plans to visit`, `decided to use`."""
-        said, place = self._in, group.after
-        family = _intending().get(said.at(place))
-        if family is None or said.at(place + 1) != "to" or (said.at(place) == "going" and finite):
-            return None
+    def _is_meant(self, place: int, *, finite: bool) -> bool:
+        """Return whether an action is only intended: `plans to visit`, `decided to use`."""
+        said = self._in
+        if said.at(place) not in words("words", "intending") or said.at(place + 1) != "to":
+            return False
+        if said.at(place) == "going" and finite:
+            return False
         word = said.at(place + 2)
         verb = forms().get(word)
         certain = said.at(place) not in _NEEDING or said.at(place + 3) in words("words", "determiners")
         if verb is None and certain and said.is_nominal(place + 2) and word.isalpha():
-            known = not said.tokens[place + 2].text[0].isupper()
-        else:
-            known = verb is not None and "base" in verb.kinds
-        return replace(group, kind="verb", meant=family, lemma=word, after=place + 3) if known else None
+            return not said.tokens[place + 2].text[0].isupper()
+        return verb is not None and "base" in verb.kinds
 
     def _behind_be(self, group: Group) -> Group:
         said = self._in
         at = group.after
-        meant = self._meant(group, finite=False)
-        if meant:
-            return meant
+        if self._is_meant(at, finite=False):
+            return replace(group, kind="meant", after=at + 3)
         form = forms().get(said.at(at))
         if form is not None and "ing" in form.kinds and form.lemma != "be":
             return self._verb(group, at, form.lemma)

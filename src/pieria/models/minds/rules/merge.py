@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pieria.language.grammar.clauses import triples
+from pieria.language.grammar.clauses import stated
 from pieria.language.packs import words
 from pieria.models.mind import Said
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
@@ -63,7 +63,7 @@ def _names_a_thing(numbers: frozenset[str]) -> bool:
 
 def _values(text: str) -> dict[tuple[str, str], frozenset[str]]:
     found: dict[tuple[str, str], frozenset[str]] = {}
-    for triple in triples(text):
+    for triple in stated(text):
         if triple.predicate not in words("predicates", "several"):
             key = (triple.subject.casefold(), triple.predicate)
             found[key] = found.get(key, frozenset()) | {triple.object.casefold()}
