@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from pieria.language.letters import lowered, spaced
+from pieria.language.packs import words
 
 KINDS = (*("order", "summary", "count", "when", "where", "who", "which", "why", "how", "yes-no", "request", "update"),)
 
@@ -89,25 +90,12 @@ _LONGEST = 2_000
 """Characters read at each end of a long question. The middle holds the topic, not the request."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_SUMMING = "overview recap rundown summaries summarise summarize summary synopsis"
-_FORMING = """
-chat chats chronological conversation conversations discussion discussions gist list order outline sequence talks
-throughout timeline walk
-"""
-_ASKING = """
-a about across all an and aspect aspects at bring brought brief by can clear complete comprehensive concept concepts
-could covered describe detailed did different discuss discussed do during everything far few for from full give had has
-have high how i in including item items key kindly level me mention mentioned months my of on one only our over part
-parts past please points progress progressed provide put session sessions short so some tell that the things three
-through time to together topic topics two up various way ways we weeks what which with would you your
-four five six seven eight nine ten developed evolved i've we've i'd
-"""
-SURE = frozenset(_SUMMING.split())
+SURE = words("questions", "summing")
 """One of these words is enough to mark a request for an overview."""
-FORMS = frozenset(_FORMING.split())
+FORMS = words("questions", "forming")
 """`LEAST` of these words mark such a request. A single one may be the subject."""
 LEAST = 2
-IDLE = SURE | FORMS | frozenset(_ASKING.split())
+IDLE = SURE | FORMS | words("questions", "asking")
 
 
 def asks(question: str) -> frozenset[str]:

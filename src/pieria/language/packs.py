@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 
 @cache
 def pack(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("packs", f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((Path(__file__).with_suffix("") / f"{name}.toml").read_text("utf-8"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""How pasted material looks, and how people announce it: line shapes, and words from `paste_words.toml`.
+"""How pasted material looks, and how people announce it: line shapes, and words from the pack `paste`.
 
 A new form is one more line. `pasted` decides what a match means. Every repetition must be bounded.
 """
@@ -6,9 +6,9 @@ A new form is one more line. `pasted` decides what a match means. Every repetiti
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from pathlib import Path
+
+from pieria.language.packs import pack
 
 CLOCK = r"\d{1,2}[:.h]\d\d(?:[:.]\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp]\.?[Mm]\.?| ?Uhr)?"
 DATE = (
@@ -96,8 +96,7 @@ _OWN = r"(?<!\w)(?:i|i've|i'd|i'll|we|ich|wir|je|j'ai|yo|私)(?!\w)[^\n.!?:]{0,2
 
 @cache
 def _words(name: str) -> str:
-    words: str = tomllib.loads(Path(__file__).with_name("paste_words.toml").read_text("utf-8"))[name]
-    return "|".join(map(re.escape, words.split()))
+    return "|".join(map(re.escape, pack("paste")[name].split()))
 
 
 @cache

@@ -12,8 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from pieria.language.letters import UNSPACED, lowered
-from pieria.language.timewords.english import ENGLISH
-from pieria.language.timewords.language import Form, Language
+from pieria.language.timewords.language import ENGLISH, Form, Language
 from pieria.language.timewords.stretch import Calendar, Stretch, third
 from pieria.record.time import instant
 

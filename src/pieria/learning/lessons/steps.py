@@ -15,32 +15,10 @@ from pieria.record.clip import clipped, plain
 
 SHOWN = 140
 """Characters of a command."""
-_CHECKING_WORDS = """
-    pytest py.test unittest tox nox mypy pyright basedpyright flake8 pylint eslint tsc jest vitest mocha rspec phpunit
-    ctest shellcheck hadolint lint-imports bandit
-"""
-_CHECKING = frozenset(_CHECKING_WORDS.split())
-_CHECKING_VERBS = {
-    "ruff": "check", "playwright": "test", "go": "test vet build run", "cargo": "test build check clippy run bench doc",
-    "make": "test tests check build lint all", "npm": "test t build lint typecheck check dev start",
-    "pnpm": "test build lint typecheck check dev start", "yarn": "test build lint typecheck check dev start",
-    "bun": "test build lint typecheck check dev start", "gradle": "test check build", "gradlew": "test check build",
-    "mvn": "test verify compile", "dotnet": "test build run", "mix": "test", "bazel": "test build",
-    "docker": "build", "just": "test check lint build", "rake": "test spec", "swift": "test build",
-    "pre-commit": "run", "terraform": "plan validate", "next": "build", "vite": "build",
-}  # fmt: skip
-_LOOKING_VERBS = {
-    "docker": "ps logs images inspect stats info version top port", "kubectl": "get describe logs top explain",
-    "npm": "ls list view outdated why info doctor", "pnpm": "ls list why outdated", "yarn": "list why info outdated",
-    "pip": "list show freeze check index", "pip3": "list show freeze check index", "uv": "tree", "poetry": "show check",
-    "cargo": "tree metadata search", "go": "list env version", "systemctl": "status is-active list-units",
-    "brew": "list info search doctor", "apt": "list show search", "gh": "run", "terraform": "show state output",
-    "helm": "list status get", "git": "rev-list cat-file grep reflog bisect tag commit add",
-}  # fmt: skip
-_LOOKING_WORDS = """
-    ping lsof netstat ss dig nslookup host psql sqlite3 mysql redis-cli strace ldd nm journalctl
-"""
-_LOOKING = frozenset(_LOOKING_WORDS.split())
+_CHECKING = commands.listed("checking")
+_CHECKING_VERBS = commands.listed_by("checking_verbs")
+_LOOKING_VERBS = commands.listed_by("looking_verbs")
+_LOOKING = commands.listed("looking_too")
 _CHANGING = frozenset(["mkdir", "touch", "export", "set", "source", "."])
 """Programs that change something, although other code treats them as preparation."""
 _MENDING_OPTION = re.compile(
