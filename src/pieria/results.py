@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from pieria.learning.experience import Experience
     from pieria.learning.recalled import RecallResult
     from pieria.learning.steps import EpisodeTrace, Step
-    from pieria.models.minds.llm.custom_prompts import OwnPrompt
-    from pieria.models.minds.llm.request import Override
+    from pieria.models.minds.llm.request import Override, OwnPrompt
     from pieria.record.end import End
     from pieria.record.event import AgentEvent
     from pieria.record.job import Job
@@ -196,7 +195,7 @@ _HOMES = {
     "NodePage": "pieria.bank.graph.verbs",
     "Observed": "pieria.bank.capture.distill",
     "Override": "pieria.models.minds.llm.request",
-    "OwnPrompt": "pieria.models.minds.llm.custom_prompts",
+    "OwnPrompt": "pieria.models.minds.llm.request",
     "PlaceSummary": "pieria.bank.places",
     "Predicate": "pieria.facts.predicates",
     "Promoted": "pieria.bank.results.upkeep",

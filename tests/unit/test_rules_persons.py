@@ -14,7 +14,7 @@ from pieria.language.grammar.persons import third
 from pieria.language.grammar.pronouns import explained, points_out
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.speakers import spoken
+from pieria.models.minds.rules.lasting_facts import spoken
 
 MIND = RuleMind()
 

@@ -18,7 +18,7 @@ from pieria.language.sentences import sentences
 from pieria.language.standing_rules import standing
 from pieria.language.timewords import timewords
 from pieria.language.windows import Turn, window
-from pieria.models.minds.rules.speakers import spoken
+from pieria.models.minds.rules.lasting_facts import spoken
 
 QUARTER = 250_000
 """A quarter of a megabyte, in characters."""

@@ -76,8 +76,7 @@ from pieria.language.grammar import Named
 from pieria.learning.experience import Experience
 from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import EpisodeTrace, Step
-from pieria.models.minds.llm.custom_prompts import OwnPrompt
-from pieria.models.minds.llm.request import Override
+from pieria.models.minds.llm.request import Override, OwnPrompt
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change

@@ -34,9 +34,8 @@ from pieria.models.mind import (
     Told,
 )
 from pieria.models.minds.llm import replies as reading
-from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
 from pieria.models.minds.llm.prompt import STEPS, prompt
-from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
+from pieria.models.minds.llm.request import Asker, Datum, Override, OwnPrompt, checked_prompts, model_of
 from pieria.models.minds.llm.truncation import Listed, cut
 from pieria.record.clip import clipped
 

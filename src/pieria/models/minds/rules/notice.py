@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pieria.language.entities import entities
 from pieria.models.mind import Deed, Noticed, Task
-from pieria.models.minds.rules.notice import asked as asking
-from pieria.models.minds.rules.notice import deed_words as telling
+from pieria.models.minds.rules import asked as asking
+from pieria.models.minds.rules import deed_words as telling
 from pieria.models.minds.rules.pieces import noun_phrases
 from pieria.record.clip import clipped
 
