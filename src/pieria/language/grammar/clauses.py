@@ -391,14 +391,6 @@ class Reader:
     def __init__(self) -> None:
         self.stated = Statements()
 
-    @property
-    def spoken_of(self) -> str | None:
-        """The current topic by name, or None."""
-        topic = self.stated.topic
-        if topic is None:
-            return None
-        return f"The {topic.text}" if topic.determiner in ("the", "a") else topic.text
-
     def read(self, sentence: str) -> bool:
         """Read a sentence and return whether it states anything."""
         return self.read_spelt(sentence, lowered(sentence), times(sentence))

@@ -91,7 +91,7 @@ class Statements:
         for subject in subjects:
             told = subject.owner is not None and is_relation(subject.noun)
             for name in names:
-                whose = equated(subject, name, "", (), several=False) if told else []
+                whose = list(equated(subject, name, "", (), several=False)) if told else []
                 self.equal(whose or [(subject.text, predicate, name.text)])
 
     def time(self, subjects: Sequence[Phrase], predicate: str, when: str) -> None:
@@ -166,12 +166,8 @@ class Statements:
         return topic
 
 
-def equated(subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool) -> list[Stated]:
-    """Return the statements of `subject is said`, with `where` after `word`: a designer at Acme."""
-    return list(_equated(subject, said, word, where, several=several))
-
-
-def _equated(subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool) -> Iterator[Stated]:
+def equated(subject: Phrase, said: Phrase, word: str, where: Sequence[Phrase], *, several: bool) -> Iterator[Stated]:
+    """Yield the statements of `subject is said`, with `where` after `word`: a designer at Acme."""
     owner = _owner(subject)
     if owner is not None and not said.pronoun:
         yield owner, _has(subject.noun, several=several), said.text
