@@ -13,24 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, json_elements
-from pieria.mining.said import (
-    AGENT,
-    ASSISTANT,
-    BY_THE_HOST,
-    HUMAN,
-    USER,
-    Heard,
-    Left,
-    Said,
-    Turn,
-    clean,
-    wrong,
-)
+from pieria.mining.said import BY_THE_HOST, SPEAKERS, Heard, Left, Said, Turn, clean, titled, wrong
 
 CHATGPT, CLAUDE = "chatgpt", "claude"
 OTHER_BRANCHES = "in branches that were not taken"
-_CHATGPT_SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
-_CLAUDE_SPEAKERS = {"human": (USER, HUMAN), **_CHATGPT_SPEAKERS}
+_CLAUDE_SPEAKERS = {"human": SPEAKERS["user"], **SPEAKERS}
 _TEXTS = ("text", "multimodal_text")
 
 
@@ -60,8 +47,7 @@ def _of_chatgpt(record: Record) -> Iterator[Said]:
     if not isinstance(mapping, dict) or not isinstance(session, str) or not session.strip():
         yield wrong(record.number, "a conversation with an id and a mapping", told)
         return
-    title = told.get("title")
-    title = title if isinstance(title, str) and title.strip() else None
+    title = titled(told.get("title"))
     sequence = 0
     way = _way(mapping, told.get("current_node"))
     for node in way:
@@ -106,7 +92,7 @@ def _message(number: int, node: Any, name: str) -> Said | None:
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(content, dict):
         return wrong(number, "a message with author and content", message)
-    speaker = _CHATGPT_SPEAKERS.get(str(author.get("role")))
+    speaker = SPEAKERS.get(str(author.get("role")))
     about = message.get("metadata")
     if speaker is None or message.get("recipient") not in (None, "all") or content.get("content_type") not in _TEXTS:
         return None
@@ -139,7 +125,6 @@ def _of_claude(record: Record) -> Iterator[Said]:
     if not isinstance(messages, list) or not isinstance(told.get("uuid"), str):
         yield wrong(record.number, "a conversation with a uuid and a list of chat_messages", told)
         return
-    name = told.get("name")
     sequence = 0
     for message in messages:
         speaker = _CLAUDE_SPEAKERS.get(str(message.get("sender"))) if isinstance(message, dict) else None
@@ -159,7 +144,7 @@ def _of_claude(record: Record) -> Iterator[Said]:
             author_type=speaker[1],
             text=text,
             at=message.get("created_at") or told.get("created_at"),
-            title=name if isinstance(name, str) and name.strip() else None,
+            title=titled(told.get("name")),
         )
 
 
