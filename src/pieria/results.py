@@ -48,13 +48,11 @@ if TYPE_CHECKING:
     from pieria.graph.graph import Graph
     from pieria.graph.metadata import NodeMetadata
     from pieria.graph.nodes import Node, Tag
+    from pieria.language.grammar import Named
     from pieria.learning.experience import Experience
     from pieria.learning.recalled import RecallResult
-    from pieria.learning.steps import Step
-    from pieria.learning.traces import EpisodeTrace
-    from pieria.models.mind import Named
-    from pieria.models.minds.llm.custom_prompts import OwnPrompt
-    from pieria.models.minds.llm.request import Override
+    from pieria.learning.steps import EpisodeTrace, Step
+    from pieria.models.minds.llm.request import Override, OwnPrompt
     from pieria.record.end import End
     from pieria.record.event import AgentEvent
     from pieria.record.job import Job
@@ -171,7 +169,7 @@ _HOMES = {
     "End": "pieria.record.end",
     "Enriched": "pieria.bank.facts.text_analysis",
     "Entity": "pieria.facts.summary",
-    "EpisodeTrace": "pieria.learning.traces",
+    "EpisodeTrace": "pieria.learning.steps",
     "Experience": "pieria.learning.experience",
     "ExportReport": "pieria.bank.results.transfer",
     "Extracted": "pieria.bank.facts.extracted",
@@ -190,14 +188,14 @@ _HOMES = {
     "ListFilters": "pieria.bank.filters",
     "Mark": "pieria.bank.capture.sources",
     "Merged": "pieria.bank.results.clusters",
-    "Named": "pieria.models.mind",
+    "Named": "pieria.language.grammar",
     "Neighborhood": "pieria.bank.results.general",
     "Node": "pieria.graph.nodes",
     "NodeMetadata": "pieria.graph.metadata",
     "NodePage": "pieria.bank.graph.verbs",
     "Observed": "pieria.bank.capture.distill",
     "Override": "pieria.models.minds.llm.request",
-    "OwnPrompt": "pieria.models.minds.llm.custom_prompts",
+    "OwnPrompt": "pieria.models.minds.llm.request",
     "PlaceSummary": "pieria.bank.places",
     "Predicate": "pieria.facts.predicates",
     "Promoted": "pieria.bank.results.upkeep",

@@ -15,7 +15,7 @@ from pieria.errors import ConfigError, InputError
 from pieria.models.embedders.function import FunctionEmbedding
 from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
-from pieria.models.embedders.told import ToldEmbedding
+from pieria.models.embedding import ToldEmbedding
 from pieria.models.mind import Found, Said
 from pieria.models.minds.llm import STEPS, Override
 

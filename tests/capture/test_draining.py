@@ -16,8 +16,7 @@ from tests.trust import trusted_project
 
 import pieria
 from pieria.capture import hook
-from pieria.capture.behind import DrainBehind
-from pieria.capture.drain import Drain
+from pieria.capture.drain import Drain, DrainBehind
 from pieria.capture.spool import Spool, spool_of
 from pieria.errors import StorageError
 

@@ -18,7 +18,7 @@ from pieria.models.mind import Found
 def found(*nodes: Node) -> RetrievalResult:
     """Return a result with these nodes, best first."""
     return RetrievalResult.of(
-        [TaggedCandidate.from_hop_0(node, 1 / (n + 1)) for n, node in enumerate(nodes)], "mixed", []
+        [TaggedCandidate(node, 1 / (n + 1), "initial", 0) for n, node in enumerate(nodes)], "mixed", []
     )
 
 

@@ -246,7 +246,7 @@ def test_a_search_asks_a_backend_as_often_however_much_it_finds(count: int) -> N
 
 
 def candidates(score: float) -> list[TaggedCandidate]:
-    return [TaggedCandidate.from_hop_0(fact("a"), score)]
+    return [TaggedCandidate(fact("a"), score, "initial", 0)]
 
 
 def refined(state: State, score: float, mind: Any = None, **values: Any) -> Refined | Skipped:

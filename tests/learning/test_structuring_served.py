@@ -17,7 +17,7 @@ from pieria import Config, ExtractionProfile
 from pieria.errors import AdapterError, PromptError, ReplyUnreadableError
 from pieria.graph import Changeset
 from pieria.learning.trajectory import extract_trajectory
-from pieria.models.llms.openai import OpenAILLM
+from pieria.models.llms.server import OpenAILLM
 from pieria.models.minds.llm.prompt import prompt
 
 LIVED = trajectory(0.2, 0.6)

@@ -10,13 +10,13 @@ from typing import Any
 
 from tests.models.scripted import Call, Scripted
 
+from pieria.language.grammar import Named, Triple
 from pieria.models.mind import (
     Deed,
     Found,
     Lesson,
     Mended,
     Mind,
-    Named,
     Noticed,
     Procedure,
     Proposition,
@@ -24,7 +24,6 @@ from pieria.models.mind import (
     StepSeen,
     Task,
     Told,
-    Triple,
 )
 from pieria.models.minds.llm import LLMMind
 

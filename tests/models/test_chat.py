@@ -11,9 +11,8 @@ from tests.models.llm_server import llm_server
 from pieria import LLM, LLMResponse, telemetry
 from pieria.errors import AdapterError, InputError, ReplyCutError, ReplyError
 from pieria.models import LLM_PROVIDERS, Chat, checked_llm, language_model
-from pieria.models.llms.anthropic import AnthropicLLM
 from pieria.models.llms.function import FunctionLLM
-from pieria.models.llms.openai import OpenAILLM
+from pieria.models.llms.server import AnthropicLLM, OpenAILLM
 
 ASKED = [{"role": "user", "content": "What colour is it?"}]
 SCHEMA = {"type": "object", "properties": {"colour": {"type": "string"}}}

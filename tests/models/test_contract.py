@@ -16,8 +16,7 @@ from pieria.models.contract import check_embedding, check_llm
 from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
-from pieria.models.llms.anthropic import AnthropicLLM
-from pieria.models.llms.openai import OpenAILLM
+from pieria.models.llms.server import AnthropicLLM, OpenAILLM
 
 # --- language models
 

@@ -14,7 +14,8 @@ from tests.models.prompt_cases import CASES
 from tests.models.scripted import Scripted
 
 from pieria.errors import PromptError
-from pieria.models.mind import NOTICED, TITLE, Lesson, Mode, Named, Noticed, Procedure, Proposition, Triple
+from pieria.language.grammar import Named, Triple
+from pieria.models.mind import NOTICED, TITLE, Lesson, Mode, Noticed, Procedure, Proposition
 from pieria.models.minds.llm import LLMMind
 
 leaves = (

@@ -27,9 +27,7 @@ from tests.models.llm_server import (
 )
 
 from pieria.errors import AdapterError, InputError, ReplyCutError, ReplyError, ReplyRefusedError
-from pieria.models.llms.anthropic import AnthropicLLM
-from pieria.models.llms.openai import OpenAILLM
-from pieria.models.llms.server import ServerLLM
+from pieria.models.llms.server import AnthropicLLM, OpenAILLM, ServerLLM
 
 KEY = "made-up-key-0123456789"
 ASKED = [{"role": "user", "content": "What colour is a ripe tomato, in the summer of this year?"}]

@@ -10,8 +10,8 @@ from tests.models.small_pipeline import small_pipeline
 
 import pieria
 from pieria.errors import AdapterError, InputError
+from pieria.language.grammar import Named
 from pieria.models import pipeline, pipelines
-from pieria.models.mind import Named
 
 TEXT = "yesterday maya okafor flew from umeå to Oslo and wrote to ops@acme.com about Postgres"
 

@@ -11,8 +11,7 @@ from tests.models.rerank_server import Answer, never, pairs, rerank_server, says
 from pieria import telemetry
 from pieria.errors import AdapterError, BudgetError, InputError
 from pieria.models import RERANKER_PROVIDERS, Reranker, checked_reranker, reranker
-from pieria.models.reranker import RerankResponse
-from pieria.models.rerankers.server import ServerReranking
+from pieria.models.reranker import RerankResponse, ServerReranking
 
 DOCUMENTS = ["a heron by the mill", "heron", "the heron left"]
 QUERY = "which heron?"

@@ -14,7 +14,7 @@ from pieria import Bank
 from pieria.bank.sessions.log import BankLog
 from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError, UnreachableError
 from pieria.graph import Changeset, Edge, Episodic, Intent, NodeMetadata, Procedural, Semantic, Source, Subgoal, Tag
-from pieria.graph.json_nodes import written
+from pieria.graph.changeset import written
 from pieria.graph.nodes import NODE_TYPES
 from pieria.learning.steps import Step
 from pieria.record.changeset import Changeset as Change

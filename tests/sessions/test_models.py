@@ -8,7 +8,7 @@ from tests.sessions.living import Life, embedded
 
 from pieria.errors import AdapterError
 from pieria.learning.models import embedder_of, mind_of
-from pieria.models.llms.openai import OpenAILLM
+from pieria.models.llms.server import OpenAILLM
 from pieria.sessions import Crew, MemoryLog, Session, SessionState, Surroundings
 
 STATE, SUBGOAL, REWARD = "The dough rests.", {"reasoning": "It has to.", "subgoal": "bread"}, "0.8"

@@ -7,7 +7,7 @@ import pytest
 from tests.sessions.living import DOWN, Life, bake, in_state
 
 from pieria import telemetry
-from pieria.learning.traces import EpisodeTrace, StructuringTrace
+from pieria.learning.steps import EpisodeTrace, StructuringTrace
 from pieria.notifier import EVENTS, Event
 from pieria.sessions import SessionState
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pieria.language.analyser import marks, query_terms, spans, terms
 from pieria.language.analyser.fold import fold, fold_aligned
-from pieria.language.analyser.tokens import tokens
+from pieria.language.analyser.tokenizer import tokens
 
 SNIPPETS = [
     *("src/db/store.ts", "getUserName", "user_name", "C++", ".NET", "v3.15.1", "a@b.org", "#12", "$1,000", "50%"),

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pieria.language.analyser.irregular import IRREGULAR, KEPT
-from pieria.language.analyser.stem import stem
+from pieria.language.analyser.stem import IRREGULAR, KEPT, stem
 
 TOGETHER = """
 deadline deadlines

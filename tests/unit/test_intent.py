@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pieria.language.grammar.names import named
 from pieria.language.intent import Saving, judge_recalling, judge_saving, judge_strength, keyterms
-from pieria.models.minds.rules.names import named
 
 MESSAGES = Path(__file__).parents[1] / "data" / "messages"
 

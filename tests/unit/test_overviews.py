@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.language.overviews import subject
+from pieria.language.asks import subject
 
 
 @pytest.mark.parametrize(

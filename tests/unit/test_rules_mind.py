@@ -2,7 +2,8 @@
 
 import pytest
 
-from pieria.models.mind import Found, Knowledge, Mind, Mode, Named, Procedure, Proposition, Said, StepSeen
+from pieria.language.grammar import Named
+from pieria.models.mind import Found, Knowledge, Mind, Mode, Procedure, Proposition, Said, StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.merge import Claim
 from pieria.workspace.graph_recall import in_context

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pieria.language.grammar.persons import third
+from pieria.language.grammar.pronouns import explained, points_out
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.persons import third
-from pieria.models.minds.rules.pronouns import explained, points_out
-from pieria.models.minds.rules.speakers import spoken
+from pieria.models.minds.rules.lasting_facts import spoken
 
 MIND = RuleMind()
 

@@ -11,14 +11,14 @@ import pytest
 
 from pieria.language.asks import asks
 from pieria.language.entities import entities
+from pieria.language.grammar.persons import third
 from pieria.language.names import Names, named_in
 from pieria.language.passages import LIMIT, passages
 from pieria.language.sentences import sentences
 from pieria.language.standing_rules import standing
 from pieria.language.timewords import timewords
 from pieria.language.windows import Turn, window
-from pieria.models.minds.rules.persons import third
-from pieria.models.minds.rules.speakers import spoken
+from pieria.models.minds.rules.lasting_facts import spoken
 
 QUARTER = 250_000
 """A quarter of a megabyte, in characters."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from pieria.language.packs import pack
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Sight
 
 BOOKING = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.language.speaker import speaker
+from pieria.language.glance import speaker
 
 
 @pytest.mark.parametrize(

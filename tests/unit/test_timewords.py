@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pieria.errors import InputError
 from pieria.language.timewords import DIRECTIONS, timewords
-from pieria.language.timewords.english import ENGLISH
+from pieria.language.timewords.language import ENGLISH
 
 NOW = datetime(2023, 7, 14, 15, 30, tzinfo=UTC)
 

@@ -72,13 +72,11 @@ from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node, Tag
+from pieria.language.grammar import Named
 from pieria.learning.experience import Experience
 from pieria.learning.recalled import RecallResult
-from pieria.learning.steps import Step
-from pieria.learning.traces import EpisodeTrace
-from pieria.models.mind import Named
-from pieria.models.minds.llm.custom_prompts import OwnPrompt
-from pieria.models.minds.llm.request import Override
+from pieria.learning.steps import EpisodeTrace, Step
+from pieria.models.minds.llm.request import Override, OwnPrompt
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change

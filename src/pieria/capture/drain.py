@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -18,7 +19,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pieria.bank.jobs.worker import catch_up
-from pieria.capture.notice import notify
 from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
 from pieria.capture.spool_line import Told, told_by
 from pieria.errors import Invalid, PieriaError, SealedError
@@ -32,6 +32,7 @@ from pieria.workspace.spool_pair import opened
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
+    from pieria.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,15 @@ RESTS = ("reply", "compact", "checkpoint", "end")
 """Events after which a session's messages count as saved."""
 _THEIRS = {f"{PREFIX}{name}" for name in ("BANK", "SESSION", "CHANNEL", "AUTHOR", "AUTHOR_TYPE", "CAPTURE")}
 """Variables that describe the drain's own process, not the agents it drains for."""
+
+NOTICE_SECONDS = 5.0
+NOTICE_TITLE = "Pieria"
+
+EVERY = 2.0
+"""Seconds between two looks."""
+AFTER_A_FAULT = 30.0
+LAST = 1.0
+"""Seconds that `close` waits for the running batch. Lines not stored by then stay in the spool."""
 
 
 @dataclass(slots=True)
@@ -255,3 +265,64 @@ def _by_way(told: Iterable[Told]) -> dict[Way, list[AgentEvent]]:
     for one in told:
         found.setdefault(Way(one.event.folder or ANYWHERE, one.bank), []).append(one.event)
     return found
+
+
+def notify(text: str) -> bool:
+    """Show a notice. Return False if this machine has no tool for it, or the tool fails."""
+    import subprocess
+
+    command = _command(text)
+    if command is None:
+        log.info("no notice is shown: neither notify-send nor osascript was found")
+        return False
+    try:
+        subprocess.run(command, check=True, timeout=NOTICE_SECONDS, capture_output=True)  # noqa: S603 - found just now
+    except (OSError, subprocess.SubprocessError) as problem:
+        log.warning("a notice could not be shown: %s", type(problem).__name__)
+        return False
+    return True
+
+
+def _command(text: str) -> list[str] | None:
+    """Return the command. The text is a separate argument, so no shell or script reads it."""
+    from shutil import which
+
+    if found := which("notify-send"):
+        return [found, "--app-name", NOTICE_TITLE, "--", NOTICE_TITLE, text]
+    if found := which("osascript"):
+        script = 'on run told\ndisplay notification (item 1 of told) with title "Pieria"\nend run'
+        return [found, "-e", script, text]
+    return None
+
+
+class DrainBehind:
+    """A daemon thread that drains. It calls `told` with each result. `close` may be called twice."""
+
+    def __init__(self, workspace: Workspace, told: Callable[[Drained], object] = lambda done: None) -> None:
+        self._drain = Drain(workspace)
+        self._told = told
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pieria-drain", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(LAST)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            pause = EVERY
+            try:
+                if self._drain.spool.is_waiting:
+                    self._told(self._drain.drain(stopping=self._stop.is_set))
+            except PieriaError as problem:
+                log.warning("captured events wait for %d s: %s", AFTER_A_FAULT, problem.message)
+                pause = AFTER_A_FAULT
+            except Exception:
+                # Nothing else restarts this thread. The spool stays intact if a drain fails.
+                log.exception("draining the spool failed unexpectedly; next try in %d s", AFTER_A_FAULT)
+                pause = AFTER_A_FAULT

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from numbers import Real
 from typing import Any
 
-from pieria.errors import InputError
+from pieria.errors import CorruptError, InputError
 from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODES, Node
 from pieria.record import check
 from pieria.record.draft import Problems
+from pieria.record.time import iso
 
 Tie = tuple[str, str, Edge]
+
+Rewrites = Mapping[str, str]
+"""Maps the id of a merged node to the id that replaces it, which may be merged as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +140,110 @@ def _tie(tie: object, parameter: str) -> None:
     check.identifier(one, parameter)
     check.identifier(other, parameter)
     check.one_of(str(edge), parameter, tuple(Edge))
+
+
+def written(changeset: Changeset) -> dict[str, Any]:
+    return {
+        "nodes": [dict(_node_written(node)) for node in changeset.additions],
+        "links": [[one, other, edge] for one, other, edge in changeset.links],
+        "metadata": metadata_written(changeset.metadata),
+        **({"gained": metadata_written(changeset.gained)} if changeset.gained else {}),
+    }
+
+
+def read(kept: Mapping[str, Any]) -> Changeset:
+    """Return the changeset from the output of `written`; a missing part is empty. Raise `CorruptError` if it is
+    damaged."""
+    return Changeset(
+        [node_read(node) for node in kept.get("nodes", ())],
+        [(one, other, Edge(edge)) for one, other, edge in kept.get("links", ())],
+        {id: metadata_read(entry) for id, entry in kept.get("metadata", {}).items()},
+        {id: metadata_read(entry) for id, entry in kept.get("gained", {}).items()},
+    )
+
+
+def node_read(kept: Mapping[str, Any]) -> Node:
+    kind = NODES.get(kept.get("type", ""))
+    if kind is None:
+        raise damaged(f"there is no node of the type {kept.get('type')!r}")
+    try:
+        return kind(**{name: value for name, value in kept.items() if name != "type"})
+    except (TypeError, InputError) as problem:
+        raise damaged("a node lacks what its type has") from problem
+
+
+def metadata_written(entries: Mapping[str, NodeMetadata]) -> dict[str, Any]:
+    return {
+        id: {
+            part.name: iso(value) if isinstance(value := getattr(entry, part.name), datetime) else value
+            for part in fields(entry)
+        }
+        for id, entry in entries.items()
+    }
+
+
+def metadata_read(kept: Mapping[str, Any]) -> NodeMetadata:
+    moments = {
+        name: datetime.fromisoformat(kept[name])
+        for name in ("created_at", "last_accessed_at")
+        if kept[name] is not None
+    }
+    return NodeMetadata(**{**kept, **moments})
+
+
+def damaged(reason: str) -> CorruptError:
+    return CorruptError("load", reason, hint="Replace the file with an older copy, and keep the damaged one.")
+
+
+def _node_written(node: Node) -> Iterator[tuple[str, Any]]:
+    yield "type", node.node_type
+    for part in fields(node):
+        value = getattr(node, part.name)
+        if part.name == "links":
+            value = {edge: sorted(ids) for edge, ids in value.items() if ids}
+        elif part.name == "embedding" and value is not None:
+            value = [float(number) for number in value]
+        yield part.name, iso(value) if isinstance(value, datetime) else value
+
+
+def final(id: str, rewrites: Rewrites) -> str:
+    """Return the final id after all rewrites."""
+    while id in rewrites:
+        id = rewrites[id]
+    return id
+
+
+def rewritten(changeset: Changeset, rewrites: Rewrites) -> Changeset:
+    """Return the changeset without the merged nodes; their ties and rewards go to the node that stays.
+
+    If that node is in the changeset, its metadata gets the rewards; if it is stored, it gains them.
+    """
+    if not rewrites:
+        return changeset
+    put = {node.id for node in changeset.additions} - rewrites.keys()
+    additions = [_retied(node, rewrites) for node in changeset.additions if node.id not in rewrites]
+    ties = [(final(one, rewrites), final(other, rewrites), Edge(edge)) for one, other, edge in changeset.links]
+    for node in changeset.additions:
+        if node.id in rewrites:
+            stays = final(node.id, rewrites)
+            ties += [(stays, final(other, rewrites), edge) for edge in Edge for other in sorted(node.links[edge])]
+    ties = list(dict.fromkeys(tie for tie in ties if tie[0] != tie[1]))
+    metadata = {id: entry for id, entry in changeset.metadata.items() if id not in rewrites}
+    whole = replace(changeset, additions=additions, links=ties, metadata=metadata, gained={})
+    for id, entry in changeset.metadata.items():
+        if id in rewrites:
+            whole = _given(whole, final(id, rewrites), entry, put)
+    for id, gain in changeset.gained.items():
+        whole = whole.add_metadata(final(id, rewrites), gain)
+    return whole
+
+
+def _given(changeset: Changeset, id: str, entry: NodeMetadata, put: set[str]) -> Changeset:
+    if id not in put or id not in changeset.metadata:
+        return changeset.add_metadata(id, entry)
+    return changeset.put_metadata(id, changeset.metadata[id].joined(entry))
+
+
+def _retied(node: Node, rewrites: Rewrites) -> Node:
+    tied = {edge: frozenset(final(id, rewrites) for id in ids) - {node.id} for edge, ids in node.links.items()}
+    return node if tied == node.links else replace(node, links=tied)

@@ -15,9 +15,9 @@ from pieria.graph.changeset import Changeset, checked, checked_metadata, checked
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.near import Directions
 from pieria.graph.nodes import Node, Tag, all_linked_ids
 from pieria.graph.persistence import JsonLines, Persistence
+from pieria.graph.similarity import Directions
 from pieria.graph.value_function import checked_types
 from pieria.record import check
 from pieria.record.time import Clock, system_clock

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from pieria.errors import BusyError, ForeignFileError, PieriaError
-from pieria.graph.changeset import Changeset
+from pieria.graph.changeset import Changeset, damaged, metadata_written, read, written
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
-from pieria.graph.json_nodes import damaged, metadata_written, read, written
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside

@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.near import Directions
 from pieria.graph.nodes import Node
+from pieria.graph.similarity import Directions
 from pieria.graph.value_function import Values, judge_of, params_of, rank_of
 from pieria.language.analyser import STOP_WORDS, terms
 from pieria.record.certainty import alone

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from pieria.language.letters import lowered, spaced
+from pieria.language.packs import words
 
 KINDS = (*("order", "summary", "count", "when", "where", "who", "which", "why", "how", "yes-no", "request", "update"),)
 
@@ -88,6 +89,14 @@ _ASKS = {kind: tuple(re.compile(spaced(form)) for form in forms) for kind, forms
 _LONGEST = 2_000
 """Characters read at each end of a long question. The middle holds the topic, not the request."""
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+SURE = words("questions", "summing")
+"""One of these words is enough to mark a request for an overview."""
+FORMS = words("questions", "forming")
+"""`LEAST` of these words mark such a request. A single one may be the subject."""
+LEAST = 2
+IDLE = SURE | FORMS | words("questions", "asking")
+
 
 def asks(question: str) -> frozenset[str]:
     """Return the kinds of a question, out of `KINDS`. Empty if none matches."""
@@ -95,3 +104,13 @@ def asks(question: str) -> frozenset[str]:
     if len(low) > 2 * _LONGEST:
         low = f"{low[:_LONGEST]}\n{low[-_LONGEST:]}"
     return frozenset(kind for kind, forms in _ASKS.items() if any(form.search(low) for form in forms))
+
+
+def subject(text: str) -> str | None:
+    """Return the remaining words. None if it asks for no overview, or if no words remain."""
+    words = [word[0] for word in _WORD.finditer(text)]
+    folded = [word.casefold() for word in words]
+    if SURE.isdisjoint(folded) and sum(word in FORMS for word in folded) < LEAST:
+        return None
+    left = [word for word in words if word.casefold().replace("’", "'") not in IDLE]
+    return " ".join(left) or None

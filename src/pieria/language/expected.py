@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pieria.language.analyser import STOP_WORDS, terms
 from pieria.language.commonwords import COMMON, TIMES
+from pieria.language.packs import words
 
 _READ = 400
 """Characters read at the beginning of a question."""
@@ -42,28 +43,10 @@ _ASKED = (
 """Expected kinds and the patterns that ask for them. The first match counts."""
 _QUESTIONS = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _ASKED)
 _OF_WHAT_WAS = re.compile(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
-_NUMBERS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter third
-dozen couple both
-"""
-_TIME = """
-morning evening night afternoon week weekend month year day hour minute spring summer autumn winter term season today
-tomorrow yesterday tonight noon midnight christmas easter daily weekly monthly yearly every until before after when once
-during late early ago since always never soon twice often
-"""
-_PEOPLE = """
-mother mum mom father dad papa parent sister brother aunt auntie uncle grandma grandpa grandmother grandfather cousin
-son daughter wife husband partner friend neighbour neighbor boss nurse doctor teacher lawyer clerk man woman girl boy
-guy colleague team company agency landlord nobody everyone
-"""
-_BEFORE_PLACES = """
-in at on under behind near from to above below beside inside outside into with between via onto over around through
-"""
-_AMOUNTS = frozenset(_NUMBERS.split())
-_MOMENTS = TIMES | _AMOUNTS | frozenset(_TIME.split())
-_PERSONS = frozenset(_PEOPLE.split())
-_PLACED = frozenset(_BEFORE_PLACES.split())
+_AMOUNTS = words("questions", "numbers")
+_MOMENTS = TIMES | _AMOUNTS | words("questions", "times")
+_PERSONS = words("questions", "people")
+_PLACED = words("questions", "before_places")
 _WHERE_NAMES_ARE_PLACES = frozenset({"in", "at", "from", "near", "to", "under"})
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pieria.language.speaker import speaker
+from pieria.language.commonwords import COMMON
+from pieria.language.windows import ROLES
 
 BEGINNING, END = 4_000, 80
 """Characters read at each end of a text: a time comes near the beginning, a question at the end."""
@@ -22,6 +23,10 @@ _TIME = re.compile(
       | \d{1,2} (?:st|nd|rd|th) | (?:19|20)\d\d )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+
+LOOKED_AT = 48
+"""Characters at the beginning that must contain the name and its colon."""
+_NAME = re.compile(r"[*_]{0,2}([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[*_]{0,2}[:：][*_]{0,2}\s")
 
 
 class Glance(NamedTuple):
@@ -41,3 +46,19 @@ def glance(beginning: str, end: str, length: int) -> Glance:
 def _asks(end: str, length: int) -> bool:
     stripped = end.rstrip(" \t\n\"'”’)*_")
     return stripped.endswith(("?", "？")) or ("?" in end and length < SHORT)
+
+
+def speaker(beginning: str) -> str | None:
+    """Return the name before the first colon. None for a role, or for a common word such as "Next"."""
+    found = _NAME.match(beginning)
+    if found is None:
+        return None
+    name = found[1]
+    words = name.casefold().split()
+    if name in ROLES or words[0] in ROLES or words[0] in COMMON or not all(map(_is_capital, name.split())):
+        return None
+    return name
+
+
+def _is_capital(word: str) -> bool:
+    return word[0] != word[0].lower() or word[0] == word[0].upper()

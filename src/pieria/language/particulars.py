@@ -13,40 +13,15 @@ from typing import NamedTuple
 
 from pieria.language.commonwords import COMMON, OPENINGS, TIMES
 from pieria.language.letters import lowered
+from pieria.language.packs import words
 from pieria.language.shapes import has_capital, kind_of, without_ending, without_line
 
 _WORD = re.compile(r"\S+")
 _AROUND = "\"'“”‘’«»„`()[]{}<>,;:!?.…*–—"
 _ENDS_SENTENCE = (".", "!", "?", ":")
 _NUMBERED = re.compile(r"\w*\d\w*")
-_SPELT = """
-two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half twice
-second third fourth fifth sixth seventh eighth ninth tenth
-"""
-# Words that change the meaning of a statement that is otherwise equal.
-_OPPOSED = """
-before after above below off enabled disabled allowed forbidden upstream downstream increases decreases increased
-decreased accepted rejected minimum maximum left right north south east west more less fewer true false
-"""
-_NUMBERS, _SIDES = frozenset(_SPELT.split()), frozenset(_OPPOSED.split())
-_DENIALS = frozenset(
-    (
-        "no",
-        "not",
-        "never",
-        "none",
-        "nobody",
-        "nothing",
-        "nowhere",
-        "neither",
-        "nor",
-        "cannot",
-        "without",
-        "unless",
-        "except",
-    )
-)
+_NUMBERS, _SIDES = words("particulars", "numbers"), words("particulars", "sides")
+_DENIALS = words("particulars", "denials")
 
 
 class Particulars(NamedTuple):

@@ -210,7 +210,7 @@ def _brought(free: list[_Line], end: int) -> Iterator[Span]:
         place += 1
         if announced and _ends_by_itself(line, free, place):
             continue
-        while place < len(free) and not _divides(free[place].text):
+        while place < len(free) and not (_DIVIDER.match(free[place].text) or _END.match(free[place].text)):
             place += 1
         yield start, free[place].start if place < len(free) else end
         place += 1
@@ -222,10 +222,6 @@ def _ends_by_itself(announcement: _Line, free: list[_Line], place: int) -> bool:
     while place < len(free) and free[place].is_blank and free[place].start == here:
         here, place = free[place].end, place + 1
     return place == len(free) or free[place].start != here
-
-
-def _divides(line: str) -> bool:
-    return bool(_DIVIDER.match(line) or _END.match(line))
 
 
 def _before_remarks(lines: list[_Line]) -> Iterator[Span]:

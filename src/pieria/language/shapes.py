@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pieria.language.analyser.stopwords import STOP_WORDS
+from pieria.language.analyser.tokenizer import STOP_WORDS
 
 LONGEST = 200
 

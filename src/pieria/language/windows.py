@@ -67,15 +67,11 @@ def window(
 
 def _members(turns: Sequence[Turn], middle: int, before: int, after: int) -> list[int]:
     places = range(max(0, middle - before), min(len(turns), middle + after + 1))
-    return [place for place in places if place != middle and not _is_blank(turns[place].text)]
+    return [place for place in places if place != middle and turns[place].text.strip()]
 
 
 def _needed(turns: Sequence[Turn], members: Sequence[int]) -> int:
     return sum(len("".join(_parts(turns[place]))) + 1 for place in members)
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
 
 
 def _parts(turn: Turn) -> tuple[str, str]:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pieria.learning.recalled import RetrievalResult as RetrievalResult
     from pieria.learning.recalled import TaggedCandidate as TaggedCandidate
     from pieria.learning.recalled import TouchedNode as TouchedNode
+    from pieria.learning.steps import EpisodeTrace as EpisodeTrace
     from pieria.learning.steps import Step as Step
+    from pieria.learning.steps import StructuringTrace as StructuringTrace
     from pieria.learning.steps import Trajectory as Trajectory
-    from pieria.learning.traces import EpisodeTrace as EpisodeTrace
-    from pieria.learning.traces import StructuringTrace as StructuringTrace
 
 __all__ = [
     "Episode",
@@ -35,13 +35,13 @@ __all__ = [
 
 _HOMES = {
     "Episode": "pieria.learning.episode",
-    "EpisodeTrace": "pieria.learning.traces",
+    "EpisodeTrace": "pieria.learning.steps",
     "ReasonedMemory": "pieria.learning.recalled",
     "RecallResult": "pieria.learning.recalled",
     "RecallTrace": "pieria.learning.recalled",
     "RetrievalResult": "pieria.learning.recalled",
     "Step": "pieria.learning.steps",
-    "StructuringTrace": "pieria.learning.traces",
+    "StructuringTrace": "pieria.learning.steps",
     "TaggedCandidate": "pieria.learning.recalled",
     "TouchedNode": "pieria.learning.recalled",
     "Trajectory": "pieria.learning.steps",

@@ -16,7 +16,7 @@ from pieria.errors import PieriaError
 from pieria.graph.nodes import ARROW, Episodic, Node, Procedural, Semantic
 from pieria.graph.value_function import values_of
 from pieria.language.sentences import sentences
-from pieria.learning.recall_mind import Options, judging
+from pieria.learning.models import Options, judging
 from pieria.learning.recalled import ReasonedMemory, RetrievalResult, TaggedCandidate, in_order
 from pieria.models.meter import Tally
 from pieria.models.mind import Found, Knowledge, Mind

@@ -7,8 +7,12 @@ the step before. Storage of episodes is elsewhere.
 from __future__ import annotations
 
 import logging
+import threading
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -16,11 +20,10 @@ from typing import TYPE_CHECKING, Any, Self
 from pieria import telemetry
 from pieria.errors import EpisodeError, InputError, PieriaError
 from pieria.graph.similarity import cosine_similarity
-from pieria.learning.likeness import with_likeness
 from pieria.learning.models import embedder_of, mind_of
-from pieria.learning.steps import Step, Trajectory, vector_of
-from pieria.learning.traces import EpisodeTrace, verbosity_of
+from pieria.learning.steps import EpisodeTrace, Step, Trajectory, vector_of, verbosity_of
 from pieria.models.mind import StepSeen
+from pieria.models.minds.rules import RuleMind
 from pieria.record import check
 from pieria.record.ids import new_id
 
@@ -40,9 +43,8 @@ RECENT = 12
 OVER = "The episode is over; nothing further was observed."
 """The outcome used to grade the last step."""
 
-
-def _episode_id() -> str:
-    return f"ep_{new_id()}"
+KEPT = 256
+"""Vectors kept in the cache."""
 
 
 def _trajectory_id() -> str:
@@ -54,7 +56,7 @@ class Episode:
     """`trajectories` is filled on close; until then new steps join `current_trajectory_id`."""
 
     goal: str
-    id: str = field(default_factory=_episode_id)
+    id: str = field(default_factory=lambda: f"ep_{new_id()}")
     steps: tuple[Step, ...] = ()
     trajectories: tuple[Trajectory, ...] = ()
     current_trajectory_id: str = field(default_factory=_trajectory_id)
@@ -226,3 +228,41 @@ def _traced(
         similarity_score=score if is_detailed else None,
         similarity_threshold=BOUNDARY if is_detailed else None,
     )
+
+
+def with_likeness(mind: Mind, embedder: Embedder) -> Mind:
+    """Return a rule mind that also compares meaning; return any other mind unchanged.
+
+    A remote embedder is not used, since each call costs money. Neither is the floor, which knows only words.
+    """
+    if not isinstance(mind, RuleMind) or embedder.is_floor or not embedder.is_at_hand:
+        return mind
+    kept = _kept.setdefault(embedder, _Kept())
+    return mind.embedding(lambda texts: kept.vectors(embedder, texts))
+
+
+class _Kept:
+    """A thread-safe cache of recent vectors."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[bytes, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+        named = {sha256(text.encode()).digest(): text for text in texts}
+        with self._lock:
+            found = {name: self._held[name] for name in named if name in self._held}
+        lacking = [name for name in named if name not in found]
+        if lacking:
+            made = embedder.passages([named[name] for name in lacking]).vectors.tolist()
+            found.update(zip(lacking, made, strict=True))
+        with self._lock:
+            for name in named:
+                self._held[name] = found[name]
+                self._held.move_to_end(name)
+            while len(self._held) > KEPT:
+                self._held.popitem(last=False)
+        return [found[sha256(text.encode()).digest()] for text in texts]
+
+
+_kept: weakref.WeakKeyDictionary[Embedder, _Kept] = weakref.WeakKeyDictionary()

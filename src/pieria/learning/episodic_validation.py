@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pieria.config import VALIDATION
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
+from pieria.graph.similarity import EXACT, directions
 from pieria.graph.view import Look, Tended, tended
-from pieria.learning.alike import EXACT, directions
 from pieria.learning.upkeep import Progress, Telling, spanned
 from pieria.record import check
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.errors import PieriaError
-from pieria.learning.models import embedder_of
-from pieria.learning.recall_mind import judging
+from pieria.learning.models import embedder_of, judging
 from pieria.learning.recalled import TaggedCandidate, in_order
 from pieria.models.meter import Tally
 from pieria.models.mind import Found

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pieria import telemetry
 from pieria.errors import PieriaError
 from pieria.graph.backend import GraphBackend
-from pieria.graph.changeset import Changeset
+from pieria.graph.changeset import Changeset, rewritten
 from pieria.graph.nodes import Intent, Node
 from pieria.graph.similarity import cosine_similarity
 from pieria.graph.value_function import params_of, score_of
 from pieria.learning.models import embedder_of, mind_of
-from pieria.learning.renamed_ids import rewritten
 from pieria.models.embedder import Embedder
 from pieria.models.mind import Mind
 from pieria.record.time import system_clock
@@ -133,7 +132,9 @@ class _Merging:
         (self._kept if held.id in self._kept else self._reworded)[held.id] = merged
 
     def applied(self, changeset: Changeset) -> Changeset:
-        nodes = [_as_kept(node, self._kept.get(node.id)) for node in changeset.additions]
+        kept = self._kept
+        # In their current wording, with the links they came with.
+        nodes = [replace(kept[node.id], links=node.links) if node.id in kept else node for node in changeset.additions]
         stored = [node for node in self._reworded.values() if node.id in self._worded_anew]
         return rewritten(replace(changeset, additions=[*nodes, *stored]), self.rewrites)
 
@@ -176,11 +177,6 @@ class _Merging:
             log.warning("two intents could not be put into one wording, and count as the same: %s", problem)
             return held
         return replace(held, description=words, embedding=vector, links={}) if words.strip() else held
-
-
-def _as_kept(node: Node, kept: Intent | None) -> Node:
-    """Return the node in its current wording, with the links it came with."""
-    return node if kept is None else replace(kept, links=node.links)
 
 
 def _with_vectors(intents: list[Intent], embedder: Embedder | None) -> list[Intent]:

@@ -7,7 +7,7 @@ option. The fields of a configuration are defined in `config`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from pieria.errors import ConfigError, InputError
 from pieria.models import AUTO, FLOOR, LLM_PROVIDERS, NONE, Chat, Embedder, Embedding, language_model, provider_of
 from pieria.models import embedder as made_of
-from pieria.models.embedders.told import ToldEmbedding
+from pieria.models.embedding import ToldEmbedding
+from pieria.models.meter import Tally
+from pieria.models.mind import Mind
 
 if TYPE_CHECKING:
     from pieria.config import Config, ExtractionProfile
@@ -28,6 +30,8 @@ log = logging.getLogger(__name__)
 
 NAMELESS = (NONE, AUTO)
 """Names that choose no model."""
+
+Options = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
 class Thinker(NamedTuple):
@@ -217,3 +221,28 @@ def _nameless(override: Override) -> Override:
 
 def kind_of(model: str) -> str:
     return model.partition(":")[0].strip().lower()
+
+
+def judging(llm: object, config: Config | None, llm_opts: Options, tally: Tally) -> Mind:
+    """Return the mind. The configuration's options take precedence over `llm_opts`."""
+    opts = _options(llm_opts)
+    if not opts:
+        return mind_of(llm, config, meter=tally)
+    if llm is None or is_mind(llm):
+        raise InputError("llm_opts", "none where no language model is asked", opts)
+    if config is not None:
+        told = {**config.llm, "opts": {**opts, **config.llm["opts"]}}
+        return mind_of(llm, replace(config, llm=told), meter=tally)
+    from pieria.models.minds.llm import GROUPS, Override
+
+    return thinker_of(language_model(llm), None, overrides={name: Override(opts=opts) for name in GROUPS}).mind(tally)
+
+
+def _options(given: object) -> dict[str, Any]:
+    try:
+        opts: dict[str, Any] = dict(given)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InputError("llm_opts", "options by name", given) from None
+    if not all(isinstance(name, str) for name in opts):
+        raise InputError("llm_opts", "options by name", given)
+    return opts

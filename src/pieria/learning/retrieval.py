@@ -20,8 +20,7 @@ from pieria.graph.nodes import Node
 from pieria.graph.search import Question, Reached, Searching, Valued, searching_of
 from pieria.graph.value_function import Values, params_of, values_of
 from pieria.learning.hop_refinement import Refined, State, fires, init, maybe_refine
-from pieria.learning.models import embedder_of
-from pieria.learning.recall_mind import Options, judging
+from pieria.learning.models import Options, embedder_of, judging
 from pieria.learning.recalled import Phase, RecallTrace, RetrievalResult, TaggedCandidate, in_order
 from pieria.models.meter import Tally
 from pieria.models.mind import Knowledge, Mind, Mode

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pieria.errors import InputError
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
+from pieria.graph.similarity import EXACT, directions
 from pieria.graph.view import Look, Pair, Tended, tended
 from pieria.language.particulars import Particulars, are_apart, particulars
-from pieria.learning.alike import best_alike
 from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pieria.config import Config
+
+    Lines = NDArray[np.float32]
+
+BLOCK = 2_048
+HELD = 8
+"""Blocks of one group kept in memory while the group is compared."""
+
+Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
 
 
 def consolidate(
@@ -118,3 +130,71 @@ def _last(better: Mapping[int, int], rank: int) -> int:
     while rank in better:
         rank = better[rank]
     return rank
+
+
+def best_alike(
+    ranks: Sequence[int], vectors: Vectors, threshold: float, may: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
+    """Yield (rank, first earlier rank it may join whose cosine is above the threshold), in order."""
+    import numpy as np
+
+    read = _Blocks(ranks, vectors)
+    for row in range(len(read)):
+        left, lines = read[row]
+        places = np.arange(len(left))
+        for column in range(row + 1):
+            others, across = read[column]
+            if not len(places) or not others:
+                continue
+            hits = _hits(lines[places], across, threshold)
+            if row == column:
+                # Within one block, compare only with earlier rows.
+                hits &= np.arange(len(others)) < places[:, None]
+            found = np.zeros(len(places), dtype=np.bool_)
+            for n in np.flatnonzero(hits.any(axis=1)).tolist():
+                rank = left[places[n]]
+                first = next((at for at in np.flatnonzero(hits[n]).tolist() if may(rank, others[at])), None)
+                if first is not None:
+                    found[n] = True
+                    yield rank, others[first]
+            places = places[~found]
+
+
+def _hits(lines: Lines, across: Lines, threshold: float) -> NDArray[np.bool_]:
+    if lines.shape[1] != across.shape[1]:
+        expected = f"as many numbers in all of them, {across.shape[1]}"
+        raise InputError("embedding", expected, lines.shape[1], hint="Embed all with one model.")
+    hits: NDArray[np.bool_] = lines @ across.T > threshold + EXACT
+    return hits
+
+
+class _Blocks:
+    """The ranks that have vectors, with their unit vectors, in blocks."""
+
+    def __init__(self, ranks: Sequence[int], vectors: Vectors) -> None:
+        self._parts = [ranks[begin : begin + BLOCK] for begin in range(0, len(ranks), BLOCK)]
+        self._vectors = vectors
+        self._read: dict[int, tuple[list[int], Lines]] = {}
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, number: int) -> tuple[list[int], Lines]:
+        if number not in self._read:
+            if len(self._read) >= HELD:
+                self._read.pop(max(self._read))
+            self._read[number] = self._made(number)
+        return self._read[number]
+
+    def _made(self, number: int) -> tuple[list[int], Lines]:
+        import numpy as np
+
+        held = self._vectors(self._parts[number])
+        ranks = [rank for rank in self._parts[number] if rank in held]
+        if not ranks:
+            return [], np.zeros((0, 0), dtype=np.float32)
+        lengths = {len(held[rank]) for rank in ranks}
+        if len(lengths) > 1:
+            expected = f"as many numbers in all of them, {min(lengths)}"
+            raise InputError("embedding", expected, max(lengths), hint="Embed all with one model.")
+        return ranks, directions([held[rank] for rank in ranks])

@@ -7,10 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from pieria import telemetry
 from pieria.graph.backend import GraphBackend
-from pieria.graph.changeset import Changeset
+from pieria.graph.changeset import Changeset, rewritten
 from pieria.graph.graph import in_order, same_label
 from pieria.graph.nodes import Node, Tag
-from pieria.learning.renamed_ids import rewritten
 
 
 @runtime_checkable

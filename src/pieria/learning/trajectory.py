@@ -21,8 +21,7 @@ from pieria.graph.nodes import Intent, Procedural, Semantic, Tag
 from pieria.learning.episode import Episode
 from pieria.learning.knowledge import Layout, Learnt, Vector
 from pieria.learning.models import embedder_of, mind_of
-from pieria.learning.steps import Step, Trajectory
-from pieria.learning.traces import StructuringTrace, verbosity_of
+from pieria.learning.steps import Step, StructuringTrace, Trajectory, verbosity_of
 from pieria.models.embedder import Embedder
 from pieria.models.mind import Mind, Procedure, Proposition, StepSeen
 from pieria.record import check

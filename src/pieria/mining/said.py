@@ -15,7 +15,9 @@ from pieria.record.privacy import cut_private, redact
 HUMAN, AGENT, SYSTEM = "human", "agent", "system"
 USER, ASSISTANT = "user", "assistant"
 """Names of the two speakers in a conversation with an agent."""
+SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
 BY_SUB_AGENTS = "said to or by sub-agents"
+BY_THE_HOST = "written by the host itself"
 SHOWN = 160
 """Characters shown of an unreadable record."""
 
@@ -40,6 +42,21 @@ class Turn(NamedTuple):
     """Folder in which the agent worked."""
     channel: str | None = None
     files: tuple[str, ...] = ()
+
+
+class Turns:
+    """Builds the turns of an agent's session, in order. The files of its tool calls go with the next reply."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, None] = {}
+        self._sequence = 0
+
+    def turn(self, role: str, unit: str, session: str, text: str, at: Any, folder: str | None) -> Turn:
+        files: tuple[str, ...] = ()
+        if role == "assistant":
+            files, self.files = tuple(self.files), {}
+        self._sequence += 1
+        return Turn(unit, session, self._sequence, *SPEAKERS[role], text, at, folder=folder, files=files)
 
 
 class Left(NamedTuple):
@@ -108,6 +125,11 @@ def excerpt(value: Any) -> str:
     kept, _ = redact(cut_private(written[: 50 * SHOWN])[0])
     line = " ".join("".join(char if char.isprintable() else " " for char in kept).split())
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+
+
+def titled(name: object) -> str | None:
+    """Return a conversation's title, if it has one."""
+    return name if isinstance(name, str) and name.strip() else None
 
 
 def clean(text: str) -> str:

@@ -4,19 +4,27 @@ Nothing here reads settings or knows banks: paths, keys and names are arguments.
 """
 
 from pieria.models.catalogue import DEFAULT, MODELS, Model, model_named
-from pieria.models.chat import Chat
 from pieria.models.embedder import Embedder, Passages
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space
 from pieria.models.library import Library
-from pieria.models.llm import LLM, LLMResponse
-from pieria.models.names import NONE
+from pieria.models.llm import LLM, Chat, LLMResponse
 from pieria.models.pipelines import checked_pipeline, pipeline
-from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
-from pieria.models.providers import checked_llm, language_model, provider_of
-from pieria.models.registry import AUTO, PROVIDERS, checked_name, embedder, settled
+from pieria.models.providers import (
+    AUTO,
+    LLM_PROVIDERS,
+    NONE,
+    PROVIDERS,
+    RERANKER_PROVIDERS,
+    checked_llm,
+    checked_name,
+    checked_reranker,
+    embedder,
+    language_model,
+    provider_of,
+    reranker,
+    settled,
+)
 from pieria.models.reranker import Reranker
-from pieria.models.reranker_registry import PROVIDERS as RERANKER_PROVIDERS
-from pieria.models.reranker_registry import checked_reranker, reranker
 from pieria.models.shelf import Shelved, listed, verified
 
 __all__ = [

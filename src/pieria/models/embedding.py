@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from pieria.errors import InputError
@@ -118,3 +119,39 @@ def checked_opts(opts: Mapping[str, Any] | None, model: str, allowed: Sequence[s
         if name not in allowed:
             raise InputError("opts", "one of " + ", ".join(("model", *allowed)), str(name))
     return given
+
+
+class OwnEmbedding:
+    """An embedding of Pieria: it checks the texts, and handles one text as a list of one."""
+
+    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded([checked_text(text)], opts)
+
+    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded(checked_texts(texts), opts)
+
+    def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
+        raise NotImplementedError
+
+
+class ToldEmbedding:
+    """Wraps an embedding. The fixed options override those of a call.
+
+    A fixed model is part of the vectors' identity.
+    """
+
+    def __init__(self, embedding: Embedding, opts: Mapping[str, Any]) -> None:
+        self._embedding = embedding
+        self._opts = MappingProxyType(dict(opts))
+        own = identity_of(embedding)
+        decides = {**own.decides, **({"told": opts["model"]} if "model" in opts else {})}
+        self.identity = Identity(own.model, own.dimension, decides, own.note)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedding, name)
+
+    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedding.embed(text, {**(opts or {}), **self._opts})
+
+    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedding.embed_batch(texts, {**(opts or {}), **self._opts})

@@ -56,7 +56,6 @@ class Endpoint:
         key_header: tuple[str, str] = ("Authorization", "Bearer "),
         headers: Mapping[str, str] = MappingProxyType({}),
         seconds: float = 60.0,
-        tries: int = TRIES,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         if not _is_address(address):
@@ -74,7 +73,6 @@ class Endpoint:
         self.has_key = key is not None
         self._secrets = () if key is None else (key,)
         self._seconds = seconds
-        self._tries = tries
         self._sleep = sleep
         self._client: httpx2.Client | None = None
         self._start_anew()
@@ -134,7 +132,7 @@ class Endpoint:
     ) -> Any:
         """Do as `post` does, and return a reply of any JSON value."""
         until = self.deadline() if deadline is None else deadline
-        for attempt in range(1, self._tries + 1):
+        for attempt in range(1, TRIES + 1):
             try:
                 return self._once(path, body, operation, private, until)
             except _Refused as refused:
@@ -144,7 +142,7 @@ class Endpoint:
                 raise refused.error from None
             except _Passing as passing:
                 pause = passing.after if passing.after is not None else _pause(attempt)
-                if attempt == self._tries or time.monotonic() + pause >= until:
+                if attempt == TRIES or time.monotonic() + pause >= until:
                     raise passing.error from passing.__cause__
             self._sleep(pause)
         raise AssertionError("a try either returns or raises")

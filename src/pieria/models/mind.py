@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from pieria.language.grammar import Named, Triple
+
 Mode = Literal["episodic", "semantic", "procedural", "mixed"]
 Knowledge = Literal["episodic", "semantic", "procedural"]
 
@@ -67,26 +69,6 @@ class Found:
     at: str | None = None
     score: float | None = None
     hop: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Triple:
-    """`subject` and `object` are spelt as in the text, `predicate` is in snake_case. Times are quoted from the text."""
-
-    subject: str
-    predicate: str
-    object: str
-    confidence: float = 1.0
-    since: str | None = None
-    until: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A thing that a text names. `kind` is of `record.entities.KINDS`, or `technology`, `date`, `person`, `place`."""
-
-    name: str
-    kind: str
 
 
 Namer = Callable[[str], list[Named]]

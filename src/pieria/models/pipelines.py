@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
-from pieria.models.names import NONE
+from pieria.models.providers import AUTO, NONE
 
 if TYPE_CHECKING:
-    from pieria.models.mind import Named
-    from pieria.models.minds.rules.names import Placed
+    from pieria.language.grammar import Named
+    from pieria.language.grammar.names import Placed
 
-AUTO = "auto"
 KNOWN = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm", "xx_ent_wiki_sm")
 """The pipelines that `auto` looks for, in this order."""
 PACKAGE = "spacy"
@@ -69,13 +68,13 @@ class Pipeline:
         self._name = name
 
     def __call__(self, text: str) -> list[Named]:
-        from pieria.models.minds.rules.names import named
+        from pieria.language.grammar.names import named
 
         return named(text, list(self._spotted(text)))
 
     def _spotted(self, text: str) -> Iterator[Placed]:
-        from pieria.models.mind import Named
-        from pieria.models.minds.rules.names import Placed
+        from pieria.language.grammar import Named
+        from pieria.language.grammar.names import Placed
 
         pipeline = _pipeline(self._name)
         for begin in range(0, len(text), _LONGEST):

@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pieria.language.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
-from pieria.language.asks import asks
+from pieria.language.asks import asks, subject
 from pieria.language.entities import entities
 from pieria.language.expected import Expected, expected
 from pieria.language.index_terms import compared
-from pieria.language.overviews import subject
 from pieria.language.timewords import timewords
 from pieria.recall.evidence import Span
 from pieria.recall.query_terms import CONSIDERED, considered_terms

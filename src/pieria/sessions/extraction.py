@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING
 
 from pieria.errors import PieriaError, PipelineError
 from pieria.graph.changeset import Changeset
+from pieria.graph.nodes import Episodic
 from pieria.learning.draft import settled
-from pieria.learning.steps import Step, Trajectory
-from pieria.learning.traces import StructuringTrace
+from pieria.learning.knowledge import episodic_id
+from pieria.learning.steps import Step, StructuringTrace, Trajectory
 from pieria.learning.trajectory import Structured, structured
-from pieria.sessions.rewards import rewarded, step_of
 from pieria.sessions.state import RECENT, SessionState
 
 if TYPE_CHECKING:
+    from pieria.graph import GraphBackend
+    from pieria.learning.episode import Episode
+    from pieria.learning.steps import Step
     from pieria.sessions.machine import Machine
 
 log = logging.getLogger(__name__)
@@ -251,3 +254,21 @@ def _as_error(problem: BaseException) -> PieriaError:
     error = PipelineError("task_crashed")
     error.__cause__ = problem
     return error
+
+
+def rewarded(changeset: Changeset, episode: Episode | None, indices: Collection[int]) -> Changeset:
+    """Return the changeset with the current rewards of these steps."""
+    if episode is None:
+        return changeset
+    known = {episodic_id(episode.id, step.index): step.reward for step in episode.steps if step.index in indices}
+    additions = [
+        replace(node, reward=known[node.id]) if isinstance(node, Episodic) and node.id in known else node
+        for node in changeset.additions
+    ]
+    return replace(changeset, additions=additions)
+
+
+def step_of(backend: GraphBackend, episode_id: str, step: Step) -> Episodic | None:
+    """Return the step's node with its reward, or None if the graph has no such node."""
+    node = backend.get_node(episodic_id(episode_id, step.index))
+    return replace(node, reward=step.reward) if isinstance(node, Episodic) else None

@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pieria.errors import PieriaError, SessionError
-from pieria.learning.steps import Step
-from pieria.learning.traces import EpisodeTrace
+from pieria.learning.steps import EpisodeTrace, Step
 from pieria.sessions.queue import Callback
 from pieria.sessions.state import DONE, Operation, SessionState
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
 
 from pieria.errors import NotFoundError, SessionError
-from pieria.graph.changeset import Changeset
-from pieria.graph.json_nodes import read, written
+from pieria.graph.changeset import Changeset, read, written
 from pieria.learning.steps import Step
 
 

@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pieria.errors import InputError, PieriaError, PipelineError
-from pieria.learning.steps import Step
-from pieria.learning.traces import EpisodeTrace
+from pieria.learning.steps import EpisodeTrace, Step
 from pieria.record import check
 from pieria.sessions.log import UnfinishedSession, unknown
 from pieria.sessions.machine import Machine

@@ -72,7 +72,7 @@ def _fading(value: str, parameter: str) -> str:
 
 def _steps(value: str, parameter: str) -> str:
     # Import only if steps are set.
-    from pieria.models.minds.llm.step_models import chosen
+    from pieria.models.minds.llm.request import chosen
 
     return ", ".join(f"{step}={model}" for step, model in chosen(value, parameter).items())
 

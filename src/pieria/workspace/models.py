@@ -192,7 +192,7 @@ def settled_thinker(given: Handed, settings: Settings) -> Thinker:
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
     if given.llm is None and llm is not None and given.config is None:
         # The setting names only models of the server in the settings.
-        from pieria.models.minds.llm.step_models import overrides_of
+        from pieria.models.minds.llm.request import overrides_of
 
         own = {**overrides_of(settings.llm_steps or ""), **own}
     thinker = thinker_of(llm, given.config, overrides=own, prompts=given.prompts, is_named=given.is_named)

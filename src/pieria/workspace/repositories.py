@@ -123,7 +123,7 @@ class Repositories(GraphCare):
 
     def get_graph(self, repo_id: str) -> Graph:
         """Return the whole graph as a value."""
-        from pieria.graph.callback_reads import whole
+        from pieria.graph.backend import whole
 
         return whole(self._backend(repo_id))
 
@@ -142,7 +142,7 @@ class Repositories(GraphCare):
 
     def latest(self, repo_id: str, top_k: int, types: Sequence[str] = KNOWLEDGE) -> list[tuple[Node, NodeMetadata]]:
         """Return the newest nodes with their metadata; nodes without metadata are left out."""
-        from pieria.graph.callback_reads import newest
+        from pieria.graph.backend import newest
 
         return newest(self._backend(repo_id), check.whole(top_k, "top_k"), types)
 

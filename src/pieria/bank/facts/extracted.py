@@ -11,7 +11,7 @@ from pieria.record.filter import Filter
 from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
-    from pieria.models.mind import Named, Triple
+    from pieria.language.grammar import Named, Triple
 
 SOURCE = "extract"
 """The source of facts extracted by this verb."""

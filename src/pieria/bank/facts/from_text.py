@@ -28,7 +28,7 @@ from pieria.store.protocol import Reader, Writer
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pieria.models.mind import Triple
+    from pieria.language.grammar import Triple
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from pieria.record import check
 from pieria.record.privacy import cut_private, find_secrets
 
 if TYPE_CHECKING:
+    from pieria.language.grammar import Named
     from pieria.language.intent import Recalling, Saving
-    from pieria.models.mind import Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class BankText:
         check.text(text, "text")
         if self._core.namer is not None:
             return self._core.namer(text)
-        from pieria.models.minds.rules.names import named
+        from pieria.language.grammar.names import named
 
         return named(text)
 

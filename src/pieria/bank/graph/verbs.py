@@ -25,7 +25,7 @@ from pieria.bank.read.usage import Noted, with_noted
 from pieria.bank.write.remember import drafted, space_of
 from pieria.errors import InputError
 from pieria.graph.backend import Found, chosen, known_ids, known_options
-from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
+from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector, rewritten
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.memories import SEEN_AS, memory_of, node_of
@@ -33,7 +33,6 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Episodic, Node, Tag
 from pieria.graph.value_function import checked_types, params_of
 from pieria.language.analyser import terms
-from pieria.learning.renamed_ids import rewritten
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change

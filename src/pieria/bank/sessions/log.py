@@ -27,9 +27,8 @@ from pieria.bank.sessions.records import (
 )
 from pieria.bank.write.remember import drafted
 from pieria.errors import CorruptError, InputError, PieriaError
-from pieria.graph.changeset import Changeset
+from pieria.graph.changeset import Changeset, read, written
 from pieria.graph.edge import Edge
-from pieria.graph.json_nodes import read, written
 from pieria.graph.memories import memory_of
 from pieria.graph.nodes import Episodic, Source
 from pieria.learning.steps import Step

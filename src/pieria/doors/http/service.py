@@ -17,7 +17,7 @@ import anyio
 from anyio import to_thread
 
 from pieria import telemetry
-from pieria.capture.behind import DrainBehind
+from pieria.capture.drain import DrainBehind
 from pieria.doors.http.callers import Caller
 from pieria.doors.http.events import Hub
 from pieria.doors.lanes import Places

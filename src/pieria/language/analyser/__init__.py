@@ -8,9 +8,7 @@ Raise `ANALYSER_VERSION` with every change that gives a text other terms or find
 rebuilds an index of another version.
 """
 
-from pieria.language.analyser.question import QueryTerm, phrases, query_terms
-from pieria.language.analyser.stopwords import STOP_WORDS
-from pieria.language.analyser.tokenizer import Span, marks, spans, terms
+from pieria.language.analyser.tokenizer import STOP_WORDS, QueryTerm, Span, marks, phrases, query_terms, spans, terms
 
 __all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "marks", "phrases", "query_terms", "spans", "terms"]
 

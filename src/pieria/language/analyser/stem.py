@@ -8,8 +8,17 @@ show them. Words of other languages pass through here too, so no rule may cut de
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from pieria.language.analyser.irregular import IRREGULAR, KEPT
+_LINES = [
+    line.split(": ")
+    for line in Path(__file__).with_name("irregular.txt").read_text("utf-8").splitlines()
+    if ": " in line
+]
+IRREGULAR = {form: base for base, forms in _LINES if base != "*" for form in forms.split()}
+"""Form to base."""
+KEPT = frozenset(form for base, forms in _LINES if base == "*" for form in forms.split())
+"""Words that look like a form of another word but are not."""
 
 _SHORTEST, _LONGEST = 3, 24
 

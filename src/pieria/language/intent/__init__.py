@@ -5,9 +5,7 @@ this file, one per language (`english.toml`). `phrases` loads them, `signals` ma
 does not belong here.
 """
 
+from pieria.language.intent.judgement import Recalling, Saving, judge_recalling, judge_saving, judge_strength
 from pieria.language.intent.keyterms import keyterms
-from pieria.language.intent.recall import Recalling, judge_recalling
-from pieria.language.intent.save import Saving, judge_saving
-from pieria.language.intent.strength import judge_strength
 
 __all__ = ["Recalling", "Saving", "judge_recalling", "judge_saving", "judge_strength", "keyterms"]

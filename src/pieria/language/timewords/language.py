@@ -1,15 +1,18 @@
 """The format of a language's time words, and how its table becomes one pattern.
 
-A new language is one more table like `english`, without new code. Calendars do not depend on language: dates are
+A new language is one more table like `english.toml`, without new code. Calendars do not depend on language: dates are
 computed in `stretch`.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from pieria.language.letters import UNSPACED, spaced
 
@@ -135,22 +138,34 @@ class Language:
         return re.sub(r"<(\w+)>", group, spaced(form.pattern))
 
 
+def _read(name: str) -> Language:
+    """Return the language of the table with this name, beside this file."""
+    read = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+    parts = read.pop("parts")
+    forms = [
+        Form(**{**form, "pattern": re.sub(r"\{([a-z_]+)\}", lambda found: parts[found[1]], form["pattern"])})
+        for form in read.pop("forms")
+    ]
+    tables: dict[str, Any] = {}
+    for key, held in read.items():
+        if isinstance(held, str):
+            tables[key] = tuple(held.split())
+        else:
+            tables[key] = {word: _meaning(means, key) for means, words in held.items() for word in words.split("|")}
+    return Language(forms=tuple(forms), **tables)
+
+
+def _meaning(means: str, table: str) -> object:
+    if table == "unit":
+        return means
+    if table == "limit":
+        return tuple(means.split("-"))
+    return tuple(map(int, means.split("-"))) if table in ("count", "lately", "feast", "part") else int(means)
+
+
 _TABLES = (
-    *(
-        "month",
-        "weekday",
-        "unit",
-        "count",
-        "lately",
-        "ordinal",
-        "season",
-        "feast",
-        "near",
-        "part",
-        "turn",
-        "rolling",
-        "passing",
-    ),
+    *("month", "weekday", "unit", "count", "lately", "ordinal", "season", "feast", "near", "part", "turn", "rolling"),
+    "passing",
 )
 _SPACE = r"\s{1,3}"
 # Not followed by more digits, a word, or the rest of an identifier.
@@ -188,3 +203,6 @@ def _first_words(words: Iterable[str]) -> Iterator[str]:
         found = re.match(r"\w+", word)
         if found:
             yield found[0]
+
+
+ENGLISH = _read("english")

@@ -12,8 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from pieria.language.letters import UNSPACED, lowered
-from pieria.language.timewords.english import ENGLISH
-from pieria.language.timewords.language import Form, Language
+from pieria.language.timewords.language import ENGLISH, Form, Language
 from pieria.language.timewords.stretch import Calendar, Stretch, third
 from pieria.record.time import instant
 
@@ -208,11 +207,12 @@ class _Search:
             since, until = None, (since if edge == "start" else until)
         elif direction == "after":
             since, until = (since if edge == "start" else until), None
-        start = core.start if core.before["limit"] is None and not self._is_shifted(core) else core.whole_start
+        start = (
+            core.start
+            if core.before["limit"] is None and not (core.before["shift"] or core.before["portion"])
+            else core.whole_start
+        )
         yield TimeWord(start, end, since, until, self._is_relative(core), direction, _is_yearless(core))
-
-    def _is_shifted(self, core: _Core) -> bool:
-        return bool(core.before["shift"] or core.before["portion"])
 
     def _with_neighbours(self, core: _Core) -> Stretch:
         stretch, before = core.stretch, core.before

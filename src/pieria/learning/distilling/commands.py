@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import NamedTuple
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-_LOOKING_WORDS = """
-    ls ll dir pwd cd echo printf cat bat head tail less more wc tree which type whereis file stat du df env
-    printenv date whoami id uname hostname sleep clear history true false test [ ps top jobs tput basename
-    dirname realpath readlink mkdir touch export set source . wait nproc free sort uniq cut column diff cmp
-    md5sum sha256sum xxd strings jq yq man help
-"""
-_LOOKING = frozenset(_LOOKING_WORDS.split())
-_LOOKING_GIT_WORDS = """
-    status diff log show branch remote blame add ls-files rev-parse describe fetch config shortlog reflog
-    stash worktree
-"""
-_LOOKING_GIT = frozenset(_LOOKING_GIT_WORDS.split())
-_READING = frozenset(["cat", "bat", "head", "tail", "less", "more", "nl", "sed", "awk"])
-_SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd"])
-_OUTSIDE = frozenset(["curl", "wget", "http", "https", "xh", "httpie", "lynx", "w3m", "links", "elinks"])
-_OUTSIDE_GH = frozenset(["issue", "pr", "api", "search", "gist", "release"])
-_WRAPPING_WORDS = """
-    time nice nohup sudo env command exec stdbuf xvfb-run unbuffer caffeinate
-"""
-_WRAPPING = frozenset(_WRAPPING_WORDS.split())
-_RUNNING = {
-    "uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "pdm": ("run",), "hatch": ("run",), "rye": ("run",),
-    "bundle": ("exec",), "npx": (), "pnpx": (), "bunx": (), "uvx": (), "dotenv": (),
-}  # fmt: skip
-"""Programs that run another program, and the subcommand for it."""
-_PARTED_WORDS = """
-    npm pnpm yarn bun deno go cargo make just task rake rails mix gradle gradlew mvn mvnw dotnet swift bazel
-    git gh docker docker-compose podman kubectl helm terraform tofu ansible alembic flask django-admin
-    manage.py artisan composer php pip pip3 uv poetry hatch nox tox pre-commit playwright promtool dvc aws
-    gcloud az fly heroku vercel systemctl brew apt apt-get zig stack cabal sbt lein
-"""
-_PARTED = frozenset(_PARTED_WORDS.split())
-"""Programs whose first argument is a subcommand."""
+
+@cache
+def _programs() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
+
+
+def listed(key: str) -> frozenset[str]:
+    """Return a list of `programs.toml`."""
+    return frozenset(_programs()[key].split())
+
+
+def listed_by(key: str) -> dict[str, str]:
+    """Return a table of `programs.toml`."""
+    return dict(_programs()[key])
+
+
+_LOOKING = listed("looking")
+_LOOKING_GIT = listed("looking_git")
+_READING = listed("reading")
+_SEARCHING = listed("searching")
+_OUTSIDE = listed("outside")
+_OUTSIDE_GH = listed("outside_gh")
+_WRAPPING = listed("wrapping")
+_RUNNING = {program: tuple(verb.split()) for program, verb in listed_by("running").items()}
+_PARTED = listed("parted")
 _APART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|<\s*\S+)")
 _ASSIGNED = re.compile(r"\A[A-Za-z_]\w*=")
@@ -167,13 +162,8 @@ def _read(part: str) -> Command | None:
         if verb:
             rest = list(rest)
             rest.remove(verb)
-    bare = _options_apart(rest)
-    return Command(program, verb, tuple(bare))
-
-
-def _options_apart(rest: list[str]) -> list[str]:
-    """Return the arguments without options, keeping `--hard`, which changes what git does."""
-    return [word for word in rest if word == "--hard" or not word.startswith("-")]
+    # Without options, except `--hard`, which changes what git does.
+    return Command(program, verb, tuple(word for word in rest if word == "--hard" or not word.startswith("-")))
 
 
 def _unwrapped(words: list[str]) -> list[str]:
@@ -212,3 +202,13 @@ def only_looks(command: Command) -> bool:
 
 def _is_path(word: str) -> bool:
     return bool(re.search(r"[./]", word)) and not word.startswith("-") and " " not in word and word not in (".", "..")
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Return whether two paths name one file, or the first is below the second."""
+    return (
+        one == other
+        or one.endswith(f"/{other}")
+        or other.endswith(f"/{one}")
+        or one.startswith(f"{other.rstrip('/')}/")
+    )

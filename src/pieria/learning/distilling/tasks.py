@@ -181,7 +181,7 @@ class _Reader:
         undone = [
             place
             for place, deed in enumerate(self._deeds)
-            if deed.what == "edited" and (not paths or any(_same_file(deed.target, path) for path in paths))
+            if deed.what == "edited" and (not paths or any(commands.is_same_file(deed.target, path) for path in paths))
         ]
         for place in undone:
             self._deeds[place] = replace(self._deeds[place], undone=True)
@@ -200,15 +200,6 @@ class _Reader:
 
 def _moved(deed: Deed, by: int) -> Deed:
     return replace(deed, mends=tuple(place + by for place in deed.mends)) if deed.mends else deed
-
-
-def _same_file(one: str, other: str) -> bool:
-    return (
-        one == other
-        or one.endswith(f"/{other}")
-        or other.endswith(f"/{one}")
-        or one.startswith(f"{other.rstrip('/')}/")
-    )
 
 
 def sources_of(span: Span, deeds: Sequence[int]) -> Iterator[AgentEvent]:

@@ -14,30 +14,9 @@ from pieria.models.mind import Deed
 from pieria.record.clip import clipped, plain
 from pieria.record.event import OUTPUT_LIMIT, AgentEvent, capped, digest_of
 
-_KINDS = {
-    "run": """bash shell local_shell exec_command unified_exec exec terminal run_terminal_cmd run_terminal_command
-        execute_command run_shell_command run_command powershell container.exec""",
-    "read": "read read_file view view_file notebookread open_file read_many_files cat_file view_image",
-    "edit": """edit multiedit multi_edit write notebookedit apply_patch patch write_file create_file str_replace replace
-        str_replace_editor str_replace_based_edit_tool edit_file search_replace write_to_file insert_edit_into_file""",
-    "search": """grep glob search list ls grep_files search_files find find_files codebase_search file_search list_dir
-        list_directory search_file_content grep_search glob_file_search""",
-    "fetch": """webfetch web_fetch fetch fetch_url websearch web_search web_search_call web_extract google_web_search
-        browser_navigate browse open_url read_url""",
-    "idle": """todowrite todo_write todoread todo update_plan plan task_list tasklist taskcreate taskupdate taskget
-        askuserquestion request_user_input exitplanmode enterplanmode toolsearch slashcommand bashoutput killshell
-        killbash write_stdin wait memory""",
-}
-_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-_LOOKING_WORDS = """
-    get read list search fetch view find query retrieve show open download export
-"""
-_LOOKING = frozenset(_LOOKING_WORDS.split())
-_OTHERS_WORDS = """
-    issue pull comment discussion review ticket message thread mail email inbox article feed page web website site url
-    tweet post wiki transcript
-"""
-_OTHERS = frozenset(_OTHERS_WORDS.split())
+_KIND_OF = {name: kind for kind, names in commands.listed_by("tools").items() for name in names.split()}
+_LOOKING = commands.listed("tool_looks")
+_OTHERS = commands.listed("tool_others")
 """Words for content that anyone may have written."""
 _GATHERING = frozenset(["scrape", "crawl"])
 _WORD = re.compile(r"[A-Z]?[a-z]+")

@@ -163,7 +163,7 @@ class _Reader:
 
     def _take_back(self, paths: Sequence[str]) -> None:
         """Drop failures that began after these edits, since the edits are gone."""
-        gone = [at for path, at in self._edits if not paths or any(_same_file(path, one) for one in paths)]
+        gone = [at for path, at in self._edits if not paths or any(commands.is_same_file(path, one) for one in paths)]
         if gone:
             self._edits = [(path, at) for path, at in self._edits if at not in gone]
             self._open = [one for one in self._open if one.carried or not one.own]
@@ -241,12 +241,3 @@ def _last(line: str) -> str:
 def _unmarked(error: str) -> str:
     """Return the error without quotation marks, so that it can be quoted."""
     return re.sub(r"[“”\"`]", "'", error)
-
-
-def _same_file(one: str, other: str) -> bool:
-    return (
-        one == other
-        or one.endswith(f"/{other}")
-        or other.endswith(f"/{one}")
-        or one.startswith(f"{other.rstrip('/')}/")
-    )

@@ -15,32 +15,10 @@ from pieria.record.clip import clipped, plain
 
 SHOWN = 140
 """Characters of a command."""
-_CHECKING_WORDS = """
-    pytest py.test unittest tox nox mypy pyright basedpyright flake8 pylint eslint tsc jest vitest mocha rspec phpunit
-    ctest shellcheck hadolint lint-imports bandit
-"""
-_CHECKING = frozenset(_CHECKING_WORDS.split())
-_CHECKING_VERBS = {
-    "ruff": "check", "playwright": "test", "go": "test vet build run", "cargo": "test build check clippy run bench doc",
-    "make": "test tests check build lint all", "npm": "test t build lint typecheck check dev start",
-    "pnpm": "test build lint typecheck check dev start", "yarn": "test build lint typecheck check dev start",
-    "bun": "test build lint typecheck check dev start", "gradle": "test check build", "gradlew": "test check build",
-    "mvn": "test verify compile", "dotnet": "test build run", "mix": "test", "bazel": "test build",
-    "docker": "build", "just": "test check lint build", "rake": "test spec", "swift": "test build",
-    "pre-commit": "run", "terraform": "plan validate", "next": "build", "vite": "build",
-}  # fmt: skip
-_LOOKING_VERBS = {
-    "docker": "ps logs images inspect stats info version top port", "kubectl": "get describe logs top explain",
-    "npm": "ls list view outdated why info doctor", "pnpm": "ls list why outdated", "yarn": "list why info outdated",
-    "pip": "list show freeze check index", "pip3": "list show freeze check index", "uv": "tree", "poetry": "show check",
-    "cargo": "tree metadata search", "go": "list env version", "systemctl": "status is-active list-units",
-    "brew": "list info search doctor", "apt": "list show search", "gh": "run", "terraform": "show state output",
-    "helm": "list status get", "git": "rev-list cat-file grep reflog bisect tag commit add",
-}  # fmt: skip
-_LOOKING_WORDS = """
-    ping lsof netstat ss dig nslookup host psql sqlite3 mysql redis-cli strace ldd nm journalctl
-"""
-_LOOKING = frozenset(_LOOKING_WORDS.split())
+_CHECKING = commands.listed("checking")
+_CHECKING_VERBS = commands.listed_by("checking_verbs")
+_LOOKING_VERBS = commands.listed_by("looking_verbs")
+_LOOKING = commands.listed("looking_too")
 _CHANGING = frozenset(["mkdir", "touch", "export", "set", "source", "."])
 """Programs that change something, although other code treats them as preparation."""
 _MENDING_OPTION = re.compile(
@@ -129,7 +107,7 @@ def is_risky(told: str) -> bool:
 
 
 def is_acting(part: str) -> bool:
-    if _WRITES.search(_unquoted(part)):
+    if _WRITES.search(re.sub(r"'[^']*'|\"[^\"]*\"", "''", part)):
         return True
     found = commands.commands(part)
     return any(_acts(command, part) for command in found) and not _SCRIPT.search(part)
@@ -185,7 +163,3 @@ def _sign(line: str) -> str:
         line = " ".join(word for place, word in enumerate(line.split()) if place < 2 or word.startswith("-"))
     bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", _without_options(" ".join(line.split())).casefold())
     return re.sub(r"\d+", "0", re.sub(r"(?<!\S)/\S+/(?=[^/\s]+)", "", bare))
-
-
-def _unquoted(part: str) -> str:
-    return re.sub(r"'[^']*'|\"[^\"]*\"", "''", part)

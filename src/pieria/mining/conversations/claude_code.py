@@ -13,11 +13,10 @@ from typing import Any
 
 from pieria.language.typed import typed
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import BY_SUB_AGENTS, BY_THE_HOST, Heard, Left, Said, Turns, clean, wrong
 
 NAME = "claude-code"
 TYPES = ("user", "assistant", "system", "summary", "file-history-snapshot", "queue-operation", "progress")
-BY_THE_HOST = "written by the host itself"
 _IDS = ("uuid", "leafUuid", "messageId")
 _FILES = ("file_path", "notebook_path")
 _COMMAND = re.compile(r"<command-name>\s*(\S*?)\s*</command-name>", re.DOTALL)
@@ -44,8 +43,7 @@ class _Reading:
 
     def __init__(self, path: Path) -> None:
         self._session = path.stem
-        self._sequence = 0
-        self._files: dict[str, None] = {}
+        self._turns = Turns()
 
     def line(self, record: Record) -> Said | None:
         line = record.value
@@ -73,25 +71,13 @@ class _Reading:
         session = line.get("sessionId")
         session = session if isinstance(session, str) and session.strip() else self._session
         if is_reply:
-            self._files |= dict.fromkeys(files_of(content))
+            self._turns.files |= dict.fromkeys(files_of(content))
         if not text or text.startswith(_BY_HOST_ALONE):
             return Left(BY_THE_HOST) if written.strip() else None
-        files = tuple(self._files) if is_reply else ()
-        if is_reply:
-            self._files = {}
-        self._sequence += 1
         unit = line.get("uuid")
-        return Turn(
-            unit=unit if isinstance(unit, str) and unit else f"{session}:{number}",
-            session=session,
-            sequence=self._sequence,
-            author=ASSISTANT if is_reply else USER,
-            author_type=AGENT if is_reply else HUMAN,
-            text=text,
-            at=line.get("timestamp"),
-            folder=folder if isinstance(folder, str) else None,
-            files=files,
-        )
+        unit = unit if isinstance(unit, str) and unit else f"{session}:{number}"
+        folder = folder if isinstance(folder, str) else None
+        return self._turns.turn(line["type"], unit, session, text, line.get("timestamp"), folder)
 
 
 def _queued(line: dict[str, Any]) -> dict[str, Any]:

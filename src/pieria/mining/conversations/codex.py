@@ -14,11 +14,10 @@ from typing import Any
 
 from pieria.language.typed import typed
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import BY_SUB_AGENTS, BY_THE_HOST, Heard, Left, Said, Turns, clean, wrong
 
 NAME = "codex"
 ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
-BY_THE_HOST = "written by the host itself"
 _BY_HOST = (
     "<environment_context", "<user_instructions", "# agents.md instructions", "<instructions", "<turn_aborted",
     "<user_shell_command", "<subagent_notification", "<skill>", "<codex_internal_context", "<permissions instructions",
@@ -49,8 +48,7 @@ class _Reading:
         self._session = named[0] if named else path.stem
         self._begun = self._is_sub_agents = False
         self._folder: str | None = None
-        self._sequence = 0
-        self._files: dict[str, None] = {}
+        self._turns = Turns()
 
     def line(self, record: Record) -> Said | None:
         line = record.value
@@ -89,7 +87,9 @@ class _Reading:
     def _item(self, number: int, item: Mapping[str, Any], at: Any) -> Said | None:
         for name in ("input", "arguments"):
             if isinstance(called := item.get(name), str) and "*** " in called:
-                self._files |= dict.fromkeys(path.strip() for path in _PATCHED.findall(called.replace("\\n", "\n")))
+                self._turns.files |= dict.fromkeys(
+                    path.strip() for path in _PATCHED.findall(called.replace("\\n", "\n"))
+                )
         if item.get("type") != "message" or item.get("role") not in ("user", "assistant"):
             return None
         content = item.get("content")
@@ -97,28 +97,10 @@ class _Reading:
             return wrong(number, "a message with a list of content", item)
         is_reply = item["role"] == "assistant"
         parts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
-        own = parts if is_reply else [typed(part) for part in parts if not _is_hosts(part)]
+        own = parts if is_reply else [typed(part) for part in parts if not part.lstrip().lower().startswith(_BY_HOST)]
         text = clean("\n\n".join(own))
         if not text:
             return Left(BY_THE_HOST) if parts else None
         if self._is_sub_agents:
             return Left(BY_SUB_AGENTS)
-        files = tuple(self._files) if is_reply else ()
-        if is_reply:
-            self._files = {}
-        self._sequence += 1
-        return Turn(
-            unit=f"{self._session}:{number}",
-            session=self._session,
-            sequence=self._sequence,
-            author=ASSISTANT if is_reply else USER,
-            author_type=AGENT if is_reply else HUMAN,
-            text=text,
-            at=at,
-            folder=self._folder,
-            files=files,
-        )
-
-
-def _is_hosts(part: str) -> bool:
-    return part.lstrip().lower().startswith(_BY_HOST)
+        return self._turns.turn(item["role"], f"{self._session}:{number}", self._session, text, at, self._folder)

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pieria.mining.conversations import chatgpt, claude, claude_code, codex, opencode, slack, transcript
+from pieria.mining.conversations import claude_code, codex, exports, opencode, slack, transcript
 from pieria.mining.conversations.records import Record, json_elements, json_lines
 from pieria.mining.files import digest_of
 from pieria.mining.said import Found, Heard, Left, Said, Source, Unseen, Wrong, unheard, wrong
@@ -55,8 +55,8 @@ FILES = {
         Format(claude_code.NAME, _LINES, claude_code.read),
         Format(codex.NAME, _LINES, codex.read),
         Format(opencode.NAME, _ELEMENTS, opencode.read),
-        Format(claude.NAME, _ELEMENTS, claude.read),
-        Format(chatgpt.NAME, _ELEMENTS, chatgpt.read),
+        Format(exports.CLAUDE, _ELEMENTS, exports.read_claude),
+        Format(exports.CHATGPT, _ELEMENTS, exports.read_chatgpt),
         Format(transcript.NAME, _PLAIN, transcript.read, listed=True),
     )
 }
@@ -177,7 +177,11 @@ def _of_elements(path: Path) -> str | Wrong | Left:
     told = list(islice(json_elements(path, unheard), 1))
     head = told[0].value if told and isinstance(told[0], Record) else None
     if isinstance(head, dict):
-        known = {chatgpt.NAME: chatgpt.matches, claude.NAME: claude.matches, opencode.NAME: opencode.matches}
+        known = {
+            exports.CHATGPT: exports.is_chatgpt,
+            exports.CLAUDE: exports.is_claude,
+            opencode.NAME: opencode.matches,
+        }
         for name, matches in known.items():
             if matches(head):
                 return name

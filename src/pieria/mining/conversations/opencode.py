@@ -17,11 +17,8 @@ from typing import Any
 from pieria.mining.conversations.records import Record, json_elements
 from pieria.mining.files import named_in
 from pieria.mining.said import (
-    AGENT,
-    ASSISTANT,
     BY_SUB_AGENTS,
-    HUMAN,
-    USER,
+    SPEAKERS,
     Found,
     Heard,
     Left,
@@ -31,6 +28,7 @@ from pieria.mining.said import (
     Unseen,
     Wrong,
     clean,
+    titled,
     unheard,
     wrong,
 )
@@ -38,7 +36,6 @@ from pieria.record.json_text import parsed
 
 NAME = "opencode"
 DATABASE = b"SQLite format 3\0"
-_SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
 _FILE = ".json"
 _FILES = ("filePath", "path")
 _TABLES = ("session", "message", "part")
@@ -195,7 +192,7 @@ def _data(row: Mapping[str, Any]) -> Any:
 
 
 def _session(info: Mapping[str, Any], messages: Iterable[tuple[int, Any, Any]]) -> Iterator[Said]:
-    title, folder = info.get("title"), info.get("directory")
+    folder = info.get("directory")
     sequence = 0
     for number, message, parts in messages:
         said = _message(number, message, parts)
@@ -206,7 +203,7 @@ def _session(info: Mapping[str, Any], messages: Iterable[tuple[int, Any, Any]]) 
             yield said._replace(
                 session=info["id"],
                 sequence=sequence,
-                title=title if isinstance(title, str) and title.strip() else None,
+                title=titled(info.get("title")),
                 folder=folder if isinstance(folder, str) else None,
             )
         elif said is not None:
@@ -217,7 +214,7 @@ def _message(number: int, message: Any, parts: Any) -> Said | None:
     if isinstance(message, Wrong):
         return message
     about = message.get("info", message) if isinstance(message, dict) else None
-    speaker = _SPEAKERS.get(str(about.get("role"))) if isinstance(about, dict) else None
+    speaker = SPEAKERS.get(str(about.get("role"))) if isinstance(about, dict) else None
     if not isinstance(about, dict) or speaker is None or not isinstance(about.get("id"), str):
         return wrong(number, "a message with an id and the role user or assistant", message)
     if not isinstance(parts, list):

@@ -57,7 +57,7 @@ class _Speakers:
         timed: Counter[str] = Counter()
         self.lines = self.questions = self.answers = 0
         self.begins_marked = was_marked = False
-        for line in _outside_fences(path):
+        for line in (line for line, fenced in _lines(path) if not fenced):
             is_marked = bool(_MARKED.match(line))
             self.begins_marked |= is_marked and not self.lines
             self.questions += is_marked and not was_marked
@@ -162,10 +162,6 @@ def _when(header: re.Match[str]) -> tuple[str | None, str | None]:
 def _may_speak(name: str) -> bool:
     words = name.split()
     return 0 < len(words) <= 4 and name.strip().casefold() not in _NO_NAMES and not name.endswith(("(", "-"))
-
-
-def _outside_fences(path: Path) -> Iterator[str]:
-    return (line for line, fenced in _lines(path) if not fenced)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bool]]:

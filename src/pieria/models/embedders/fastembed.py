@@ -9,13 +9,13 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
 from pieria.models.embedders.runtime import silence
-from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BATCH = 32
 
 
-class FastEmbedding:
+class FastEmbedding(OwnEmbedding):
     """An embedding run by fastembed. Safe in threads.
 
     `folder` is where the model's files are or will be; without it, fastembed uses its cache.
@@ -63,12 +63,6 @@ class FastEmbedding:
     @property
     def is_loaded(self) -> bool:
         return self._loaded is not None
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded([checked_text(text)], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded(checked_texts(texts), opts)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         checked_opts(opts, self.identity.model)

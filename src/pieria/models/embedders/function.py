@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pieria.errors import AdapterError, InputError, PieriaError
-from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 
 Function = Callable[[list[str]], Sequence[Sequence[float]]]
 
 
-class FunctionEmbedding:
+class FunctionEmbedding(OwnEmbedding):
     """Wraps a function. `name` and `version` identify its vectors in a store: change one when the function changes.
 
     The default name is that of the function. A lambda or a partial has none, so it needs a `name`.
@@ -24,12 +24,6 @@ class FunctionEmbedding:
             raise InputError("function", "a callable that takes a list of texts", function)
         self._function = function
         self.identity = Identity(f"function:{name or _name_of(function)}", dimension, {"version": version})
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded([checked_text(text)], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded(checked_texts(texts), opts)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         model = self.identity.model

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
 from pieria.errors import InputError
 from pieria.language.analyser import ANALYSER_VERSION, STOP_WORDS, terms
-from pieria.models.embedding import FLOOR, EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.embedding import FLOOR, EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 
 _VERSION = 1
 _STOP_WEIGHT = 0.1
@@ -32,7 +32,7 @@ NOTE = (
 _Share = tuple[tuple[int, float], ...]
 
 
-class HashingEmbedding:
+class HashingEmbedding(OwnEmbedding):
     """Deterministic and exact. Safe in threads: at worst two of them compute the same word."""
 
     is_at_hand = True
@@ -45,12 +45,6 @@ class HashingEmbedding:
         self._shares: dict[str, _Share] = {}
         decides = {"version": _VERSION, "analyser": ANALYSER_VERSION}
         self.identity = Identity(f"{FLOOR}{dimension}", dimension, decides, NOTE)
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded([checked_text(text)], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded(checked_texts(texts), opts)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         checked_opts(opts, self.identity.model)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError, ModelDamagedError
 from pieria.models.catalogue import Model
-from pieria.models.embedders import graph, runtime, weights
+from pieria.models.embedders import graph, runtime
 from pieria.models.embedders.pieces import WordPieces
-from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 from pieria.models.shelf import seemingly_sound, sound_folder
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ROOM = 2_000
 """Characters per call: a call takes a fraction of a second even on a busy processor."""
 
 
-class LocalEmbedding:
+class LocalEmbedding(OwnEmbedding):
     """Safe in threads and after a fork. `threads` is the number that the runtime uses for one call."""
 
     is_at_hand = True
@@ -71,12 +71,6 @@ class LocalEmbedding:
         """Check the names and sizes of the files. Raises `ModelMissingError` or `ModelDamagedError`."""
         if self._loaded is None:
             seemingly_sound(self._model, self._models)
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded([checked_text(text)], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded(checked_texts(texts), opts)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         checked_opts(opts, self.identity.model)
@@ -131,7 +125,7 @@ class _Runner:
             hint = "Install tokenizers, or choose another embedder."
             raise AdapterError(model.name, "load", "the package tokenizers is missing", hint=hint) from problem
         self._name = model.name
-        shape = weights.shape_of(folder)
+        shape = graph.shape_of(folder)
         try:
             self.pieces = WordPieces(Tokenizer.from_file(str(folder / TOKENIZER)), model.longest)
         except Exception as problem:
@@ -145,7 +139,7 @@ class _Runner:
             "session.force_spinning_stop": "1",
         }.items():
             options.add_session_config_entry(key, setting)
-        built = graph.encoder(shape, weights.places_of(folder, shape))
+        built = graph.encoder(shape, graph.places_of(folder, shape))
         try:
             self._session = onnxruntime.InferenceSession(built, options, providers=["CPUExecutionProvider"])
         except Exception as problem:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pieria.errors import AdapterError, InputError
-from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 from pieria.models.endpoint import Endpoint
 
 _BATCH = 64
@@ -16,7 +16,7 @@ _CHARACTERS = 200_000
 """Characters per request, because servers limit its tokens."""
 
 
-class OpenAIEmbedding:
+class OpenAIEmbedding(OwnEmbedding):
     """An embedding of a server. Safe in threads. `dimensions` asks for shorter vectors; the reply must have as many.
 
     `batch` is the maximum of texts per request. `seconds` bounds one request with all its retries.
@@ -45,12 +45,6 @@ class OpenAIEmbedding:
         self._lock = threading.Lock()
         self._dimension = dimensions
         self.identity = Identity(f"openai:{model}", dimensions)
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded([checked_text(text)], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self._embedded(checked_texts(texts), opts)
 
     def close(self) -> None:
         self._endpoint.close()

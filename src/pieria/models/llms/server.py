@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pieria.errors import InputError, ReplyUnreadableError
+from pieria.errors import InputError, ReplyCutError, ReplyError, ReplyRefusedError, ReplyUnreadableError
 from pieria.models.endpoint import Endpoint, NotTakenError
-from pieria.models.llm import LLMResponse, Message, checked_messages, checked_schema, read_json
+from pieria.models.llm import LLMResponse, Message, checked_messages, checked_schema, read_json, tokens
 from pieria.record import check
 
 _ABOUT_SCHEMA = re.compile(r"invalid[\s_]+(?:json[\s_]+)?schema|format\.schema\b", re.IGNORECASE)
@@ -24,6 +24,15 @@ _IN_WORDS = (
     "Answer with one JSON value that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n\n"
 )
 _OPTIONS = ("model", "max_tokens", "temperature", "extra")
+
+_UNNAMED = "answer"
+_TO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_NAME = 64
+
+_MOST_TOKENS = 8_192
+"""The default limit of an answer: this protocol requires a limit in every request."""
+_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +184,78 @@ def _in_words(asked: Asked, schema: dict[str, Any]) -> Asked:
     last = next(message for message in reversed(messages) if message["role"] == "user")
     last["content"] += f"\n\n{_IN_WORDS}{json.dumps(schema, ensure_ascii=False)}"
     return replace(asked, messages=messages)
+
+
+class OpenAILLM(ServerLLM):
+    """`limit_field` is the request's field for the maximum of tokens. OpenAI itself has renamed that field."""
+
+    path = "/chat/completions"
+    shape_words = ("response_format", "response format", "json_schema", "structured output")
+
+    def __init__(self, model: str, *, provider: str = "openai", limit_field: str = "max_tokens", **server: Any) -> None:
+        super().__init__(model, provider=provider, **server)
+        self._limit_field = limit_field
+
+    def body(self, asked: Asked) -> dict[str, Any]:
+        limits = {self._limit_field: asked.max_tokens, "temperature": asked.temperature}
+        given = {name: value for name, value in limits.items() if value is not None}
+        return {"model": asked.model, "messages": asked.messages, **given}
+
+    def shape(self, schema: dict[str, Any]) -> dict[str, Any]:
+        name = _TO_NAME.sub("_", str(schema.get("title", "")))[:_LONGEST_NAME] or _UNNAMED
+        told = {"name": name, "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": told}}
+
+    def answer(self, reply: Mapping[str, Any], asked: Asked) -> LLMResponse:
+        model = self.named(asked)
+        usage = tokens(reply.get("usage"), ("prompt_tokens",), ("completion_tokens",))
+        choices = reply.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise ReplyError(model, asked.operation, "the reply holds no answer", usage=usage)
+        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+            raise ReplyRefusedError(model, asked.operation, usage=usage)
+        if choice.get("finish_reason") == "length":
+            raise ReplyCutError(model, asked.operation, usage=usage)
+        content = message.get("content")
+        if not isinstance(content, str):
+            raise ReplyError(model, asked.operation, "the reply holds no text", usage=usage)
+        return LLMResponse(content, model, usage)
+
+
+class AnthropicLLM(ServerLLM):
+    """Sends all system messages as one, apart from the other messages."""
+
+    path = "/messages"
+    shape_words = ("output_config", "output_format", "json_schema", "structured output")
+    key_header = ("x-api-key", "")
+    headers: ClassVar[Mapping[str, str]] = {"anthropic-version": "2023-06-01"}
+
+    def __init__(self, model: str, *, provider: str = "anthropic", **server: Any) -> None:
+        super().__init__(model, provider=provider, **server)
+
+    def body(self, asked: Asked) -> dict[str, Any]:
+        system = "\n\n".join(message["content"] for message in asked.messages if message["role"] == "system")
+        further = {"system": system or None, "temperature": asked.temperature}
+        given = {name: value for name, value in further.items() if value is not None}
+        said = [message for message in asked.messages if message["role"] != "system"]
+        return {"model": asked.model, "max_tokens": asked.max_tokens or _MOST_TOKENS, "messages": said, **given}
+
+    def shape(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+    def answer(self, reply: Mapping[str, Any], asked: Asked) -> LLMResponse:
+        model = self.named(asked)
+        usage = tokens(reply.get("usage"), _READ, ("output_tokens",))
+        stopped, blocks = reply.get("stop_reason"), reply.get("content")
+        if stopped == "refusal":
+            raise ReplyRefusedError(model, asked.operation, usage=usage)
+        if stopped in _CUT:
+            raise ReplyCutError(model, asked.operation, usage=usage)
+        if not isinstance(blocks, list):
+            raise ReplyError(model, asked.operation, "the reply holds no answer", usage=usage)
+        texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise ReplyError(model, asked.operation, "the reply holds no text", usage=usage)
+        return LLMResponse("".join(map(str, texts)), model, usage)

@@ -10,7 +10,7 @@ from itertools import product
 from types import NoneType
 from typing import Any, TypeVar
 
-from pieria.language.speaker import speaker
+from pieria.language.glance import speaker
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, State, Stored
 from pieria.record.decay import Wear

@@ -5,9 +5,8 @@ The model is an argument; adapters connect to it. The protocol of minds is in `m
 
 from pieria.models.llm import LLM, LLMResponse
 from pieria.models.meter import Meter
-from pieria.models.minds.llm.custom_prompts import OwnPrompt
 from pieria.models.minds.llm.mind import LLMMind
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
-from pieria.models.minds.llm.request import Override
+from pieria.models.minds.llm.request import Override, OwnPrompt
 
 __all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override", "OwnPrompt"]

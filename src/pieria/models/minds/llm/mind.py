@@ -6,12 +6,14 @@ It has no access to a store, a file or a tool. A model's reply can change nothin
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, TypeVar, get_args
 
 from pieria.errors import InputError, PromptError
 from pieria.language import entities
+from pieria.language.grammar import Named, Triple
 from pieria.models.llm import LLM
 from pieria.models.meter import Meter
 from pieria.models.mind import (
@@ -23,7 +25,6 @@ from pieria.models.mind import (
     Lesson,
     Mended,
     Mode,
-    Named,
     Noticed,
     Procedure,
     Proposition,
@@ -31,12 +32,10 @@ from pieria.models.mind import (
     StepSeen,
     Task,
     Told,
-    Triple,
 )
-from pieria.models.minds.llm import reply_values as reading
-from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
+from pieria.models.minds.llm import replies as reading
 from pieria.models.minds.llm.prompt import STEPS, prompt
-from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
+from pieria.models.minds.llm.request import Asker, Datum, Override, OwnPrompt, checked_prompts, model_of
 from pieria.models.minds.llm.truncation import Listed, cut
 from pieria.record.clip import clipped
 
@@ -171,7 +170,7 @@ class LLMMind:
     # --- a question
 
     def mode(self, query: str) -> Mode:
-        mode = reading.mode_named(self._ask.text("get_mode", {"query": query}))
+        mode = reading.MODES.get(self._ask.text("get_mode", {"query": query}).lower())
         if mode is None:
             raise PromptError("get_mode", "invalid_mode")
         return mode
@@ -276,7 +275,7 @@ class LLMMind:
         made = [
             Triple(
                 subject=reading.tidy(item["subject"]),
-                predicate=reading.snake(reading.tidy(item["predicate"])),
+                predicate=re.sub(r"\W+", "_", reading.tidy(item["predicate"]).lower()).strip("_"),
                 object=reading.tidy(item["object"]),
                 confidence=_confidence(item),
                 since=_time(item.get("since"), whole),

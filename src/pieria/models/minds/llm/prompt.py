@@ -8,9 +8,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from pieria.errors import InputError
 
 _SHARED = "shared"
 
@@ -115,3 +118,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Groups of steps that can share an override."""
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
 STEPS: tuple[str, ...] = tuple(_GROUP_OF)
+
+
+def unknown(parameter: str, name: object, known: tuple[str, ...]) -> InputError:
+    near = get_close_matches(str(name), known, 1)
+    return InputError(parameter, f"one of {', '.join(known)}", name, hint=f"Did you mean {near[0]}?" if near else None)

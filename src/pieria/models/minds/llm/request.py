@@ -5,21 +5,18 @@ The prompts are in `prompts/`; `mind` interprets replies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
-from pieria.models.chat import Chat
-from pieria.models.llm import LLM, LLMResponse, Message
+from pieria.models.llm import LLM, Chat, LLMResponse, Message, checked_messages
 from pieria.models.meter import Meter
-from pieria.models.minds.llm.custom_prompts import OwnPrompt, messages_of, object_in, schema_of, text_in
-from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
-from pieria.models.minds.llm.reply_schema import Reply, quoted, replied
-from pieria.models.minds.llm.reply_values import tidy
+from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared, unknown
+from pieria.models.minds.llm.replies import Reply, quoted, replied, tidy
 from pieria.models.minds.llm.truncation import PROMPT, Listed, fitted
-from pieria.models.minds.llm.unknown import unknown
 from pieria.record.fence import fenced, mark_for
 
 Datum = str | Listed | None
@@ -30,6 +27,11 @@ DOMAIN = 2_000
 """Characters of users' additions to a system message."""
 _REPAIR = 8_000
 """Characters kept free for a repair message."""
+
+EXPECTED = "steps and models, such as structuring=gpt-5, get_reward=gpt-5-nano"
+KNOWN = (*GROUPS, *STEPS)
+
+METHODS = ("build_messages", "parse_response")
 
 
 class Override(TypedDict, total=False):
@@ -246,3 +248,108 @@ def _added(overlays: Mapping[str, str], domain: str | None) -> dict[str, str]:
 def _check_length(parameter: str, text: object, most: int) -> None:
     if not isinstance(text, str) or len(text) > most:
         raise InputError(parameter, f"a text of at most {most:,} characters", text)
+
+
+def chosen(line: str, parameter: str = "llm_steps") -> dict[str, str]:
+    """Return the model of each step or group. All models are of the same server."""
+    found: dict[str, str] = {}
+    for entry in line.split(","):
+        step, equals, model = (part.strip() for part in entry.partition("="))
+        if not entry.strip():
+            continue
+        if not (equals and model):
+            raise InputError(parameter, EXPECTED, line)
+        if step not in KNOWN:
+            near = get_close_matches(step, KNOWN, 1)
+            hint = f"Did you mean {near[0]}?" if near else None
+            raise InputError(parameter, f"steps of {', '.join(KNOWN)}", step, hint=hint)
+        if step in found:
+            raise InputError(parameter, "each step once", step)
+        found[step] = model
+    return found
+
+
+def overrides_of(line: str) -> dict[str, Override]:
+    return {step: Override(opts={"model": model}) for step, model in chosen(line).items()}
+
+
+class OwnPrompt(Protocol):
+    """A custom prompt. It may have a `schema`, a mapping or a method that returns one, for the model's reply.
+
+    Its exceptions are reported as errors of the step.
+    """
+
+    def build_messages(self, variables: Mapping[str, Any]) -> Sequence[Message]:
+        """Return the messages to send. `variables` has the data of the step by name; unknown data is None."""
+
+    def parse_response(self, response: Any) -> Any:
+        """Return the reply in the form of the step's own reply: a text, or a JSON value if there is a schema."""
+
+
+def checked_prompts(prompts: object) -> dict[str, OwnPrompt]:
+    """Return the prompts by step. Raises `InputError` for an unknown step or an unsuitable object."""
+    if not isinstance(prompts, Mapping):
+        raise InputError("prompts", "a mapping of steps to prompts", prompts)
+    for step, own in prompts.items():
+        if step not in STEPS:
+            raise unknown("prompts", step, STEPS)
+        if not all(callable(getattr(own, name, None)) for name in METHODS):
+            raise InputError(f"prompts.{step}", "an object with the methods " + " and ".join(METHODS), own)
+        schema_of(step, own)
+    return dict(prompts)
+
+
+def schema_of(step: str, own: OwnPrompt) -> Mapping[str, Any] | None:
+    told = getattr(own, "schema", None)
+    schema = _ran(step, "schema", told) if callable(told) else told
+    if schema is not None and (not isinstance(schema, Mapping) or not schema):
+        raise InputError(f"prompts.{step}.schema", "a JSON Schema, as a mapping, or None", schema)
+    return schema
+
+
+def messages_of(step: str, own: OwnPrompt, data: Mapping[str, Any], added: str) -> list[Message]:
+    """Return the prompt's messages, with the text `added` behind the first system message."""
+    variables = {name: list(value.entries) if isinstance(value, Listed) else value for name, value in data.items()}
+    built = _ran(step, "build_messages", own.build_messages, variables)
+    try:
+        messages = checked_messages(built)
+    except InputError as problem:
+        raise problem.renamed(f"prompts.{step}.build_messages") from problem
+    if not added:
+        return list(messages)
+    system = next((place for place, message in enumerate(messages) if message["role"] == "system"), None)
+    if system is None:
+        return [{"role": "system", "content": added.strip()}, *messages]
+    told = {"role": "system", "content": messages[system]["content"] + added}
+    return [*messages[:system], told, *messages[system + 1 :]]
+
+
+def text_in(asked: Prompt, own: OwnPrompt, content: object) -> str:
+    """Return the result of a text step: a text, a number as text, or a list of lines."""
+    value = _ran(asked.step, "parse_response", own.parse_response, content)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise PromptError(asked.step, asked.malformed)
+    return value
+
+
+def object_in(asked: Prompt, own: OwnPrompt, content: object) -> Mapping[str, Any]:
+    """Return the result of a JSON step: the object, or an object with the value under the step's key."""
+    value = _ran(asked.step, "parse_response", own.parse_response, content)
+    reply = replied(asked, value if isinstance(value, dict) else {asked.key: value})
+    if reply.problems:
+        raise PromptError(asked.step, reply.reason)
+    return reply.value
+
+
+def _ran(step: str, name: str, method: Any, *given: Any) -> Any:
+    try:
+        return method(*given)
+    except PieriaError:
+        raise
+    # A user's prompt may raise any exception; it is kept as the cause.
+    except Exception as problem:
+        raise PromptError(step, f"{name} of its prompt failed with {type(problem).__name__}") from problem

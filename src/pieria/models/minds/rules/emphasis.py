@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pieria.language.letters import lowered
+from pieria.language.packs import pack
 from pieria.models.mind import Proposition
-from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import has_word
 
 _PACK = "emphases"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
 
+from pieria.language.commonwords import COMMON
+from pieria.language.grammar.clauses import Reader
+from pieria.language.grammar.names import named
+from pieria.language.grammar.persons import is_addressed, is_first, led, third
+from pieria.language.grammar.pronouns import explained, points_out, shows, stood_in
 from pieria.language.letters import lowered
+from pieria.language.packs import pack, words
+from pieria.language.sentences import sentences
 from pieria.language.standing_rules import standing
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
-from pieria.models.minds.rules.names import named
-from pieria.models.minds.rules.packs import words
-from pieria.models.minds.rules.persons import is_addressed, is_first, led, third
-from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, noun_phrases, told
-from pieria.models.minds.rules.pronouns import explained, points_out, shows, stood_in
-from pieria.models.minds.rules.speakers import AGENT, Spoken, is_serving, spoken
-from pieria.models.minds.rules.triples import Reader
+from pieria.models.minds.rules.pieces import bare, begins_with_cue, has_cue, noun_phrases, told
 
 _FEWEST, _MOST = 3, 45
 """Words of a fact."""
@@ -25,6 +29,23 @@ _CONCEPTS = 6
 _COMPARED = 100
 """The most statements to compare one with."""
 _HELD, _STATED, _CUED = 1.0, 0.9, 0.7
+
+_MARK = re.compile(
+    r"""
+    (?: [\[(]? (?P<when> (?: \d{4}-\d\d-\d\d [T ,]{1,2} )? \d{1,2}:\d\d (?: :\d\d )? (?: \s?[AaPp][Mm] )? ) [\])]?
+        (?: \s? [-–] )? \s{1,3} )?
+    (?: < (?P<chat> [\w.-]{1,30} ) > (?= \s )
+      | [*_]{0,2} (?P<name> [^\W\d_] [\w.'’-]{0,30} (?: [ ] [^\W\d_] [\w.'’-]{0,30} ){0,2} )
+        (?: [ ] \( (?P<who> [^()\n]{1,40} ) \) )? [*_]{0,2} : [*_]{0,2} (?= \s | \Z ) )
+    """,
+    re.VERBOSE,
+)
+_NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}")
+_NO_NAME_ENDS = ("tion", "sion", "ment", "ness", "ity", "ing", "ance", "ence", "ture", "ship", "ism")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+
+AGENT = "the agent"
+"""The speaker of actions, as worded within a sentence."""
 
 
 def lasting(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> list[Proposition]:
@@ -172,3 +193,91 @@ def _uncounted(phrase: str) -> str:
     """Return the phrase without an ordinal: `second reason` becomes `reason`."""
     first, _, rest = phrase.partition(" ")
     return rest if first.lower() in words("persons", "counting") else phrase
+
+
+class Spoken(NamedTuple):
+    """A sentence without marks, its speaker as worded within a sentence, and whether it continues the one before.
+
+    With `quoted`, it is in quotation marks that begin or end outside it: the words are another person's.
+    """
+
+    text: str
+    speaker: str | None
+    goes_on: bool
+    quoted: bool
+
+    @property
+    def is_named(self) -> bool:
+        return self.speaker is not None and not self.speaker.startswith("the ")
+
+
+def is_serving(speaker: str) -> bool:
+    """Return whether the speaker is the assistant, the agent or the system."""
+    return speaker.removeprefix("the ") in words("persons", "serving")
+
+
+def spoken(text: str, speaker: str | None = None) -> Iterator[Spoken]:
+    """Yield the sentences. `speaker` is the speaker of sentences without a name in front."""
+    unnamed = speaker
+    known: set[str] = set()
+    goes_on, open_quote, after = False, False, 0
+    for start, end in sentences(text):
+        opens_line = after == 0 or "\n" in text[after:start]
+        open_quote, after = open_quote and not opens_line, end
+        said = " ".join(text[start:end].split())
+        cited = opens_line and said.startswith(">")
+        mark = _MARK.match(bare(said))
+        turn = _turn(mark, known, opens_line=opens_line) if mark else None
+        if turn is not None and mark is not None:
+            said, goes_on = bare(said)[mark.end() :], False
+            speaker = turn
+            known.add(turn)
+        elif opens_line and mark and _is_unknown(mark):
+            speaker, goes_on = unnamed, False
+        said = bare(said.strip())
+        began = open_quote
+        open_quote ^= said.translate(_QUOTES).count('"') % 2 == 1
+        if said:
+            yield Spoken(said, None if cited else speaker, goes_on and not cited, cited or began or open_quote)
+            goes_on = not cited
+
+
+def _turn(mark: re.Match[str], known: set[str], *, opens_line: bool) -> str | None:
+    """Return the speaker of a mark, or None if it marks no turn. Within a line, only a known name or a role counts."""
+    if mark["chat"]:
+        return mark["chat"] if opens_line else None
+    name = mark["name"]
+    role = _roles().get(name.lower())
+    if role is not None:
+        return mark["who"] if mark["who"] and _is_name(mark["who"]) else role
+    timed = mark["when"] is not None and name.lower() not in _labels()
+    if name in known or (opens_line and (timed or _is_name(name))):
+        return name
+    return None
+
+
+def _is_name(name: str) -> bool:
+    parts = name.split()
+    return (
+        _NAME.fullmatch(name) is not None
+        and all(part[0].isupper() for part in parts)
+        and not any(part.lower() in _labels() for part in parts)
+        and not parts[0].lower().endswith(_NO_NAME_ENDS)
+        and not (len(name) > 4 and name.isupper())
+    )
+
+
+def _is_unknown(mark: re.Match[str]) -> bool:
+    """Return whether the mark may name another speaker or a label."""
+    name = mark["name"] or ""
+    return name[:1].isupper() and " " not in name and name.lower() not in words("persons", "announcing")
+
+
+@cache
+def _roles() -> Mapping[str, str]:
+    return {role: said for said, listed in pack("persons")["speakers"].items() for role in listed.split()}
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return COMMON | words("persons", "labels") | words("persons", "announcing")

@@ -11,12 +11,12 @@ from functools import cache
 from typing import NamedTuple
 
 from pieria.language.analyser import terms
+from pieria.language.grammar.forms import forms
 from pieria.language.letters import lowered, spaced
+from pieria.language.packs import pack, phrases
 from pieria.language.standing_forms import ONE_OFF, REPORTED
 from pieria.language.standing_rules import own_sentences, standing
 from pieria.models.mind import Lesson, Mended, Told
-from pieria.models.minds.rules.forms import forms
-from pieria.models.minds.rules.packs import pack, phrases
 from pieria.record.clip import clipped
 from pieria.record.lesson import PROCEDURE, RULE
 
@@ -111,7 +111,11 @@ def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Le
     """Yield at most one rule: the sentence if it is an explicit rule, otherwise the rule that it implies."""
     bare = _without_leads(sentence)
     low = lowered(bare.text)
-    if REPORTED.search(low) or _any_phrase("at_once", low) or _SPEAKER.match(low):
+    if (
+        REPORTED.search(low)
+        or any(re.search(rf"\b{re.escape(phrase)}\b", low) for phrase in phrases("corrections", "at_once"))
+        or _SPEAKER.match(low)
+    ):
         return
     if any(rule.kind == RULE for rule in standing(bare.text)):
         if not ONE_OFF.search(low):
@@ -282,10 +286,6 @@ def _either(name: str) -> str:
 @cache
 def _any(name: str) -> frozenset[str]:
     return frozenset(phrases("corrections", name))
-
-
-def _any_phrase(name: str, low: str) -> bool:
-    return any(re.search(rf"\b{re.escape(phrase)}\b", low) for phrase in phrases("corrections", name))
 
 
 def _begins_with(low: str, name: str) -> bool:

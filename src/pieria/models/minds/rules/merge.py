@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pieria.language.grammar.clauses import stated
+from pieria.language.packs import words
 from pieria.models.mind import Said
-from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
-from pieria.models.minds.rules.triples import triples
 
 _INTENT_WORDS = 30
 _READ = 2_000
@@ -63,7 +63,7 @@ def _names_a_thing(numbers: frozenset[str]) -> bool:
 
 def _values(text: str) -> dict[tuple[str, str], frozenset[str]]:
     found: dict[tuple[str, str], frozenset[str]] = {}
-    for triple in triples(text):
+    for triple in stated(text):
         if triple.predicate not in words("predicates", "several"):
             key = (triple.subject.casefold(), triple.predicate)
             found[key] = found.get(key, frozenset()) | {triple.object.casefold()}

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Self
 
+from pieria.language.grammar import Named, Triple
+from pieria.language.grammar.clauses import triples
+from pieria.language.grammar.names import named
 from pieria.models.mind import (
     Found,
     Knowledge,
     Lesson,
     Mended,
     Mode,
-    Named,
     Namer,
     Noticed,
     Procedure,
@@ -21,21 +23,17 @@ from pieria.models.mind import (
     StepSeen,
     Task,
     Told,
-    Triple,
 )
-from pieria.models.minds.rules.answers import answer
+from pieria.models.minds.rules.answers import answer, missing, mode_of, tags_of
 from pieria.models.minds.rules.emphasis import Emphasis
 from pieria.models.minds.rules.lasting_facts import lasting
 from pieria.models.minds.rules.lessons import lessons
 from pieria.models.minds.rules.merge import merged_intent, merged_statements
-from pieria.models.minds.rules.names import named
 from pieria.models.minds.rules.notice import noticed
 from pieria.models.minds.rules.procedures import procedures_of, returns_of
-from pieria.models.minds.rules.questions import missing, mode_of, tags_of
 from pieria.models.minds.rules.signs import Embed
 from pieria.models.minds.rules.steps import reward_of, state_after, subgoal_of
 from pieria.models.minds.rules.summary import summarized
-from pieria.models.minds.rules.triples import triples
 
 
 class RuleMind:

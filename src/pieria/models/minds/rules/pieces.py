@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 
 from pieria.language.analyser import query_terms, spans
+from pieria.language.grammar.forms import forms
+from pieria.language.grammar.noun_phrases import Phrases
+from pieria.language.grammar.tokens import LONGEST, Sentence
 from pieria.language.letters import lowered
+from pieria.language.packs import pack, words
 from pieria.language.sentences import sentences
-from pieria.models.minds.rules.forms import forms
-from pieria.models.minds.rules.noun_phrases import Phrases
-from pieria.models.minds.rules.packs import pack, words
-from pieria.models.minds.rules.tokens import LONGEST, Sentence
 
 _BULLET = re.compile(r"\A(?:[-*•+>#]{1,6}|\d{1,3}[.)])\s+")
 _ROLE = re.compile(r"\A(?:user|assistant|human|system|ai|me)\s?:\s+", re.IGNORECASE)

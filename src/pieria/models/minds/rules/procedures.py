@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pieria.language.grammar.forms import forms
+from pieria.language.grammar.tokens import closed_class
 from pieria.language.letters import lowered
+from pieria.language.packs import words
 from pieria.language.standing_rules import standing
 from pieria.models.mind import Procedure, StepSeen
 from pieria.models.minds.rules.emphasis import NONE, Emphasis
-from pieria.models.minds.rules.forms import forms
-from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.pieces import clipped, has_cue, sentences_of, told
-from pieria.models.minds.rules.tokens import closed_class
 
 WORTHY = 0.6
 """The least reward of a step that becomes a procedure."""

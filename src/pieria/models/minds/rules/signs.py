@@ -14,8 +14,8 @@ from operator import mul
 
 from pieria.language.commonwords import COMMON
 from pieria.language.letters import lowered
+from pieria.language.packs import pack
 from pieria.models.mind import StepSeen
-from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, sentences_of, told
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -172,3 +172,13 @@ SIGNS: dict[str, Callable[[Sight], float]] = {
 }
 BY_WORDS = tuple(name for name in SIGNS if name != "meaning")
 """The signs that need no embedder."""
+
+
+def turns(observation: str, action: str, before: Sequence[StepSeen], embed: Embed | None = None) -> bool:
+    """Return whether the step begins another topic. The first step does not."""
+    if not before:
+        return False
+    weights = pack("turning")["by_words" if embed is None else "by_meaning"]
+    sight = Sight(observation, action, before, embed)
+    odds = weights["at_first"] + sum(weight * SIGNS[name](sight) for name, weight in weights["signs"].items())
+    return bool(odds > 0.0)

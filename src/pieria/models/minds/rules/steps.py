@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from pieria.language.grammar.forms import forms
 from pieria.language.letters import lowered
 from pieria.models.mind import StepSeen
-from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.pieces import clipped, cues, sentences_of, told
-from pieria.models.minds.rules.signs import Embed, is_of_the_matter
-from pieria.models.minds.rules.topics import turns
+from pieria.models.minds.rules.signs import Embed, is_of_the_matter, turns
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
 _SENTENCES, _EARLY = 5, 2_000
@@ -78,7 +77,7 @@ def _telling(observation: str, action: str, held: str) -> Iterator[str]:
         [(said, told(said)) for said in islice(sentences_of(text[:_EARLY]), _SENTENCES)]
         for text in (action, observation)
     )
-    for sentences, enough in ((done, _of_the_matter), (done, _says_something), (observed, _of_the_matter)):
+    for sentences, enough in ((done, _of_the_matter), (done, lambda terms: len(terms) > 1), (observed, _of_the_matter)):
         for said, terms in sentences:
             if enough(terms) and 2 * len(terms & known) < len(terms):
                 yield said
@@ -86,10 +85,6 @@ def _telling(observation: str, action: str, held: str) -> Iterator[str]:
 
 def _of_the_matter(terms: Iterable[str]) -> bool:
     return any(map(is_of_the_matter, terms))
-
-
-def _says_something(terms: Collection[str]) -> bool:
-    return len(terms) > 1
 
 
 def _is_done(text: str) -> bool:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 
 from pieria.language.analyser import STOP_WORDS, terms
+from pieria.language.grammar.times import has_relative_time
 from pieria.language.letters import lowered
 from pieria.models.mind import Said
 from pieria.models.minds.rules.pieces import begins_with_cue, clipped, length, sentences_of
-from pieria.models.minds.rules.times import has_relative_time
 
 _CARRYING = re.compile(r"\d|(?<=[\w,;] )[^\W\d_a-z][\w-]+")
 """Numbers and, inside a sentence, names."""

@@ -1,1 +1,0 @@
-"""Rerankers that Pieria can call. The registry imports them on demand."""
