@@ -126,6 +126,8 @@ class Page:
     reasons: list[str] = field(init=False)
     """The features that may matter under this policy."""
     terms: list[str] = field(default_factory=list)
+    telling: Mapping[str, float] = field(default_factory=dict)
+    """The weight of each of these terms."""
     known: Corpus | None = None
     matches: list[TextMatch] = field(default_factory=list)
     gathered: Gathered | None = None
@@ -189,12 +191,13 @@ class Page:
         """Take the terms and their counts from the pins."""
         self.terms = list(self.walk.pins.asked(self.question.reading.considered))
         self.known = self.walk.pins.corpus(self.question.reading.considered)
+        self.telling = {term: self.known.weights.get(term, 0.0) for term in self.terms}
 
     def choose(self, k: int) -> list[int]:
         """Return the codes of all first candidates that score enough, in display order."""
         if not self.policy.needs(ARMS["text"].features):
             self.count_terms()
-            self.terms = []
+            self.terms, self.telling = [], {}
             return self.rank(max(QUOTA, k))
         self.terms = list(self.question.reading.considered)
         if len(self.terms) > TERMS_LIMIT:
@@ -291,12 +294,6 @@ class Page:
         """Record in the plan why the page does not go on to all text matches."""
         assert self.gathered is not None
         self.gathered.left_out["further"] = reason
-
-    @property
-    def telling(self) -> Mapping[str, float]:
-        """Return each term to search for, with its weight."""
-        weights = {} if self.known is None else self.known.weights
-        return {term: weights.get(term, 0.0) for term in self.terms}
 
     def withhold(self) -> None:
         """Drop all hits from this page and later ones: the confidence is too low."""

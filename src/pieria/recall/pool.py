@@ -108,7 +108,16 @@ class Pool:
         return ~(np.isnan(self.dense) & np.isnan(self.lead))
 
     def candidate(self, number: int) -> Candidate:
-        return Candidate(self, number)
+        return Candidate(
+            self,
+            number,
+            self.keys[number],
+            self.ids[number],
+            self.kinds[number],
+            self.replies[number],
+            self.copies[number],
+            self.overturned[number],
+        )
 
 
 class Candidate(NamedTuple):
@@ -116,34 +125,16 @@ class Candidate(NamedTuple):
 
     pool: Pool
     number: int
-
-    @property
-    def key(self) -> Key:
-        return self.pool.keys[self.number]
-
-    @property
-    def id(self) -> str:
-        return self.pool.ids[self.number]
-
-    @property
-    def kind(self) -> str:
-        return self.pool.kinds[self.number]
+    key: Key
+    id: str
+    kind: str
+    reply: Key | None
+    copy_of: Hashable
+    overturned: Overturned | None
 
     @property
     def near(self) -> int | None:
         return self.pool.near[self.number]
-
-    @property
-    def reply(self) -> Key | None:
-        return self.pool.replies[self.number]
-
-    @property
-    def copy_of(self) -> Hashable:
-        return self.pool.copies[self.number]
-
-    @property
-    def overturned(self) -> Overturned | None:
-        return self.pool.overturned[self.number]
 
     @property
     def is_summary(self) -> bool:

@@ -184,7 +184,10 @@ def _fits(each: Sequence[tuple[Part, int]], rules: str, passages: Sequence[float
 def _tied(each: Sequence[tuple[Part, int]], lines: Mapping[Key, int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for number, (part, row) in enumerate(each):
-        others = [lines.get((part.which, other), NOBODY) for other in part.tied.get(row, ())]
+        ties = part.tied.get(row)
+        if not ties:
+            continue
+        others = [lines.get((part.which, other), NOBODY) for other in ties]
         candidates = [other for other in others if 0 <= other < len(each)]
         if candidates:
             found[number] = candidates

@@ -93,6 +93,8 @@ def combined(worths: Sequence[float], scores: Sequence[float | None]) -> list[in
 
 
 def _place_of(scored: Scored, walk: Walk) -> Reranked | None:
+    if not walk.reranked:
+        return None
     code = walk.code(*scored.evidence.key)
     return next((place for place in walk.reranked if place.code == code), None)
 

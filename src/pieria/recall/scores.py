@@ -92,7 +92,10 @@ class Policy:
 
     def needs(self, features: Iterable[str]) -> bool:
         """Return whether any of these features matters, alone or as part of the relevance."""
-        return any(self.counts(name) or (name in CONTENT and self.counts("relevance")) for name in features)
+        if self.judge is not None:
+            return True
+        of_content = CONTENT if self.weights.get("relevance") else ()
+        return not {*of_content, *filter(self.weights.get, self.weights)}.isdisjoint(features)
 
     def worths(self, columns: Columns) -> Floats:
         """Return the worth of each candidate."""

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import pairwise
+from operator import itemgetter
 
 REPEATED = 0.2
 """Weight of a term's repeats in a text, relative to its first occurrence."""
@@ -56,7 +57,7 @@ def rough_order(postings: Sequence[tuple[float, Sequence[int]]]) -> Iterator[int
             last = row
     whole = sorted(((score, row) for row, score in scores.items()), reverse=True)
     once = (_listed_once(gain, rows, several) for gain, rows in postings)
-    return (row for _, row in merge(whole, *once, reverse=True))
+    return map(itemgetter(1), merge(whole, *once, reverse=True))
 
 
 def _listed_again(postings: Sequence[tuple[float, Sequence[int]]]) -> set[int]:
