@@ -93,7 +93,7 @@ class Policy:
     def needs(self, features: Iterable[str]) -> bool:
         """Return whether any of these features matters, alone or as part of the relevance."""
         if self.judge is not None:
-            return True
+            return bool(tuple(features))
         of_content = CONTENT if self.weights.get("relevance") else ()
         return not {*of_content, *filter(self.weights.get, self.weights)}.isdisjoint(features)
 
