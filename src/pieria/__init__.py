@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pieria.recall.answer import Hit as Hit
     from pieria.recall.answer import Recall as Recall
     from pieria.recall.context.answer import Context as Context
-    from pieria.record.change import Change as Change
+    from pieria.record.changeset import Change as Change
     from pieria.record.draft import NewMemory as NewMemory
     from pieria.record.fact import Fact as Fact
     from pieria.record.link import Link as Link
@@ -94,7 +94,7 @@ __all__ = [
 
 _HOMES = {
     "Bank": "pieria.bank",
-    "Change": "pieria.record.change",
+    "Change": "pieria.record.changeset",
     "Config": "pieria.config",
     "Context": "pieria.recall.context.answer",
     "DefaultValueFunction": "pieria.record.value",

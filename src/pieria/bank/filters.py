@@ -10,9 +10,8 @@ from pieria.errors import InputError
 from pieria.language.index_terms import compared
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, last_moment, moment
-from pieria.record.end import End
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, End
 
 Names = str | Iterable[str]
 WITHOUT = "-"

@@ -10,8 +10,7 @@ from pieria.bank.capture.decisions import decide, proposal_of
 from pieria.bank.capture.lessons import Lessons
 from pieria.bank.core import check_decided, last_read
 from pieria.bank.filters import Names
-from pieria.bank.results.lessons import Proposal
-from pieria.bank.results.rules import DecidedRules, Rule, Rules
+from pieria.bank.results.lessons import DecidedRules, Proposal, Rule, Rules
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from pieria.record.clip import estimated_tokens
 from pieria.record.fence import fenced, inert, mark_for
-from pieria.record.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from pieria import Hit, Memory, Recall

@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from pieria.record.memory import Memory
-from pieria.record.time import iso
+from pieria.record.reply import Reply, told
 
 LIKELY = 0.5
 """An answer is more likely present than absent from this confidence on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Overturned:
+class Overturned(Reply):
     """Why a memory no longer holds: the id of the later memory, and when that one was said.
 
     A fact may end without a successor: then `by` is None and `at` is when the fact ended.
@@ -28,9 +28,6 @@ class Overturned:
         if self.by is None:
             return f"no longer so since {self.at.date().isoformat()}"
         return f"overturned by {self.by} of {self.at.date().isoformat()}"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"by": self.by, "at": iso(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,9 @@ class Hit:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "memory": self.memory.as_dict(),
+            **told(self),
             "score": round(self.score, 6),
             "why": {name: round(value, 9) for name, value in self.why.items()},
-            "snippet": self.snippet,
-            "overturned": None if self.overturned is None else self.overturned.as_dict(),
-            "reply": None if self.reply is None else self.reply.as_dict(),
         }
 
 
@@ -82,10 +76,4 @@ class Recall(Sequence[Hit]):
         return iter(self.hits)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "query": self.query,
-            "hits": [hit.as_dict() for hit in self.hits],
-            "confidence": round(self.confidence, 6),
-            "cursor": self.cursor,
-            "plan": dict(self.plan),
-        }
+        return {**told(self), "confidence": round(self.confidence, 6)}

@@ -73,11 +73,10 @@ def coverage(held_terms: Iterable[str], known: Corpus) -> float:
 
 def ranked(matches: Sequence[TextMatch], known: Corpus) -> list[Ranked]:
     """Return all candidates, best first."""
-    found = [
-        Ranked((-lexical(candidate, known), which, -candidate.row), which, candidate)
-        for which, match in enumerate(matches)
-        for candidate in match.candidates
-    ]
+    found = []
+    for which, match in enumerate(matches):
+        for candidate in match.candidates:
+            found.append(Ranked((-lexical(candidate, known), which, -candidate.row), which, candidate))
     found.sort()
     return found
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from pieria.errors import PieriaError
 from pieria.recall.answer import Hit
 from pieria.recall.candidates import LATE
-from pieria.recall.evidence import Key
 from pieria.recall.page import Page, Scored
+from pieria.recall.query import Key
 from pieria.recall.snippet import snippet
 from pieria.recall.walk import Reranked, Walk
 from pieria.record.memory import Memory

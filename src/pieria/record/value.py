@@ -31,7 +31,8 @@ SERVED_WELL, SERVED_ILL, IN_USE = 0.2, 0.03, 0.02
 weight of recent and frequent use. Decision 20 says how the values were chosen.
 """
 _SECONDS = 3_600
-_STEEPEST = 700.0
+ALIKE_WORTH, HOLDS_WORTH, DOUBT = 8.0, 3.0, 3.5
+MAX_EXPONENT = 700.0
 """`math.exp` overflows beyond this."""
 
 
@@ -139,4 +140,18 @@ def _reward(metadata: Used, params: Mapping[str, Any]) -> float:
     if not metadata.reward_count:
         return 1.0
     average = 2 * metadata.cumulative_reward / metadata.reward_count - 1
-    return 2 / (1 + math.exp(min(_STEEPEST, -_of(params, "beta") * average)))
+    return 2 * logistic(_of(params, "beta") * average)
+
+
+def alone(alike: float | None, holds: float) -> float:
+    """Return a confidence from 0 to 1.
+
+    It uses the cosine to the question and the share of the question's terms in the text. Without a cosine it is that
+    share.
+    """
+    return holds if alike is None else logistic(ALIKE_WORTH * alike + HOLDS_WORTH * holds - DOUBT)
+
+
+def logistic(value: float) -> float:
+    # A damaged vector may give any cosine.
+    return 1 / (1 + math.exp(min(MAX_EXPONENT, -value)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pieria.errors import InputError
-from pieria.record.pathnames import check_length
+from pieria.record.address import check_length
 
 if TYPE_CHECKING:
     from pieria.workspace import Workspace

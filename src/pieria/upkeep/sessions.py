@@ -19,8 +19,7 @@ from pieria.record.ids import derived_id, new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader
-from pieria.upkeep.selection import SAID
-from pieria.upkeep.sleep import SUMMARY, said
+from pieria.upkeep.sleep import SAID, SUMMARY, said
 
 TYPE = "session"
 WORDS = 120

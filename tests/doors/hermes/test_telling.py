@@ -11,7 +11,7 @@ from pieria import Bank
 from pieria.hermes.options import save
 from pieria.hermes.prompt import without_recalled
 from pieria.hermes.recall import ASKED
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 
 FENCE = re.compile(r"<<<(\w+)\n(.*)\n(\w+)>>>\Z", re.DOTALL)
 

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.delete.remove import digest
-from pieria.bank.read.lineage import lineage
-from pieria.bank.results.quarantine import Lifted, Quarantine
+from pieria.bank.read.revisions import lineage, steps_after
+from pieria.bank.results.general import Lifted, Quarantine
 from pieria.bank.vault.marks import paths_in
-from pieria.bank.write.judged_after import steps_after
 from pieria.bank.write.person_only import check_hidden
 from pieria.errors import AccessError, InputError, NotFoundError
 from pieria.record import check
@@ -145,7 +144,7 @@ def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:
 
 def _facts(core: Core, reader: Reader, query: FactQuery) -> list[str]:
     asked = replace(query, include_ended=True, every_version=True)
-    everything = core.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+    everything = core.everything()
     return [fact.id for fact in reader.facts(asked, everything)]
 
 
@@ -160,7 +159,7 @@ def _described(core: Core, reader: Reader, number: int | None, of: Mapping[str, 
     kinds = Counter(held.state.kind for held in reader.states(memories).values())
     if members.facts:
         kinds["fact"] = len(members.facts)
-    seen = core.filter().having(ids=tuple(memories), quarantined=True).anything()
+    seen = core.opening(memories, quarantined=True)
     ids = sorted(reader.states(memories, seen)) if memories else []
     at = moment(of["at"])
     return Quarantine(

@@ -14,10 +14,9 @@ from pieria.bank.results.general import Receipt
 from pieria.errors import NotFoundError
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declaration
-from pieria.facts.sources import as_written, was_seen
+from pieria.facts.validity import as_written, was_seen
 from pieria.record.changeset import Changeset
-from pieria.record.fact import Fact, FactQuery
-from pieria.record.factnames import folded, folded_predicate
+from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.time import micros

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,15 +18,17 @@ from typing import TYPE_CHECKING
 
 from pieria import telemetry
 from pieria.bank.core import Core
+from pieria.bank.embedding.threads import asked
 from pieria.bank.read.question import EMBEDDED, QUESTION_SECONDS, embeddable
-from pieria.bank.read.rerank import reranks_of
-from pieria.errors import InputError, NewerVersionError, PieriaError
+from pieria.errors import AdapterError, InputError, NewerVersionError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
+from pieria.models.reranker import STEP
 from pieria.recall.answer import Recall
 from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.query import reading, without_named
+from pieria.recall.rerank import Reranks
 from pieria.recall.scores import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
@@ -40,13 +43,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = dict[str, NDArray[np.float32]]
-    """Vectors of queries, by text."""
 
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
 QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
 """The shares of the remaining time for embedding the query and pending texts; term search needs time too."""
 ON_THE_SPOT_SECONDS = 0.1
 """The most seconds for embedding pending texts; their words find most of them as well."""
+SHARE = 0.5
+"""The share of the remaining time for the reranker."""
 
 
 def question_of(core: Core, text: str, filter: Filter, deadline: float = math.inf) -> Question:
@@ -260,3 +264,26 @@ def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple
     if any(known[source.name] > source.reader.head().known for source in then):
         raise foreign(cursor, EXPECTED)
     return walk, then
+
+
+def reranks_of(core: Core, deadline: float) -> Reranks | None:
+    """Return the bank's reranker with the deadline applied, or None if none is set."""
+    reranker = core.reranker
+    if reranker is None:
+        return None
+
+    def scores(query: str, documents: Sequence[str]) -> Sequence[float | None]:
+        seconds = min(reranker.seconds, SHARE * max(0.0, deadline - perf_counter()))
+        meter = core.meter.of_readers
+        try:
+            replied: Future[list[float | None]] = asked(lambda: reranker.scores(embeddable(query), documents, meter))
+        except RuntimeError as problem:
+            reason = f"no thread could be started for it ({problem})"
+            raise AdapterError(reranker.model, STEP, reason, retryable=True) from problem
+        replied.add_done_callback(lambda _: core.embedding.wake(counts=True))
+        try:
+            return replied.result(seconds)
+        except TimeoutError:
+            raise AdapterError(reranker.model, STEP, f"it did not answer within {seconds:.2g} s") from None
+
+    return Reranks(reranker.model, scores)

@@ -19,8 +19,8 @@ from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.decay import DAY
 from pieria.record.draft import Instant, Problems
-from pieria.record.end import End
 from pieria.record.filter import Viewer
+from pieria.record.memory import End
 from pieria.store.protocol import Writer
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def context(
         problems.of(_check_keeping, speaking, query is None and not named and known_at is None)
     seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
     if deadline_ms is not None and query is None:
-        problems.of(_check_hurry)
+        hint = "Without a query there is no recall."
+        problems.found.append(InputError("deadline_ms", "a query to answer in that time", None, hint=hint))
     problems.settle()
     viewer = Viewer(speaking, core.viewer.channel, core.viewer.everything)
     telling = Telling(core, filter.having(viewer=viewer), named, budget_tokens, seconds)
@@ -140,7 +141,3 @@ def _check_keeping(session: str | None, unasked: bool) -> None:
         raise InputError(
             "keep", "neither query nor files nor known_at", True, hint="Only a context without a request can be kept."
         )
-
-
-def _check_hurry() -> None:
-    raise InputError("deadline_ms", "a query to answer in that time", None, hint="Without a query there is no recall.")

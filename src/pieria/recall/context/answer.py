@@ -7,20 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pieria.record.time import iso
+from pieria.record.reply import Reply, told
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(Reply):
     """A memory in a context, with the parts that show it; `full` shows the whole memory."""
 
     id: str
     kind: str
     title: str
     parts: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"id": self.id, "kind": self.kind, "title": self.title, "parts": list(self.parts)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +36,4 @@ class Context:
     confidence: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "tokens": self.tokens,
-            "items": [item.as_dict() for item in self.items],
-            "left_out": dict(self.left_out),
-            "known_at": None if self.known_at is None else iso(self.known_at),
-            "confidence": None if self.confidence is None else round(self.confidence, 6),
-        }
+        return {**told(self), "confidence": None if self.confidence is None else round(self.confidence, 6)}

@@ -192,7 +192,7 @@ class TextIndex:
             new = [row for row in part if row not in probed]
             if new:
                 probed.update(dict.fromkeys(new))
-                probed.update((candidate.row, candidate) for candidate in self._candidates(new, terms, filter))
+                probed |= {candidate.row: candidate for candidate in self._candidates(new, terms, filter)}
             found += [candidate for row in part if (candidate := probed[row]) is not None]
             if len(found) >= want or self._broken_off:
                 break

@@ -10,8 +10,7 @@ from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.language.index_terms import labels, stated
-from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
+from pieria.record.changeset import FOREVER, Applied, Change, Changeset, Content, Cut, Record
 from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.record.clip import estimated_tokens
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.privacy import cut_private, find_secrets, redact
 from pieria.record.time import iso
-from pieria.record.tokens import estimated_tokens
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 ANYTHING = "discovery"

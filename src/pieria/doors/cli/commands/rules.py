@@ -13,7 +13,7 @@ from pieria.doors.cli.parser import Command, Group
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.results.rules import DecidedRules
+    from pieria.bank.results.lessons import DecidedRules
 
 STATES = ("told", "waiting", "declined")
 WAYS = ("person", "agent", "hearsay", "outside")

@@ -11,7 +11,7 @@ from pieria.record.time import iso
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+    from pieria.bank.results.general import Lifted, Quarantine, Trace
 
 
 def traced(found: Trace) -> Iterator[RenderableType]:

@@ -11,7 +11,7 @@ from pieria.doors.cli.shown.console import line
 from pieria.doors.cli.shown.words import counted
 
 if TYPE_CHECKING:
-    from pieria.bank.results.rules import DecidedRules, Rule, Rules
+    from pieria.bank.results.lessons import DecidedRules, Rule, Rules
 
 COLOURS = {"told": "green", "waiting": "yellow", "declined": "red"}
 

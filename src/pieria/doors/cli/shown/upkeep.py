@@ -12,8 +12,7 @@ from pieria.doors.cli.shown.words import counted
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from pieria.bank.results.clusters import Clusters, Duplicates, Merged
-    from pieria.bank.results.upkeep import Collected, Promoted, Slept, Validated
+    from pieria.bank.results.upkeep import Clusters, Collected, Duplicates, Merged, Promoted, Slept, Validated
 
 
 def slept(reply: Slept) -> Iterator[RenderableType]:

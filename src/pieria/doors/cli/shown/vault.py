@@ -11,7 +11,7 @@ from pieria.record.time import iso
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+    from pieria.bank.results.transfer import Synced, VaultPromoted, VaultStatus
 
 SHOWN = 40
 """Most notes and problems that are listed one by one."""
