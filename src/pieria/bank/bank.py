@@ -409,10 +409,9 @@ class Bank(BankReads):
         `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
         `AccessError` if an agent would hide a person's rule.
         """
-        return quarantine(
-            self.core, source=source, session=session, author=author, channel=channel, via=via, since=since,
-            until=until, ids=ids, reason=reason, dry_run=dry_run,
-        )  # fmt: skip
+        asked = {"source": source, "session": session, "author": author, "channel": channel}
+        asked_then: dict[str, str | Instant | None] = {**asked, "via": via, "since": since, "until": until}
+        return quarantine(self.core, asked_then, ids=ids, reason=reason, dry_run=dry_run)
 
     def lift(self, number: int) -> Lifted:
         """End a quarantine: all that it holds is readable again. `number` is that of its change.

@@ -1,4 +1,4 @@
-"""Plans the effect of a statement: the fact it adds, widens or confirms, and the facts it ends or moves."""
+"""Checks a statement and plans its effect: the fact it adds, widens, confirms or ends, and the facts it moves."""
 
 from __future__ import annotations
 

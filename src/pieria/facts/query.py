@@ -1,4 +1,4 @@
-"""Looks up facts, each once: a fact stated by several memories is one answer."""
+"""Looks up facts, each once: a fact stated by several memories is one answer. Totals and conflicts too."""
 
 from __future__ import annotations
 

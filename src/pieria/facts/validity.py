@@ -1,5 +1,8 @@
-"""Half-open intervals of valid time, in microseconds. Open ends are sentinel values, so that all bounds compare
-alike."""
+"""When a fact holds: half-open intervals in microseconds, and the time of the memory behind a fact.
+
+Open ends are sentinel values, so that all bounds compare alike. A fact is stored as written, and limited to its
+memory's time when it is shown. A rewrite starts from the stored fact, because the memory may later hold for longer.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The arms of recall: each finds candidates in its own way, and none can veto another.
 
-A look-up uses an index and takes at most its quota. Scores here serve only to choose within a quota.
+A look-up uses an index and takes at most its quota. Scores here serve only to choose within a quota. Memories written a
+moment ago have no vectors: the likeliest ones are embedded together with the query.
 """
 
 from __future__ import annotations

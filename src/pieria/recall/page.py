@@ -1,4 +1,7 @@
-"""One page of results in progress: looks up terms, gathers and scores candidates, and keeps the evidence of each."""
+"""One page of results in progress: looks up terms, gathers and scores candidates, and keeps the evidence of each.
+
+The reasons of a hit and the plan of the page are made here.
+"""
 
 from __future__ import annotations
 

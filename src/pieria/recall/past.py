@@ -1,6 +1,6 @@
-"""What facts say of candidates: when a statement held, and which memory no longer holds and what replaced it.
+"""Which memories no longer hold and what replaced them, by their facts and by links; and which must stay as sources.
 
-The arms find the facts. Memories that a later one overturns in words belong to `reversals`.
+The arms find the facts, and the bank makes the links.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The weights of each policy, and how they turn features into a score.
+"""The weights of each policy, how they turn features into a score, and the order and confidence that follow.
 
 The large weights of `hybrid` were fitted on some conversations and judged on others; the small ones were chosen. The
-`why` of a hit and the weights in the plan give its score.
+`why` of a hit and the weights in the plan give its score. Scores compare candidates with each other; only the
+confidence says whether the bank holds the answer at all.
 """
 
 from __future__ import annotations

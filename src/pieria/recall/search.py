@@ -1,4 +1,7 @@
-"""A page of results: the best candidates of the arms, then every other memory that shares a term with the query."""
+"""A page of results: the best candidates of the arms, then every other memory that shares a term with the query.
+
+Memories that are about to fade and fit the query come along, on places of their own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Make text fit one line: remove control sequences, and cut at a word with an ellipsis."""
+"""Make text fit: on one line, cut at a word with an ellipsis; or in a prompt, by its estimated tokens.
+
+There is no tokenizer here, and estimates err on the high side.
+"""
 
 from __future__ import annotations
 

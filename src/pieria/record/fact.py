@@ -1,4 +1,8 @@
-"""Facts: subject, predicate and object, with their valid time and their known time."""
+"""Facts: subject, predicate and object, with their valid time and their known time.
+
+Rows store the keys of their names. The result of `folded` for a text must never change, or existing facts are no longer
+found.
+"""
 
 from __future__ import annotations
 

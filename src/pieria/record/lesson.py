@@ -1,4 +1,6 @@
-"""Lessons are memories that sessions taught. This module names the kinds, types and tags that mark them.
+"""The kinds, types and tags of lessons, which are memories that sessions taught, and when a procedure applies.
+
+Show the condition with the procedure wherever an agent gets instructions.
 
 How a lesson arises and what is done with it does not belong here.
 """

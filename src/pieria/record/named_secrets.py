@@ -1,4 +1,7 @@
-"""Secrets recognised by the name before them: passwords, credentials, headers, cookies, variables."""
+"""Secrets recognised by the name before them: passwords, credentials, headers, cookies, variables.
+
+Program arguments that hold passwords and passwords given in a sentence, in many languages, are here as well.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The value of a node for a query: relevance, recency, frequency and reward. Pure arithmetic.
 
-All code that ranks or prunes nodes uses it. The caller chooses the parameters.
+All code that ranks or prunes nodes uses it. The caller chooses the parameters. `alone` is the confidence that a single
+text answers a question; every search uses it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The first pass over an export: checks that it is complete, each line is valid, and each history is consistent.
 
 It writes nothing and reads no bank. Problems are reported by line. A bad line excludes everything under its id: half a
-history would be a false one.
+history would be a false one. `Rules` are what the receiving bank asks of each row.
 """
 
 from __future__ import annotations

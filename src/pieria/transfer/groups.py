@@ -1,4 +1,7 @@
-"""The second pass over an export: one change at a time, without what the first pass rejected."""
+"""The second pass over an export: one change at a time, without what the first pass rejected.
+
+`Tally` counts what the import does with them.
+"""
 
 from __future__ import annotations
 

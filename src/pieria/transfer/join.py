@@ -1,4 +1,7 @@
-"""Import into a bank that has content: new rows are known from now, existing ones follow the mode.
+"""One import, from the checked file to changesets: a replay into an empty bank, or a join with what a bank holds.
+
+A replay repeats every change with its number and time. In a join new rows are known from now, and existing ones follow
+the mode.
 
 Memories are planned here, with batches and the bank's own records; links and facts in `links`. Known time separates
 earlier rows from those of this import: everything the import writes has a later one.

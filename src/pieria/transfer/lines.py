@@ -1,4 +1,8 @@
-"""From the lines of an export to rows, one by one. Checks across lines belong to `check`."""
+"""The lines of an export: the fields of every kind, how each is written from a row, and how it is checked and read.
+
+`docs/export-format.md` documents the same tables. The order is that of the rows, which are built by position. Checks
+across lines belong to `check`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Memories with similar text or labels: clusters that may be merged, and pairs of duplicates.
+"""Memories with similar text or labels: clusters that may be merged, pairs of duplicates, and the merge.
 
-The similarity matrix is computed one block at a time. Many equal texts cost no more memory than different ones.
+The similarity matrix is computed one block at a time. Many equal texts cost no more memory than different ones. A
+merged memory links to its sources and takes over their links; a mind only words it. One changeset writes everything.
 """
 
 from __future__ import annotations

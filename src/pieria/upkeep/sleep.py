@@ -1,7 +1,7 @@
-"""What a sleep writes for a group: one summary linked to its sources, and the tier of the sources.
+"""Which memories a sleep goes over, and what it writes for a group: one summary, and the tier of its sources.
 
 Nothing else of the sources changes. Dates, audience, importance and lineage are computed here; a mind only words the
-summary.
+summary. Summaries get shorter with age; the longer text stays as an earlier version.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The hashtags and the links in a note's Markdown.
+"""The hashtags and the links in a note's Markdown, and the notes that links lead to.
 
 Code does not count: it holds neither tags nor links.
 """

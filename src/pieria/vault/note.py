@@ -1,6 +1,7 @@
 """The note of a memory: how it is written, and what is read back after a user edited it.
 
-It has front matter and the memory's text. Below a mark it has links and hashtags, which each sync rewrites.
+It has front matter and the memory's text. Below a mark it has links and hashtags, which each sync rewrites. `decided`
+compares the changes of a note and its memory since the last sync.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ restores exactly what was there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core
@@ -33,6 +34,9 @@ from pieria.store.protocol import Reader, Writer
 LEADING = ("tag", "intent")
 """Kinds that only route to other nodes: they come with the first node that names them, and go with the last."""
 LISTED = 1_000
+_CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+    "via": partial(check.one_of, allowed=WAYS), "since": read_moment, "until": read_moment,
+}  # fmt: skip
 AT_ONCE = 2_000
 
 
@@ -49,33 +53,23 @@ class Members(NamedTuple):
 
 def quarantine(
     core: Core,
+    asked: Mapping[str, str | Instant | None],
     *,
-    source: str | None,
-    session: str | None,
-    author: str | None,
-    channel: str | None,
-    via: str | None,
-    since: Instant | None,
-    until: Instant | None,
     ids: str | Iterable[str],
     reason: str | None,
     dry_run: bool,
 ) -> Quarantine:
+    """Quarantine what `asked`, a value by the name of a selector, and `ids` select."""
     problems = Problems()
-    names = {"source": source, "session": session, "author": author, "channel": channel}
-    kept = {name: problems.of(check.name, value, name) for name, value in names.items() if value is not None}
-    if via is not None:
-        kept["via"] = problems.of(check.one_of, via, "via", WAYS)
-    for name, value in (("since", since), ("until", until)):
-        if value is not None:
-            kept[name] = problems.of(read_moment, value, name)
+    given = {name: value for name, value in asked.items() if value is not None}
+    kept = {name: problems.of(_CHECKS.get(name, check.name), value, name) for name, value in given.items()}
     named = problems.of(check.identifiers, ids, "ids") if ids else ()
     kept_reason = problems.of(core.reason, reason)
     problems.of(check.flag, dry_run, "dry_run")
     problems.settle()
     if not kept and not named:
         raise InputError("source", "a source, session, author, channel, via, period or ids", None)
-    if via in RULING and core.via != PERSON:
+    if asked.get("via") in RULING and core.via != PERSON:
         raise AccessError("not_a_person")
     selectors = Selectors(**kept, ids=tuple(named))
     of = {"at": core.now(), "who": core.who, "reason": kept_reason, "selectors": selectors.as_record()}

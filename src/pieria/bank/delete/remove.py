@@ -1,4 +1,4 @@
-"""The verbs that remove, restore and purge memories."""
+"""The verbs that remove, restore, purge and forget memories."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Keep facts and their statements in step: a fact without a source memory gets a memory that states it, for recall.
 
 The two share an id. Every change, through any verb, gives both the same validity and removes, restores or erases them
-together. `pieria.facts.sentences` words the sentence.
+together. The sentence is worded and read here.
 """
 
 from __future__ import annotations

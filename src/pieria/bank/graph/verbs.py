@@ -19,7 +19,7 @@ from pieria.bank.graph.cache import whole
 from pieria.bank.graph.care import BankTended
 from pieria.bank.graph.grounding import taken
 from pieria.bank.graph.write import metadata_of, planned, usage_set
-from pieria.bank.read.get import after_in, cursor_after, mark_of
+from pieria.bank.read.get import after_in, cursor_after
 from pieria.bank.read.usage import Noted, with_noted
 from pieria.bank.write.remember import drafted, space_of
 from pieria.errors import InputError
@@ -37,6 +37,7 @@ from pieria.notifier import Tell, fitting, telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record, Stored, Write
+from pieria.record.cursor import mark_of
 from pieria.record.filter import Filter
 from pieria.record.link import End
 from pieria.record.memory import Memory
@@ -195,7 +196,7 @@ class BankGraph:
         """
         filter = self._filter(types=sorted(checked_types(types, "types")))
         most = check.whole(limit, "limit", 1, MOST_PAGED)
-        mark = mark_of(self._bank.name, OLDEST, filter)
+        mark = mark_of(self._bank.name, OLDEST, filter.having(now=0))
         after = None if cursor is None else after_in(cursor, mark, OLDEST)
         with self._bank.core.reading() as reader:
             memories = reader.select(filter, OLDEST, most + 1, after)

@@ -1,11 +1,11 @@
 """Answer a query: open the banks in one read transaction each, and pass the work to `recall/`.
 
-Kept apart from `read.recall`, so that only processes with a query load this code.
+Kept apart from `read.recall`, so that only processes with a query load this code. The reranker is called here, within
+the time that is left.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -33,7 +33,7 @@ from pieria.recall.scores import FEATURES, MOST, POLICIES, PRODUCT, Policy, cust
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check
-from pieria.record.cursor import foreign
+from pieria.record.cursor import foreign, mark_of
 from pieria.record.filter import Filter
 from pieria.record.time import moment
 from pieria.runtime import effort
@@ -139,8 +139,7 @@ def mark(core: Core, question: str, filter: Filter, least: float, policy: Policy
     The time of asking is not in it.
     """
     ranking = (policy.name, sorted(policy.weights.items()))
-    said = repr((core.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return mark_of(core.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more)
 
 
 def _with_vectors(core: Core, sources: Sequence[Source], question: Question, known: Vectors | None) -> list[Source]:

@@ -1,8 +1,7 @@
-"""The verbs that read by id, list and count, and those for history and the journal."""
+"""The verbs that read by id, by time and in pages, that count, and those for history and the journal."""
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -18,7 +17,7 @@ from pieria.errors import ClosedError, InputError
 from pieria.language.analyser import terms
 from pieria.record import check
 from pieria.record.changeset import FOREVER, Change
-from pieria.record.cursor import foreign, is_share, is_whole, parts_of, written
+from pieria.record.cursor import foreign, is_share, is_whole, mark_of, parts_of, written
 from pieria.record.draft import Instant, NewMemory, Problems, checked
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
@@ -115,7 +114,7 @@ def list_memories(
     problems.settle()
     filter = for_lists(filter)
     held_by = keeper(core, filter)
-    mark = mark_of(held_by.name, order, filter)
+    mark = mark_of(held_by.name, order, filter.having(now=0))
     after = None if cursor is None else after_in(cursor, mark, order)
     with held_by.reading() as reader:
         if offset:
@@ -156,7 +155,7 @@ def list_each(
     for value, wanted in named.items():
         page = tuple(held[row] for row in rows[wanted][:limit])
         more = len(rows[wanted]) > limit
-        mark = mark_of(held_by.name, order, filter.having_shared(field, wanted)) if more else ""
+        mark = mark_of(held_by.name, order, filter.having_shared(field, wanted).having(now=0)) if more else ""
         pages[value] = Page(page, cursor_after(page[-1], mark, order) if more else None)
     return pages
 
@@ -264,12 +263,6 @@ def _order_value(memory: Memory, order: str) -> float:
     return micros(memory.known_from if order == "changed" else memory.at)
 
 
-def mark_of(bank: str, order: str, filter: Filter) -> str:
-    """Return a digest of bank, order and filters, to check a cursor. The time of asking is not in it."""
-    said = repr((bank, order, filter.having(now=0)))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def cursor_after(last: Memory, mark: str, order: str) -> str:
     return written([mark, _order_value(last, order), last.row])
 
@@ -312,7 +305,7 @@ def sessions(
     problems.settle()
     filter = for_lists(filter)
     held_by = keeper(core, filter)
-    mark = _mark(held_by.name, filter)
+    mark = mark_of(held_by.name, "sessions", filter.having(now=0))
     place, known_at = (None, None) if cursor is None else _after(cursor, mark)
     with held_by.reading() as reader:
         found = reader.sessions(filter.having(known_at=known_at), limit + 1, place)
@@ -326,11 +319,6 @@ def sessions(
 def _seen(core: Core, span: SessionSpan, now: int) -> SessionSeen:
     active = now - span.last < ACTIVE_MINUTES * 60_000_000
     return SessionSeen(span.session, moment(span.first), moment(span.last), span.memories, active)
-
-
-def _mark(bank: str, filter: Filter) -> str:
-    said = repr((bank, "sessions", filter.having(now=0)))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _after(cursor: str, mark: str) -> tuple[tuple[int, str], int]:

@@ -35,23 +35,6 @@ def link(
     label: str | None,
     meta: Mapping[str, Any] | None,
 ) -> Link:
-    row = _row(core, source, target, relation, weight, label, meta)
-    holder = common_holder(core, _ends_of(row))
-    with holder.writing() as writer:
-        tied: list[str] = []
-        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
-        return writer.links(ids=tied)[0]
-
-
-def _row(
-    core: Core,
-    source: str | End,
-    target: str | End,
-    relation: str,
-    weight: float,
-    label: str | None,
-    meta: Mapping[str, Any] | None,
-) -> LinkRow:
     problems = Problems()
     ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
     named = problems.of(_own_relation, relation)
@@ -65,7 +48,12 @@ def _row(
         kept_label = core.screen(kept_label, "label").text
     kept_meta, _ = core.screening.mapping(kept_meta, "meta")
     (source_is, one), (target_is, other) = ends
-    return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+    row = LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+    holder = common_holder(core, _ends_of(row))
+    with holder.writing() as writer:
+        tied: list[str] = []
+        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
+        return writer.links(ids=tied)[0]
 
 
 def _tying(core: Core, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:

@@ -1,4 +1,7 @@
-"""Follow links between memories: revisions and derivations."""
+"""Follow memories through revisions and every kind of derivation, for `trace`, `quarantine`, `purge` and the writes.
+
+It reads links and states as recorded, ended and quarantined ones included. The verbs decide what to do with them.
+"""
 
 from __future__ import annotations
 

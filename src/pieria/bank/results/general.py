@@ -1,4 +1,4 @@
-"""What verbs return beyond a memory."""
+"""What verbs return beyond a memory, lineages and quarantines included."""
 
 from __future__ import annotations
 

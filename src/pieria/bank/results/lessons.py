@@ -1,4 +1,4 @@
-"""What the verbs on lessons return: proposals with their evidence, and decisions."""
+"""What the verbs on lessons and standing rules return: proposals with their evidence, and decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What export, import, restore, copy, seal and the removal of a bank return."""
+"""What export, import, restore, copy, seal, the removal of a bank and the vault return."""
 
 from __future__ import annotations
 

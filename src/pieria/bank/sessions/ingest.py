@@ -1,7 +1,7 @@
 """Ingest experiences from elsewhere, each at most once.
 
 The knowledge and a receipt are written in one transaction. So the same payload is not learned from or paid for twice,
-and another payload under its name is refused.
+and another payload under its name is refused. The vectors of a session must be in the bank's space, which stores them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@
 - collection `sessions.steps`, key `SESSION/NUMBER`: a step that is uncommitted or still needed by the episode. A
   committed step has the ids of its nodes, so that its words are purged with them;
 - collection `sessions.held`, key SESSION: the token of the log that holds it;
-- collection `sessions.holders`, key TOKEN: the time of that log's last renewal.
+- collection `sessions.holders`, key TOKEN: the time of that log's last renewal;
+- collection `receipts`, key SOURCE_ID: the digest of an ingested experience and the ids of its nodes, no content. Once
+  all its nodes are purged the digest is deleted too, so that it cannot confirm a guessed text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of `bank.upkeep` about fading: reinforcement, reviews due, and the retention curve of a memory."""
+"""The part of `bank.upkeep` about fading: reinforcement, reviews due, ranking by retention, and a memory's curve."""
 
 from __future__ import annotations
 

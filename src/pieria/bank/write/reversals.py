@@ -1,7 +1,8 @@
 """Link a memory that reverses an older one to it, in the change that writes it.
 
 This module finds the older memory, checks who may overturn it, and updates links when either is reworded.
-`record.reversal` recognizes the sentences; `recall` decides their effect on answers.
+`language.reversal` recognizes the sentences; `recall` decides their effect on answers. A rule that a correction ended
+is restored when the correction goes, through any verb, and ended again when it comes back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The memories that a context may show, best first, all read at one moment.
 
 Only indexed ones are read: the newest, the most important, the pinned, those that name a file, standing rules, and open
-threads. With a question, hits of recall replace the first two.
+threads. With a question, hits of recall replace the first two. Open threads are sentences that say so, and failures
+without a later fix.
 """
 
 from __future__ import annotations

@@ -67,24 +67,14 @@ def _of_kinds(row: Row, kinds: frozenset[tuple[object, ...]]) -> Row:
     return row
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _check_sum(row: Row) -> None:
-    """Raise `DamagedMemory` if a row of content differs from its checksum. Stores without checksums give None."""
-    held = row[CONTENT_COLUMNS]
-    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
-        raise DamagedMemory(row[0], row[1])
-
-
 @_of("memory")
 def memory(row: Row) -> Memory:
     """Build from `content.*` and `state.*`, each with its checksum."""
-    _check_sum(row)
-    _text(row[4])
+    held = row[CONTENT_COLUMNS]
+    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
+        raise DamagedMemory(row[0], row[1])
+    if not isinstance(row[4], str):
+        raise TypeError
     number, known_from, known_until, *state = row[CONTENT_COLUMNS + 1 : -1]
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
@@ -107,8 +97,10 @@ def stored(row: Row) -> Stored:
 
 @_of("memory")
 def content(row: Row) -> Content:
-    """Build from `content.*` and its checksum."""
-    _check_sum(row)
+    """Build from `content.*` and its checksum. Stores without checksums give None."""
+    held = row[CONTENT_COLUMNS]
+    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
+        raise DamagedMemory(row[0], row[1])
     return content_as_held(row)
 
 
@@ -116,7 +108,8 @@ def content(row: Row) -> Content:
 def content_as_held(row: Row) -> Content:
     """Return content without checking its sum: one damaged memory must not block building the index."""
     made = Content._make(row[1:CONTENT_COLUMNS])
-    _text(made.text)
+    if not isinstance(made.text, str):
+        raise TypeError
     return made
 
 
