@@ -92,8 +92,7 @@ from pieria.learning.traces import EpisodeTrace
 from pieria.models.mind import Named
 from pieria.models.minds.llm.custom_prompts import OwnPrompt
 from pieria.models.minds.llm.request import Override
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
+from pieria.recall.answer import Context, Recall
 from pieria.record.changeset import Change
 from pieria.record.draft import Instant, NewMemory
 from pieria.record.event import AgentEvent

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.embedding.queue import Embedding
@@ -51,6 +51,7 @@ ACCEPT_ABOVE = 0.75
 UNLESS = "unless_changed_since"
 EVERYTHING = Viewer(everything=True)
 Plan = Callable[[Writer], Changeset]
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -172,6 +173,12 @@ class Core:
         """
         with self.writing() as writer:
             return self.applied(writer, plan)
+
+    def carry_out(self, plan: Callable[[Writer], tuple[Changeset, T]]) -> tuple[T, Change | None]:
+        """Apply a plan that also returns a value, and return the value with the change."""
+        with self.writing() as writer:
+            changeset, value = plan(writer)
+            return value, self.applied(writer, lambda _: changeset)
 
     def applied(self, writer: Writer, plan: Plan) -> Change | None:
         changeset = plan(writer)

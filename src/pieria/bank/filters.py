@@ -1,4 +1,4 @@
-"""Build one `Filter` from the arguments of a reader, named as in `recall` and `list`."""
+"""Check the arguments of readers: build one `Filter`, named as in `recall` and `list`; a query, and its deadline."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_
 Names = str | Iterable[str]
 WITHOUT = "-"
 INCLUDE = ("removed", "revised", "invalid", "archived")
+LONGEST_DEADLINE = 600_000
+QUERY_LIMIT = 1 << 20
+EMBEDDED = 8_000
+"""Characters of a query that are embedded: more than any model reads."""
+QUESTION_SECONDS = 5.0
+"""Seconds that a remote model may take to embed a query; then recall goes on without its vector."""
 
 
 class Filters(TypedDict, total=False):
@@ -154,6 +160,26 @@ _CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
     "include": partial(check.choices, allowed=INCLUDE),
     "pinned": check.flag,
 }
+
+
 _SPELT: Mapping[str, Callable[[object, str], str]] = {
     "tags": _label, "entities": _label, "files": check.name, "place": check.place,
 }  # fmt: skip
+
+
+def deadline_seconds(deadline_ms: object) -> float:
+    return check.whole(deadline_ms, "deadline_ms", 1, LONGEST_DEADLINE) / 1000
+
+
+def embeddable(question: str) -> str:
+    """Return the text to embed, without unpaired surrogates, which no model reads."""
+    return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
+
+
+def question_text(query: object) -> str:
+    """Return the query. Any text is legal up to `QUERY_LIMIT` characters."""
+    if not isinstance(query, str):
+        raise InputError("query", "a text", query)
+    if len(query) > QUERY_LIMIT:
+        raise InputError("query", f"at most {QUERY_LIMIT:,} characters", query, hint="Ask for the part that matters.")
+    return query

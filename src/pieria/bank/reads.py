@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Quarantine, Stats, Trace
     from pieria.bank.results.transfer import ExportReport
     from pieria.models.mind import Mind
-    from pieria.recall.answer import Recall
-    from pieria.recall.context.answer import Context
+    from pieria.recall.answer import Context, Recall
     from pieria.record.changeset import Change
     from pieria.record.decay import Fading
     from pieria.record.draft import Instant

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pieria.record.time import iso
+
+T = TypeVar("T")
 
 
 class Reply:
@@ -19,6 +21,26 @@ class Reply:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
         return told(self)
+
+
+class Listed(Reply, Sequence[T]):
+    """A reply that is the sequence in its first field."""
+
+    __slots__ = ()
+
+    @property
+    def _items(self) -> Sequence[T]:
+        items: Sequence[T] = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
+        return items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._items[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
 
 
 def told(reply: Any) -> dict[str, Any]:

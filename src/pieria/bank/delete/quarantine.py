@@ -76,19 +76,17 @@ def quarantine(
     if dry_run:
         with core.reading() as reader:
             return _receipt_of(core, reader, None, of, _selected(core, reader, selectors))
-    planned: list[Quarantine] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, Quarantine]:
         members = _selected(core, writer, selectors)
         check_hidden(core, writer, members.memories)
         number = writer.head().seq + 1
-        planned.append(_receipt_of(core, writer, number, of, members))
+        receipt = _receipt_of(core, writer, number, of, members)
         held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}
         records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
-        return Changeset("quarantine", records=records, ids=_journalled(number, members))
+        return Changeset("quarantine", records=records, ids=_journalled(number, members)), receipt
 
-    core.apply(plan)
-    return planned[0]
+    return core.carry_out(plan)[0]
 
 
 def quarantines(core: Core) -> tuple[Quarantine, ...]:
@@ -103,15 +101,7 @@ def quarantines(core: Core) -> tuple[Quarantine, ...]:
 
 def lift(core: Core, number: int) -> Lifted:
     check.whole(number, "number", 1)
-    lifted: list[Lifted] = []
-
-    def plan(writer: Writer) -> Changeset:
-        changeset, told = lifting(writer, number, "lift")
-        lifted.append(told)
-        return changeset
-
-    core.apply(plan)
-    return lifted[0]
+    return core.carry_out(lambda writer: lifting(writer, number, "lift"))[0]
 
 
 def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:

@@ -270,32 +270,24 @@ def forget(
 
 
 def _removed_from(core: Core, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
-    planned: list[Forgotten] = []
-
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, Forgotten]:
         there = _from(core, writer, where)
         check_told(told, there.digest, there.ids)
-        planned.append(there)
         ended = [*_ended(writer, (*there.ids, *there.also), reason)]
-        return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, core)])
+        return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, core)]), there
 
-    change = core.apply(plan)
-    [there] = planned
+    there, change = core.carry_out(plan)
     core.tell("nodes_deleted", node_ids=[*there.ids, *there.also])
     return replace(there, dry_run=False, seq=None if change is None else change.seq)
 
 
 def _erased_from(core: Core, where: Mapping[str, str], told: str | None) -> Forgotten:
-    planned: list[tuple[Forgotten, Erasure]] = []
-
-    def plan(writer: Writer) -> Changeset:
-        planned.append(_erasure_from(core, writer, where))
-        [(there, erased)] = planned
+    def plan(writer: Writer) -> tuple[Changeset, tuple[Forgotten, Erasure]]:
+        there, erased = _erasure_from(core, writer, where)
         check_told(told, there.digest, there.ids)
-        return erased.changeset
+        return erased.changeset, (there, erased)
 
-    change = core.apply(plan)
-    [(there, erased)] = planned
+    (there, erased), change = core.carry_out(plan)
     if change is None:
         return replace(there, dry_run=False)
     left = finished(core, erased)

@@ -33,16 +33,13 @@ def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -
             planned = _erasure(reader, core, ids)
         check_told(told, planned.receipt.digest, ids)
         return _with(planned.receipt, core.store.copies())
-    made: list[Erasure] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, Erasure]:
         erasure = _erasure(writer, core, ids)
         check_told(told, erasure.receipt.digest, ids)
-        made.append(erasure)
-        return erasure.changeset
+        return erasure.changeset, erasure
 
-    core.apply(plan)
-    [erasure] = made
+    erasure, _ = core.carry_out(plan)
     return _with(erasure.receipt, finished(core, erasure))
 
 

@@ -304,18 +304,15 @@ class Facts:
 
     def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
         """Write the plan, and return the facts as an answer shows them."""
-        planned: list[tuple[Planned, Times, Changeset]] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, tuple[Planned, Times, Changeset]]:
             filter = self._filter()
             made = plans(writer, filter)
             times = times_of(writer, (answer.source_memory for answer in made.answers), filter)
             changeset = Changeset(what, facts=list(made.rows))
-            planned.append((made, times, changeset))
-            return changeset
+            return changeset, (made, times, changeset)
 
-        change = self._core.apply(plan)
-        [(made, times, changeset)] = planned
+        (made, times, changeset), change = self._core.carry_out(plan)
         kept = {row.id: row for row in changeset.facts}
         return [
             shown(_made(kept[answer.id], change) if isinstance(answer, FactRow) else answer, times)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pieria import telemetry
 from pieria.bank.core import Core
 from pieria.bank.embedding.threads import asked
-from pieria.bank.read.question import EMBEDDED, QUESTION_SECONDS, embeddable
+from pieria.bank.filters import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.errors import AdapterError, InputError, NewerVersionError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
 from pieria.models.reranker import STEP

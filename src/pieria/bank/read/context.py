@@ -11,8 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.filters import Names
-from pieria.bank.read.question import deadline_seconds, question_text
+from pieria.bank.filters import Names, deadline_seconds, question_text
 from pieria.bank.read.recall import MOST_TOKENS
 from pieria.errors import InputError
 from pieria.record import check
@@ -25,7 +24,7 @@ from pieria.store.protocol import Writer
 
 if TYPE_CHECKING:
     from pieria.bank.read.context_answer import Moment, Telling
-    from pieria.recall.context.answer import Context
+    from pieria.recall.answer import Context
 
 KEPT = "contexts"
 KEPT_DAYS = 30
@@ -111,20 +110,17 @@ def _kept_moment(core: Core, session: str) -> Moment | None:
 
 def _keep_moment(core: Core, session: str, now: Moment, anew: bool) -> bool:
     """Keep the moment, and return False if one is kept already."""
-    done: list[bool] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, bool]:
         held = writer.records(KEPT)
-        done.append(anew or session not in held)
-        if not done[0]:
-            return Changeset("context")
+        if not anew and session in held:
+            return Changeset("context"), False
         old = [key for key, value in held.items() if value["now"] < now.now - KEPT_DAYS * DAY and key != session]
         records = [*(Record(KEPT, key, None) for key in old), Record(KEPT, session, now.as_record())]
         # Do not name the session in the journal: it is private.
-        return Changeset("context", records=records, ids=(KEPT,))
+        return Changeset("context", records=records, ids=(KEPT,)), True
 
-    core.apply(plan)
-    return done[0]
+    return core.carry_out(plan)[0]
 
 
 def _files(files: object) -> tuple[str, ...]:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pieria.record.link import Link
 from pieria.record.memory import Memory
-from pieria.record.reply import Reply
+from pieria.record.reply import Listed, Reply
 from pieria.record.time import iso
 from pieria.store.protocol import WHERE, Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Reply, Sequence[Memory]):
+class Page(Listed[Memory]):
     """Memories in order. `cursor` continues after the last one, and is None at the end."""
 
     memories: tuple[Memory, ...]
     cursor: str | None = None
-
-    def __len__(self) -> int:
-        return len(self.memories)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.memories[index]
-
-    def __iter__(self) -> Iterator[Memory]:
-        return iter(self.memories)
 
 
 @dataclass(frozen=True, slots=True)

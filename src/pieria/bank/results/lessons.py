@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pieria.record.memory import Memory
-from pieria.record.reply import Reply, told
+from pieria.record.reply import Listed, Reply, told
 from pieria.record.time import iso
 
 
@@ -69,20 +69,11 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals(Reply, Sequence[Proposal]):
+class Proposals(Listed[Proposal]):
     """Proposals, highest confidence first. `left` counts those beyond the limit."""
 
     proposals: tuple[Proposal, ...]
     left: int = 0
-
-    def __len__(self) -> int:
-        return len(self.proposals)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.proposals[index]
-
-    def __iter__(self) -> Iterator[Proposal]:
-        return iter(self.proposals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +124,11 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules(Reply):
+class Rules(Listed[Rule]):
     """Rules, active ones first. `left` is the number beyond the limit."""
 
     rules: tuple[Rule, ...]
     left: int = 0
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter(self.rules)
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    def __getitem__(self, place: int) -> Rule:
-        return self.rules[place]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pieria.record.reply import Reply, told
+from pieria.record.reply import Listed, Reply, told
 from pieria.store.protocol import Finding
 from pieria.upkeep.clusters import DIGITS, Cluster, Merging, Pair
 from pieria.upkeep.faded import Faded
@@ -145,7 +145,7 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class Clusters(Listed[Cluster]):
     """Clusters, the largest first. `left` is the number of oldest memories that were not compared."""
 
     found: tuple[Cluster, ...]
@@ -153,12 +153,6 @@ class Clusters:
     least: float
     examined: int
     left: int
-
-    def __iter__(self) -> Iterator[Cluster]:
-        return iter(self.found)
-
-    def __len__(self) -> int:
-        return len(self.found)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -171,7 +165,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicates:
+class Duplicates(Listed[Pair]):
     """Pairs, the most similar first. `whole` is the number of all pairs."""
 
     found: tuple[Pair, ...]
@@ -179,12 +173,6 @@ class Duplicates:
     least: float
     examined: int
     left: int
-
-    def __iter__(self) -> Iterator[Pair]:
-        return iter(self.found)
-
-    def __len__(self) -> int:
-        return len(self.found)
 
     def as_dict(self) -> dict[str, Any]:
         return {

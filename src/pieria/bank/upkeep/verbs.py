@@ -350,16 +350,13 @@ class _Sleep:
     def _kept(self, summary: Summary, draft: Draft) -> bool:
         """Write a summary, and return False if a source has changed meanwhile."""
         bank = self._bank
-        kept: list[bool] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, bool]:
             place = f"{bank.name}/{sleeping.SUMMARY}"
             changeset = sleeping.changes(writer, summary, draft, self._settled, bank.core.now(), place)
-            kept.append(changeset is not None)
-            return changeset or Changeset("sleep")
+            return changeset or Changeset("sleep"), changeset is not None
 
-        bank.core.apply(plan)
-        return kept[0]
+        return bank.core.carry_out(plan)[0]
 
     def _rewritten(self, made: Shortened) -> bool:
         """Write a shortened summary, and return False if it has changed meanwhile."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 
-from pieria.recall.context.answer import Item
+from pieria.recall.answer import Item
 from pieria.recall.context.candidates import Found
 from pieria.recall.context.lines import (
     PINNED,
