@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pieria.notifier import NoopNotifier as NoopNotifier
     from pieria.notifier import Notifier as Notifier
     from pieria.notifier import safe_notify as safe_notify
+    from pieria.recall.answer import Context as Context
     from pieria.recall.answer import Hit as Hit
     from pieria.recall.answer import Recall as Recall
-    from pieria.recall.context.answer import Context as Context
-    from pieria.record.change import Change as Change
+    from pieria.record.changeset import Change as Change
     from pieria.record.draft import NewMemory as NewMemory
     from pieria.record.fact import Fact as Fact
     from pieria.record.link import Link as Link
@@ -94,9 +94,9 @@ __all__ = [
 
 _HOMES = {
     "Bank": "pieria.bank",
-    "Change": "pieria.record.change",
+    "Change": "pieria.record.changeset",
     "Config": "pieria.config",
-    "Context": "pieria.recall.context.answer",
+    "Context": "pieria.recall.answer",
     "DefaultValueFunction": "pieria.record.value",
     "Embedding": "pieria.models.embedding",
     "EmbeddingResponse": "pieria.models.embedding",

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed
     from pieria.bank.capture.hooks import Checkpoint, HookSettings
     from pieria.bank.capture.sources import Mark, Taken
-    from pieria.bank.facts.extracted import Extracted
+    from pieria.bank.facts.extraction import Extracted
     from pieria.bank.facts.text_analysis import Analysis, Enriched
     from pieria.bank.filters import Filters, ListFilters
     from pieria.bank.graph.verbs import NodePage
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pieria.bank.jobs.run import WorkerTimes
     from pieria.bank.places import PlaceSummary
     from pieria.bank.read.similar import Likeness
-    from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
     from pieria.bank.results.general import (
         Around,
         Diagnosis,
         Forgotten,
         IngestReceipt,
+        Lifted,
         Neighborhood,
+        Quarantine,
         ScratchpadEntry,
         Sessions,
         Stats,
+        Trace,
     )
-    from pieria.bank.results.lessons import Decided, Learnt, Proposals
-    from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
-    from pieria.bank.results.rules import DecidedRules, Rule, Rules
+    from pieria.bank.results.lessons import Decided, DecidedRules, Learnt, Proposals, Rule, Rules
     from pieria.bank.results.transfer import (
         CopyReport,
         ExportReport,
@@ -35,14 +35,27 @@ if TYPE_CHECKING:
         RemovalReport,
         RestoreReport,
         SealReport,
+        Synced,
+        VaultPromoted,
+        VaultStatus,
     )
-    from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
-    from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+    from pieria.bank.results.upkeep import (
+        Clusters,
+        Collected,
+        Compacted,
+        Duplicates,
+        Merged,
+        Promoted,
+        Related,
+        Slept,
+        Storage,
+        Validated,
+    )
     from pieria.bank.sessions.drafts import SessionDraft, SessionStatus, SessionStatuses
     from pieria.bank.upkeep.review import Reinforced
     from pieria.bank.write.update import Changes, Revised
     from pieria.facts.predicates import Predicate
-    from pieria.facts.summary import Conflict, Entity, FactStats
+    from pieria.facts.query import Conflict, Entity, FactStats
     from pieria.graph.changeset import Changeset
     from pieria.graph.edge import Edge
     from pieria.graph.graph import Graph
@@ -53,9 +66,9 @@ if TYPE_CHECKING:
     from pieria.learning.recalled import RecallResult
     from pieria.learning.steps import EpisodeTrace, Step
     from pieria.models.minds.llm.request import Override, OwnPrompt
-    from pieria.record.end import End
     from pieria.record.event import AgentEvent
     from pieria.record.job import Job
+    from pieria.record.memory import End
     from pieria.sessions.log import UnfinishedSession
     from pieria.sessions.opened import SessionSummary
     from pieria.upkeep.review import Curve, Retained
@@ -154,26 +167,26 @@ _HOMES = {
     "Changes": "pieria.bank.write.update",
     "Changeset": "pieria.graph.changeset",
     "Checkpoint": "pieria.bank.capture.hooks",
-    "Clusters": "pieria.bank.results.clusters",
+    "Clusters": "pieria.bank.results.upkeep",
     "Collected": "pieria.bank.results.upkeep",
     "Compacted": "pieria.bank.results.upkeep",
-    "Conflict": "pieria.facts.summary",
+    "Conflict": "pieria.facts.query",
     "CopyReport": "pieria.bank.results.transfer",
     "Curve": "pieria.upkeep.review",
     "Decided": "pieria.bank.results.lessons",
-    "DecidedRules": "pieria.bank.results.rules",
+    "DecidedRules": "pieria.bank.results.lessons",
     "Diagnosis": "pieria.bank.results.general",
     "DistilledSessions": "pieria.bank.capture.distill",
-    "Duplicates": "pieria.bank.results.clusters",
+    "Duplicates": "pieria.bank.results.upkeep",
     "Edge": "pieria.graph.edge",
-    "End": "pieria.record.end",
+    "End": "pieria.record.memory",
     "Enriched": "pieria.bank.facts.text_analysis",
-    "Entity": "pieria.facts.summary",
     "EpisodeTrace": "pieria.learning.steps",
+    "Entity": "pieria.facts.query",
     "Experience": "pieria.learning.experience",
     "ExportReport": "pieria.bank.results.transfer",
-    "Extracted": "pieria.bank.facts.extracted",
-    "FactStats": "pieria.facts.summary",
+    "Extracted": "pieria.bank.facts.extraction",
+    "FactStats": "pieria.facts.query",
     "Filters": "pieria.bank.filters",
     "Forgotten": "pieria.bank.results.general",
     "Graph": "pieria.graph.graph",
@@ -183,12 +196,12 @@ _HOMES = {
     "Job": "pieria.record.job",
     "JobList": "pieria.bank.jobs.queue",
     "Learnt": "pieria.bank.results.lessons",
-    "Lifted": "pieria.bank.results.quarantine",
+    "Lifted": "pieria.bank.results.general",
     "Likeness": "pieria.bank.read.similar",
     "ListFilters": "pieria.bank.filters",
     "Mark": "pieria.bank.capture.sources",
-    "Merged": "pieria.bank.results.clusters",
     "Named": "pieria.language.grammar",
+    "Merged": "pieria.bank.results.upkeep",
     "Neighborhood": "pieria.bank.results.general",
     "Node": "pieria.graph.nodes",
     "NodeMetadata": "pieria.graph.metadata",
@@ -200,16 +213,16 @@ _HOMES = {
     "Predicate": "pieria.facts.predicates",
     "Promoted": "pieria.bank.results.upkeep",
     "Proposals": "pieria.bank.results.lessons",
-    "Quarantine": "pieria.bank.results.quarantine",
+    "Quarantine": "pieria.bank.results.general",
     "RecallResult": "pieria.learning.recalled",
     "Reinforced": "pieria.bank.upkeep.review",
-    "Related": "pieria.bank.results.clusters",
+    "Related": "pieria.bank.results.upkeep",
     "RemovalReport": "pieria.bank.results.transfer",
     "RestoreReport": "pieria.bank.results.transfer",
     "Retained": "pieria.upkeep.review",
     "Revised": "pieria.bank.write.update",
-    "Rule": "pieria.bank.results.rules",
-    "Rules": "pieria.bank.results.rules",
+    "Rule": "pieria.bank.results.lessons",
+    "Rules": "pieria.bank.results.lessons",
     "ScratchpadEntry": "pieria.bank.results.general",
     "SealReport": "pieria.bank.results.transfer",
     "SessionDraft": "pieria.bank.sessions.drafts",
@@ -222,14 +235,14 @@ _HOMES = {
     "Step": "pieria.learning.steps",
     "Storage": "pieria.bank.results.upkeep",
     "Summary": "pieria.workspace.graph_care",
-    "Synced": "pieria.bank.results.vault",
+    "Synced": "pieria.bank.results.transfer",
     "Tag": "pieria.graph.nodes",
     "Taken": "pieria.bank.capture.sources",
-    "Trace": "pieria.bank.results.quarantine",
+    "Trace": "pieria.bank.results.general",
     "UnfinishedSession": "pieria.sessions.log",
     "Validated": "pieria.bank.results.upkeep",
-    "VaultPromoted": "pieria.bank.results.vault",
-    "VaultStatus": "pieria.bank.results.vault",
+    "VaultPromoted": "pieria.bank.results.transfer",
+    "VaultStatus": "pieria.bank.results.transfer",
     "WorkerTimes": "pieria.bank.jobs.run",
 }
 

@@ -13,7 +13,7 @@ from pieria.bank import Bank
 from pieria.bank.facts import older_facts
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.changeset import Changeset
-from pieria.record.factnames import row_of
+from pieria.record.fact import row_of
 from pieria.runtime import background
 
 ASKED = "where does Caroline live?"

@@ -20,7 +20,7 @@ from pieria import Bank
 from pieria.errors import BudgetError, InputError
 from pieria.models import EmbeddingResponse
 from pieria.models.meter import Meter, Unmetered
-from pieria.record.ledger import Spent
+from pieria.record.job import Spent
 
 USED = {"input_tokens": 90, "output_tokens": 10}
 MODEL = "test:model"

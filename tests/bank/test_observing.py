@@ -17,7 +17,7 @@ from tests.models.llm_server import llm_server
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.capture.observe import distil_as_job
+from pieria.bank.capture.distill import as_job
 from pieria.bank.jobs.worker import catch_up
 from pieria.errors import InputError
 from pieria.learning.distilling.pieces import turn_id
@@ -218,7 +218,7 @@ def test_the_same_events_come_to_the_same_ids_in_another_bank(workspace: pieria.
 
 def test_two_at_once_write_it_once(bank: Bank, s: Session) -> None:
     bank.observe([*repair(s), s.end()])
-    plans = [distil_as_job(bank.core, "claude-code", "s1") for _ in range(2)]
+    plans = [as_job(bank.core, "claude-code", "s1") for _ in range(2)]
     changes = [bank.core.apply(plan) for plan in plans]
     assert [change is not None for change in changes] == [True, False]
     assert len(told(bank)) == 1

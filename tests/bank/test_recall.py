@@ -16,7 +16,7 @@ from pieria.bank import Bank
 from pieria.errors import InputError, NewerVersionError
 from pieria.language.analyser import ANALYSER_VERSION
 from pieria.recall.answer import Recall
-from pieria.recall.query_terms import CONSIDERED, TERMS_LIMIT
+from pieria.recall.query import CONSIDERED, TERMS_LIMIT
 from pieria.recall.walk import LISTED
 from pieria.record.cursor import parts_of, written
 from pieria.store.rows import terms_of

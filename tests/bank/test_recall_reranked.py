@@ -293,7 +293,7 @@ def test_what_the_reranker_fails_at_changes_nothing(
 def test_a_reranker_that_never_answers_changes_nothing(
     bank: Bank, opened: Callable[..., Bank], serving: RerankServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pieria.bank.read.rerank.SHARE", 0.005)
+    monkeypatch.setattr("pieria.bank.read.answer.SHARE", 0.005)
     plain = opened(reranker="none").recall("heron", k=50)
     serving.script = [never]
     check_order_stays(bank.recall("heron", k=50, deadline_ms=20_000), plain, "did not answer within")

@@ -15,7 +15,7 @@ import pieria
 from pieria.bank import Bank
 from pieria.errors import ClosedError, InputError, NewerVersionError, PieriaError, TransferError
 from pieria.record.link import Place
-from pieria.transfer.problem import Problem
+from pieria.transfer.lines import Problem
 
 SECRET = "AKIA" + "QWERTYUIOPASDFGH"
 Opens = Callable[..., Bank]

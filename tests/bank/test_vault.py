@@ -13,7 +13,7 @@ from tests.bank.kept import Kept
 
 import pieria
 from pieria import Bank
-from pieria.bank.results.vault import Synced
+from pieria.bank.results.transfer import Synced
 from pieria.errors import BusyError, ConflictError, InputError, NotFoundError, StorageError, UnavailableError
 from pieria.store.protocol import Store
 

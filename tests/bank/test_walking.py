@@ -8,7 +8,7 @@ from tests.bank.kept import Kept
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.read.neighbors import Way, walked
+from pieria.bank.read.links import Way, walked
 from pieria.bank.results.general import Neighborhood
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import End

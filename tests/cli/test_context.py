@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import ENTRY, Answer, Ask
 from tests.trust import trusted_project
 
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 
 RULE = "Always answer in metric units."
 CHOICE = "We chose JWT for all new APIs."

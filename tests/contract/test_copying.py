@@ -13,8 +13,7 @@ from tests.contract.test_vectors import drawn, enter, near, passage, put, turn, 
 from pieria.errors import ConflictError
 from pieria.record.changeset import Record
 from pieria.record.fact import FactRow
-from pieria.record.job import NewJob
-from pieria.record.ledger import Spent
+from pieria.record.job import NewJob, Spent
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.usage import Use

@@ -12,9 +12,9 @@ from tests.contract.conftest import Opens
 from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, tie, triple
 
 from pieria.record.check import NAME_LIMIT
-from pieria.record.end import End
 from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.memory import End
 from pieria.record.time import iso, micros, moment
 from pieria.store.facts import FactSpan
 from pieria.store.protocol import Store

@@ -8,8 +8,7 @@ from tests.contract.making import HOUR, NOW, HandClock, apply, everything, memor
 
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.changeset import Changeset
-from pieria.record.job import Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress, new_job
-from pieria.record.ledger import Spent
+from pieria.record.job import Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress, Spent, new_job
 from pieria.record.time import moment
 from pieria.store.protocol import Store
 

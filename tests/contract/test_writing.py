@@ -24,8 +24,7 @@ from tests.contract.making import (
 
 from pieria.errors import ClosedError, ConflictError, StorageError
 from pieria.language.analyser import terms
-from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Cut, Record
+from pieria.record.changeset import FOREVER, Applied, Change, Changeset, Cut, Record
 from pieria.record.filter import Viewer
 from pieria.record.link import End
 from pieria.record.time import micros, moment

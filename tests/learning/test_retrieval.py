@@ -15,8 +15,7 @@ from pieria.graph import Edge, Episodic, GraphBackend, InMemoryBackend, Intent, 
 from pieria.learning.hop_refinement import Refined, Skipped, State, init, maybe_refine
 from pieria.learning.recalled import TaggedCandidate, TouchedNode
 from pieria.learning.retrieval import SURE
-from pieria.record.certainty import alone
-from pieria.record.value import IN_USE, DefaultValueFunction
+from pieria.record.value import IN_USE, DefaultValueFunction, alone
 
 MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "auto"}}
 MEMBERSHIP, PROVENANCE, HIERARCHICAL = Edge.MEMBERSHIP, Edge.PROVENANCE, Edge.HIERARCHICAL

@@ -18,8 +18,8 @@ import pieria
 from pieria import Bank
 from pieria.recall.context.block import Frame, block
 from pieria.recall.context.candidates import Found, Rule, Thread
+from pieria.record.clip import estimated_tokens
 from pieria.record.memory import Judgement, Labels, Memory, Origin, Times
-from pieria.record.tokens import estimated_tokens
 from pieria.record.trust import WAYS
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)

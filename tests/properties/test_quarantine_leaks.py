@@ -20,8 +20,7 @@ from pieria import Workspace
 from pieria.bank import Bank
 from pieria.bank.results.general import Page
 from pieria.errors import ConflictError, PieriaError, QuarantinedError
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
+from pieria.recall.answer import Context, Recall
 from pieria.recall.scores import POLICIES
 from pieria.toolsets import Banks, Host, Paths, called, registry
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import pieria
-from pieria.bank.results.vault import Synced
+from pieria.bank.results.transfer import Synced
 from pieria.errors import ConflictError, NotFoundError
 
 NUMBERS = st.integers(0, 5)

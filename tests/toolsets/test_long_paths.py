@@ -9,7 +9,7 @@ import pytest
 import pieria
 from pieria.errors import InputError
 from pieria.mining import mine
-from pieria.record.pathnames import LONGEST, LONGEST_PART
+from pieria.record.address import LONGEST, LONGEST_PART
 from pieria.toolsets.host import over_the_network
 
 LONG = ["x" * 70_000, "/".join(["a" * 100] * 700), "é" * LONGEST_PART, f"{'b' * 200}/" * (LONGEST // 200)]

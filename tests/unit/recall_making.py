@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pieria.recall import features
-from pieria.recall import order as arranging
+from pieria.recall import features, scores
 from pieria.recall.answer import Overturned
 from pieria.recall.bm25 import Corpus
-from pieria.recall.evidence import Asked, Key, Span, Stated
 from pieria.recall.features import Columns
-from pieria.recall.order import Arranged
 from pieria.recall.pool import Pool
-from pieria.recall.scores import FEATURES, Policy, relevance, whole
+from pieria.recall.query import Asked, Key, Span, Stated
+from pieria.recall.scores import FEATURES, Arranged, Policy, relevance, whole
 from pieria.record.decay import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
@@ -157,15 +155,15 @@ def of_use(asked: Asked, told: Sequence[Evidence], fading: Fading) -> Columns:
 
 
 def arranged(asked: Asked, told: Sequence[Evidence], worth: Sequence[float]) -> Arranged:
-    return arranging.arranged(asked, pool_of(told, asked), np.array(worth, dtype=float))
+    return scores.arranged(asked, pool_of(told, asked), np.array(worth, dtype=float))
 
 
 def by_worth(told: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
-    return arranging.by_worth(pool_of(told), np.array(worth, dtype=float))
+    return scores.by_worth(pool_of(told), np.array(worth, dtype=float))
 
 
 def spread(told: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
-    found: list[float] = arranging.spread(pool_of(told), np.array(worth, dtype=float)).tolist()
+    found: list[float] = scores.spread(pool_of(told), np.array(worth, dtype=float)).tolist()
     return found
 
 

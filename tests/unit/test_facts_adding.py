@@ -4,13 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pieria.facts.addition import Held, Slot, cut, stated_span
-from pieria.facts.intervals import BEGINNING, Span, span_of
+from pieria.facts.addition import Held, Slot, Statement, cut, stated_span
 from pieria.facts.predicates import Declaration
-from pieria.facts.statement import Statement
+from pieria.facts.validity import BEGINNING, Span, span_of
 from pieria.record.changeset import FOREVER
-from pieria.record.fact import Fact
-from pieria.record.factnames import fact_of, row_of
+from pieria.record.fact import Fact, fact_of, row_of
 from pieria.record.time import moment
 
 NOW = 100

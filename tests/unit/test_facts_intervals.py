@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.facts.intervals import BEGINNING, EVER, Span, joined, spanned
+from pieria.facts.validity import BEGINNING, EVER, Span, joined, spanned
 from pieria.record.changeset import FOREVER
 
 MOMENTS = range(-1, 12)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.errors import InputError
-from pieria.record.fact import Fact
-from pieria.record.factnames import checked_name, checked_predicate, fact_of, folded, folded_predicate, row_of
+from pieria.record.fact import Fact, checked_name, checked_predicate, fact_of, folded, folded_predicate, row_of
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30)
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from pieria.facts.sentences import object_in, sentence_of
-from pieria.record.fact import Fact, FactRow
-from pieria.record.factnames import row_of
+from pieria.bank.facts.statements import object_in, sentence_of
+from pieria.record.fact import Fact, FactRow, row_of
 from pieria.record.time import instant, micros, moment
 
 

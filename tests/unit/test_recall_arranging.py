@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.recall_making import ASKED, Evidence, arranged, by_worth, made, one, scored, spread
 
-from pieria.recall.order import KEPT, KEPT_FROM, MOST_SPREAD, Arranged
-from pieria.recall.scores import POLICIES, WEIGHTS
+from pieria.recall.scores import KEPT, KEPT_FROM, MOST_SPREAD, POLICIES, WEIGHTS, Arranged
 
 OVERVIEW = replace(ASKED, is_overview=True)
 DOING = replace(ASKED, heeds_rules=True)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.recall_making import ASKED, Evidence, Held, features_of, made, pool_of
 
 from pieria.language.expected import expected
-from pieria.recall.certainty import confidence
-from pieria.recall.evidence import Asked
-from pieria.recall.scores import WEIGHTS, Why
-from pieria.record.certainty import alone
+from pieria.recall.query import Asked
+from pieria.recall.scores import WEIGHTS, Why, confidence
+from pieria.record.value import alone
 
 
 def unread(numbers: Sequence[int]) -> list[str | None]:

@@ -23,8 +23,8 @@ from tests.unit.recall_making import (
     one,
 )  # fmt: skip
 
-from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.features import LOOKED_BACK
+from pieria.recall.query import Asked, Span, Stated
 from pieria.recall.scores import FEATURES, OF_USE, WEIGHTS
 from pieria.record.decay import Fading
 from pieria.record.time import moment

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from pieria.store.sql.sums import sum_of
+from pieria.store.sql.rows import sum_of
 from pieria.store.sqlite.sums import SUMMED, row_sum
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 
 PLAIN = "We chose JWT for all new APIs, and rotate its keys each night. "
 

@@ -16,8 +16,8 @@ from pieria.record.link import LinkRow
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
 from pieria.record.trust import WAYS
 from pieria.record.usage import Use
-from pieria.transfer.fields import FIELDS, line_of, values_of
-from pieria.transfer.problem import Problem
+from pieria.transfer.lines import FIELDS, Problem, values_of
+from pieria.transfer.lines import written_line as line_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "export-format.md").read_text()
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pieria.record.changeset import Content, State
 from pieria.record.draft import NewMemory, checked
 from pieria.store.rows import first_write, names_of, written_list
-from pieria.transfer.fields import written_json
-from pieria.transfer.merge import Side, merged, replaced
+from pieria.transfer.join import Side, merged, replaced
+from pieria.transfer.lines import written_json
 
 
 def side(text: str = "words", *, known: int = 0, since: int = 0, tags: tuple[str, ...] = (), **standing: Any) -> Side:

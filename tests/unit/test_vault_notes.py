@@ -12,7 +12,6 @@ from pieria.record.memory import Labels, Memory, Origin, Times
 from pieria.record.usage import UNUSED
 from pieria.vault import front, markdown
 from pieria.vault import note_import as taking
-from pieria.vault import note_links as leading
 from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Tie, heading, page_of, said_in
@@ -220,7 +219,7 @@ def test_any_text_has_tags_and_links_that_can_be_kept(text: str) -> None:
 
 
 def test_links_lead_to_the_nearest_note_of_that_name() -> None:
-    names = leading.Names(
+    names = markdown.Names(
         {"a/Maya.md": "1", "b/Maya.md": "2", "Rates.md": "3", "b/c/Deep.md": "4", "Caf\u00e9.md": "5"}
     )
     found = {

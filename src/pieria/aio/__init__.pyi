@@ -25,7 +25,7 @@ from pieria.aio.mirror import Opening as Opening
 from pieria.bank.capture.distill import DistilledSessions, Observed
 from pieria.bank.capture.hooks import Checkpoint, HookSettings
 from pieria.bank.capture.sources import Mark, Taken
-from pieria.bank.facts.extracted import Extracted
+from pieria.bank.facts.extraction import Extracted
 from pieria.bank.facts.text_analysis import Analysis, Enriched
 from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.graph.verbs import NodePage
@@ -34,22 +34,22 @@ from pieria.bank.jobs.queue import JobList
 from pieria.bank.jobs.run import WorkerTimes
 from pieria.bank.places import PlaceSummary
 from pieria.bank.read.similar import Likeness
-from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.results.general import (
     Around,
     Diagnosis,
     Forgotten,
     IngestReceipt,
+    Lifted,
     Neighborhood,
     Page,
+    Quarantine,
     Receipt,
     ScratchpadEntry,
     Sessions,
     Stats,
+    Trace,
 )
-from pieria.bank.results.lessons import Decided, Learnt, Proposals
-from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
-from pieria.bank.results.rules import DecidedRules, Rule, Rules
+from pieria.bank.results.lessons import Decided, DecidedRules, Learnt, Proposals, Rule, Rules
 from pieria.bank.results.transfer import (
     CopyReport,
     ExportReport,
@@ -57,16 +57,29 @@ from pieria.bank.results.transfer import (
     RemovalReport,
     RestoreReport,
     SealReport,
+    Synced,
+    VaultPromoted,
+    VaultStatus,
 )
-from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
-from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+from pieria.bank.results.upkeep import (
+    Clusters,
+    Collected,
+    Compacted,
+    Duplicates,
+    Merged,
+    Promoted,
+    Related,
+    Slept,
+    Storage,
+    Validated,
+)
 from pieria.bank.sessions.drafts import SessionDraft, SessionStatus, SessionStatuses
 from pieria.bank.upkeep.review import Reinforced
 from pieria.bank.write.update import Changes, Revised
 from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
-from pieria.facts.summary import Conflict, Entity, FactStats
+from pieria.facts.query import Conflict, Entity, FactStats
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
@@ -77,16 +90,14 @@ from pieria.learning.experience import Experience
 from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import EpisodeTrace, Step
 from pieria.models.minds.llm.request import Override, OwnPrompt
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
-from pieria.record.change import Change
+from pieria.recall.answer import Context, Recall
+from pieria.record.changeset import Change
 from pieria.record.draft import Instant, NewMemory
-from pieria.record.end import End
 from pieria.record.event import AgentEvent
 from pieria.record.fact import Fact
 from pieria.record.job import Job
 from pieria.record.link import Link
-from pieria.record.memory import Memory
+from pieria.record.memory import End, Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
 from pieria.sessions.log import UnfinishedSession

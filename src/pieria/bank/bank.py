@@ -8,10 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from pieria.bank.capture.observe import distil, observe
-from pieria.bank.delete.forget import forget
 from pieria.bank.delete.quarantine import lift, quarantine
-from pieria.bank.delete.remove import purge, remove, restore
+from pieria.bank.delete.remove import forget, purge, remove, restore
 from pieria.bank.delete.undo import undo
 from pieria.bank.facts.extraction import extract
 from pieria.bank.health import use_embedder
@@ -19,7 +17,7 @@ from pieria.bank.jobs.handlers import HANDLERS
 from pieria.bank.jobs.queue import Jobs
 from pieria.bank.read.links import link, touch, unlink
 from pieria.bank.reads import BankReads
-from pieria.bank.vault.location import NOWHERE
+from pieria.bank.vault.marks import NOWHERE
 from pieria.bank.write.remember import remember, remember_many
 from pieria.bank.write.update import invalidate, pin, revise, update, widen
 from pieria.record.draft import NewMemory
@@ -31,23 +29,22 @@ if TYPE_CHECKING:
     from pieria.bank.capture.hooks import Hooks
     from pieria.bank.capture.sources import Sources
     from pieria.bank.core import Core
-    from pieria.bank.facts.extracted import Extracted
+    from pieria.bank.facts.extraction import Extracted
     from pieria.bank.facts.text_analysis import BankText
     from pieria.bank.facts.verbs import Facts
     from pieria.bank.graph.verbs import BankGraph
     from pieria.bank.jobs.handlers import Handlers
     from pieria.bank.places import Places
-    from pieria.bank.results.general import Forgotten, Receipt
-    from pieria.bank.results.quarantine import Lifted, Quarantine
-    from pieria.bank.results.transfer import ExportReport, ImportReport
+    from pieria.bank.results.general import Forgotten, Lifted, Quarantine, Receipt
+    from pieria.bank.results.transfer import ImportReport
     from pieria.bank.rules import BankRules
     from pieria.bank.scratchpad import Scratchpad
     from pieria.bank.sessions.verbs import BankSessions
     from pieria.bank.upkeep.verbs import Upkeep
-    from pieria.bank.vault.location import VaultAt
+    from pieria.bank.vault.marks import VaultAt
     from pieria.bank.vault.verbs import Vault
     from pieria.bank.write.update import Changes, Revised
-    from pieria.record.change import Change
+    from pieria.record.changeset import Change
     from pieria.record.draft import Instant
     from pieria.record.event import AgentEvent
     from pieria.record.link import End, Link
@@ -220,11 +217,15 @@ class Bank(BankReads):
         Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
         its end or when its context is compacted. It also runs after many events, or after ten idle minutes.
         """
-        return observe(self.core, events)
+        from pieria.bank.capture.distill import observed
+
+        return observed(self.core, events)
 
     def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
         """Distill the raw events of all sessions or of one, unfinished tasks included."""
-        return distil(self.core, session, progress=progress)
+        from pieria.bank.capture.distill import distilled_sessions
+
+        return distilled_sessions(self.core, session, progress)
 
     def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
         """Record as facts what a memory names (`id mentions name`) and what it states.
@@ -408,10 +409,9 @@ class Bank(BankReads):
         `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
         `AccessError` if an agent would hide a person's rule.
         """
-        return quarantine(
-            self.core, source=source, session=session, author=author, channel=channel, via=via, since=since,
-            until=until, ids=ids, reason=reason, dry_run=dry_run,
-        )  # fmt: skip
+        asked = {"source": source, "session": session, "author": author, "channel": channel}
+        asked_then: dict[str, str | Instant | None] = {**asked, "via": via, "since": since, "until": until}
+        return quarantine(self.core, asked_then, ids=ids, reason=reason, dry_run=dry_run)
 
     def lift(self, number: int) -> Lifted:
         """End a quarantine: all that it holds is readable again. `number` is that of its change.
@@ -423,16 +423,6 @@ class Bank(BankReads):
     def undo(self, seq: int) -> Change:
         """Undo a change of this bank. Evidence stays: memories that it added are removed, not erased."""
         return undo(self.core, seq)
-
-    def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
-        """Write the whole bank with its history to a file of JSON lines: `docs/export-format.md`.
-
-        An older export of that name is replaced when the new one is complete; other files are never replaced. A folder
-        gets a file named after the bank and the time. `progress` counts versions and changes.
-        """
-        from pieria.bank.transfer.files import exported
-
-        return exported(self.core, path, progress)
 
     def import_(
         self,
@@ -463,16 +453,6 @@ class Bank(BankReads):
         if system is not None:
             return imported_store(self.core, given_path(path), system, **given, progress=progress)
         return imported(self.core, path, **given, trusted=trusted, progress=progress)
-
-    def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
-        """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
-
-        An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
-        and the time. `progress` counts pages.
-        """
-        from pieria.bank.transfer.files import backed_up
-
-        return backed_up(self.core, path, progress)
 
     def use_embedder(self) -> str:
         """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.

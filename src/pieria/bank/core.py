@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.embedding.queue import Embedding
@@ -17,24 +18,22 @@ from pieria.bank.filters import asked_filter
 from pieria.bank.jobs.budget import BankMeter
 from pieria.bank.read.usage import Uses
 from pieria.bank.write.derived import hold_to_sources
-from pieria.bank.write.overruled import hold_to_corrections
 from pieria.bank.write.privacy import Screen, Screened
-from pieria.bank.write.reversals import hold_to_reversals
+from pieria.bank.write.reversals import hold_to_corrections, hold_to_reversals
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.language.analyser import ANALYSER_VERSION
 from pieria.learning.models import Thinker
 from pieria.notifier import Event
 from pieria.record import check
-from pieria.record.change import Change
-from pieria.record.changeset import Changeset, State, Stored
+from pieria.record.changeset import Change, Changeset, State, Stored
 from pieria.record.decay import Fading
 from pieria.record.draft import Instant, Problems
 from pieria.record.draft import moment as read_moment
 from pieria.record.filter import Filter, Viewer
-from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
+from pieria.record.usage import Habits
 from pieria.store.protocol import Finding, Reader, Store, Writer
 from pieria.store.rows import terms_of
 
@@ -52,90 +51,64 @@ ACCEPT_ABOVE = 0.75
 UNLESS = "unless_changed_since"
 EVERYTHING = Viewer(everything=True)
 Plan = Callable[[Writer], Changeset]
+T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class Core:
-    def __init__(
-        self,
-        name: str,
-        store: Store,
-        *,
-        embedding: Embedding,
-        uses: Uses,
-        meter: BankMeter,
-        thinker: Thinker | None = None,
-        reranker: Reranker | None = None,
-        namer: Namer | None = None,
-        data: Path,
-        clock: Clock,
-        who: str = "python",
-        viewer: Viewer | None = None,
-        author: str | None = None,
-        author_type: str | None = None,
-        via: str = AGENT,
-        secrets: str = "flag",
-        text_budget: int = 5_000,
-        zone: tzinfo | None = None,
-        count_uses: bool = True,
-        fades: Sequence[str] = FADES,
-        fading: Fading | None = None,
-        habits: Habits | None = None,
-        session_lease: float = 60.0,
-        accept_above: float = ACCEPT_ABOVE,
-        remarks: Sequence[Finding] = (),
-        user_core: Callable[[bool], Core | None] = lambda create: None,
-        knows_user: bool = True,
-        foreign: bool = False,
-        origins: Mapping[str, tuple[Any, str]] | None = None,
-        notify: Callable[[str, Event], object] | None = None,
-        judging: Judging | None = None,
-        config: Config | None = None,
-        on_close: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.name = name
-        self.data = data
-        self.store = store
-        self.embedding = embedding
-        self.uses = uses
-        self.thinker = thinker or Thinker()
+    """What the verbs of one bank stand on."""
+
+    name: str
+    store: Store
+    _: KW_ONLY
+    embedding: Embedding
+    uses: Uses
+    meter: BankMeter
+    data: Path
+    clock: Clock
+    # Models
+    thinker: Thinker = field(default_factory=Thinker)
+    reranker: Reranker | None = None
+    namer: Namer | None = None
+    judging: Judging | None = None
+    # Who reads and writes
+    who: str = "python"
+    viewer: Viewer = field(default_factory=Viewer)
+    author: str | None = None
+    author_type: str | None = None
+    via: str = AGENT
+    """How texts come in through this bank: its writes get at most the trust of this way."""
+    is_foreign: bool = False
+    """Whether another user may have made the bank: it is read as hearsay and never written."""
+    # Settings
+    secrets: str = "flag"
+    text_budget: int = 5_000
+    given_zone: tzinfo | None = None
+    count_uses: bool = True
+    fades: tuple[str, ...] = FADES
+    fading: Fading = field(default_factory=Fading)
+    habits: Habits = field(default_factory=Habits)
+    session_lease: float = 60.0
+    accept_above: float = ACCEPT_ABOVE
+    config: Config | None = None
+    remarks: Sequence[Finding] = ()
+    origins: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    # The workspace
+    user_core: Callable[[bool], Core | None] = lambda create: None
+    knows_user: bool = True
+    notify: Callable[[str, Event], object] | None = None
+    on_close: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
         self.llm = self.thinker.llm
-        self.reranker = reranker
-        self.namer = namer
-        self.clock = clock
-        self.who = who
-        self.viewer = viewer or Viewer()
-        self.author = author
-        self.author_type = author_type
-        self.via = via
-        """How texts come in through this bank: its writes get at most the trust of this way."""
-        self.secrets = secrets
-        self.screening = Screen(secrets)
-        self.text_budget = text_budget
-        self.given_zone = zone
-        self.count_uses = count_uses
-        self.meter = meter
-        self.fades = tuple(fades)
-        self.fading = fading or Fading()
-        self.habits = habits or Habits()
-        self.session_lease = session_lease
-        self.accept_above = accept_above
-        self.remarks = tuple(remarks)
-        self.user_core = user_core
-        self.knows_user = knows_user
-        self.is_foreign: bool = foreign
-        """Whether another user may have made the bank: it is read as hearsay and never written."""
-        self.origins = origins or {}
-        self.notify = notify
-        self.judging = judging
-        self.config = config
-        self.on_close = on_close
+        self.screening = Screen(self.secrets)
         self.bank: object = None
         """The bank over this core. A dropped bank is closed, so whoever still uses its core has to keep it."""
         self.closed = False
-        if foreign:
+        if self.is_foreign:
             return
         # Embed texts that an earlier process left pending.
-        embedding.wake()
+        self.embedding.wake()
         self.bring_index_up_to_date()
 
     def close(self) -> None:
@@ -168,6 +141,14 @@ class Core:
             self.user_core(True)
         return filter
 
+    def everything(self) -> Filter:
+        """Return the filter for opening any memory by id: of any status or session, in quarantine or not."""
+        return self.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+
+    def opening(self, ids: Iterable[str], *, quarantined: bool = False, known_at: int | None = None) -> Filter:
+        """Return the filter for opening these ids as this viewer may see them, of any status."""
+        return self.filter().having(ids=tuple(ids), quarantined=quarantined, known_at=known_at).anything()
+
     @contextmanager
     def reading(self, seconds: float | None = None) -> Iterator[Reader]:
         self.check_open()
@@ -192,6 +173,12 @@ class Core:
         """
         with self.writing() as writer:
             return self.applied(writer, plan)
+
+    def carry_out(self, plan: Callable[[Writer], tuple[Changeset, T]]) -> tuple[T, Change | None]:
+        """Apply a plan that also returns a value, and return the value with the change."""
+        with self.writing() as writer:
+            changeset, value = plan(writer)
+            return value, self.applied(writer, lambda _: changeset)
 
     def applied(self, writer: Writer, plan: Plan) -> Change | None:
         changeset = plan(writer)
@@ -260,7 +247,7 @@ class Core:
 
     def all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
         """Return the states of several ids, in their order, or raise."""
-        found = reader.states(ids, self.filter().having(ids=tuple(ids)).anything())
+        found = reader.states(ids, self.opening(ids))
         return [_in_force(reader, id, found.get(id)) for id in ids]
 
     def newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
@@ -277,7 +264,7 @@ class Core:
 
     def known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
         """Return the state of an id, of any status, now or at `known_at`."""
-        return reader.states([id], self.filter().having(ids=(id,), known_at=known_at).anything()).get(id)
+        return reader.states([id], self.opening([id], known_at=known_at)).get(id)
 
     def check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
         """Raise `ConflictError` if the memory has changed since the caller read it."""
@@ -300,7 +287,7 @@ class Core:
 
     def check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
         """Raise unless every id exists and is visible, in any status."""
-        seen = reader.states(ids, self.filter().having(ids=tuple(ids), quarantined=quarantined).anything())
+        seen = reader.states(ids, self.opening(ids, quarantined=quarantined))
         for id in ids:
             if id not in seen:
                 self.standing(reader, id)

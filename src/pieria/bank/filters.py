@@ -1,21 +1,27 @@
-"""Build one `Filter` from the arguments of a reader, named as in `recall` and `list`."""
+"""Check the arguments of readers: build one `Filter`, named as in `recall` and `list`; a query, and its deadline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypedDict
 
 from pieria.errors import InputError
 from pieria.language.index_terms import compared
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, last_moment, moment
-from pieria.record.end import End
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, End
 
 Names = str | Iterable[str]
 WITHOUT = "-"
 INCLUDE = ("removed", "revised", "invalid", "archived")
+LONGEST_DEADLINE = 600_000
+QUERY_LIMIT = 1 << 20
+EMBEDDED = 8_000
+"""Characters of a query that are embedded: more than any model reads."""
+QUESTION_SECONDS = 5.0
+"""Seconds that a remote model may take to embed a query; then recall goes on without its vector."""
 
 
 class Filters(TypedDict, total=False):
@@ -52,50 +58,28 @@ class ListFilters(Filters, total=False):
 def asked_filter(asked: Mapping[str, Any], now: int, viewer: Viewer) -> Filter:
     """Return the filter for the arguments. A reader that names a session or channel is also a viewer of it."""
     problems = Problems()
-    of = problems.of
-
-    def optional(check_value: Any, parameter: str, *arguments: Any) -> Any:
-        value = asked.get(parameter)
-        return None if value is None else of(check_value, value, parameter, *arguments)
-
-    include = of(check.choices, asked.get("include", ()), "include", INCLUDE) or ()
-    session, channel = optional(check.name, "session"), optional(check.name, "channel")
-    since, until = optional(moment, "since"), None if asked.get("until") is None else of(_until, asked.get("until"))
-    status = optional(check.choices, "status", STATUSES)
-    valid_at = ANY_TIME if "invalid" in include else optional(last_moment, "valid_at")
     found = {
-        "kinds": optional(check.choices, "kinds", KINDS),
-        **dict(zip(("types", "not_types"), optional(_types, "types") or (None, None), strict=True)),
-        "tags": optional(_labels, "tags"),
-        "entities": optional(_labels, "entities"),
-        "files": optional(_names, "files"),
-        "author": optional(check.name, "author"),
-        "author_type": optional(check.one_of, "author_type", AUTHOR_TYPES),
-        "scopes": optional(check.choices, "scope", SCOPES),
-        "source": optional(check.name, "source"),
-        "place": optional(place_filter, "place"),
-        "used_since": optional(moment, "used_since"),
-        "known_at": optional(last_moment, "known_at"),
-        "pinned": optional(check.flag, "pinned"),
+        name: problems.of(_CHECKS[name], value, name)
+        for name, value in asked.items()
+        if value is not None and name in _CHECKS
     }
-    if asked.get("meta") is not None:
-        of(check.mapping, asked.get("meta"), "meta")
+    include = found.pop("include", None) or ()
+    wanted = found.pop("types", None)
+    if wanted is not None:
+        found["types"], found["not_types"] = wanted
+    if "scope" in found:
+        found["scopes"] = found.pop("scope")
+    since, until = found.get("since"), found.get("until")
     if since is not None and until is not None and until <= since:
-        problems.found.append(InputError("until", f"a time after since ({asked.get('since')})", asked.get("until")))
+        problems.found.append(InputError("until", f"a time after since ({asked['since']})", asked["until"]))
     problems.settle()
-    return Filter(
-        now=now,
-        viewer=Viewer(session or viewer.session, channel or viewer.channel, viewer.everything),
-        session=session,
-        channel=channel,
-        since=since,
-        until=until,
-        valid_at=valid_at,
-        meta=nothing() if asked.get("meta") is None else asked["meta"],
-        status=status or ((*VISIBLE_STATUSES, "archived") if "archived" in include else VISIBLE_STATUSES),
-        endings=("", *(ending for ending in ("removed", "revised") if ending in include)),
-        **found,
-    )
+    if "archived" in include:
+        found.setdefault("status", (*VISIBLE_STATUSES, "archived"))
+    if "invalid" in include:
+        found["valid_at"] = ANY_TIME
+    session, channel = found.get("session") or viewer.session, found.get("channel") or viewer.channel
+    endings = ("", *(ending for ending in ("removed", "revised") if ending in include)) if include else ("",)
+    return Filter(now, Viewer(session, channel, viewer.everything), endings=endings, **found)
 
 
 def for_lists(filter: Filter) -> Filter:
@@ -128,13 +112,8 @@ def _label(value: object, parameter: str) -> str:
     return compared(check.name(value, parameter))
 
 
-_SPELT: Mapping[str, Callable[[object, str], str]] = {
-    "tags": _label, "entities": _label, "files": check.name, "place": check.place,
-}  # fmt: skip
-
-
-def _until(value: object) -> int:
-    return moment(value, "until", end=True)
+def _until(value: object, parameter: str) -> int:
+    return moment(value, parameter, end=True)
 
 
 def _names(value: object, parameter: str) -> tuple[str, ...]:
@@ -151,3 +130,56 @@ def _types(value: object, parameter: str) -> tuple[tuple[str, ...] | None, tuple
 
 def _labels(value: object, parameter: str) -> tuple[str, ...]:
     return tuple(compared(label) for label in _names(value, parameter))
+
+
+def _meta(value: object, parameter: str) -> object:
+    check.mapping(value, parameter)
+    return value
+
+
+_CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+    "kinds": partial(check.choices, allowed=KINDS),
+    "types": _types,
+    "tags": _labels,
+    "entities": _labels,
+    "files": _names,
+    "author": check.name,
+    "author_type": partial(check.one_of, allowed=AUTHOR_TYPES),
+    "channel": check.name,
+    "session": check.name,
+    "scope": partial(check.choices, allowed=SCOPES),
+    "source": check.name,
+    "place": place_filter,
+    "meta": _meta,
+    "since": moment,
+    "until": _until,
+    "valid_at": last_moment,
+    "known_at": last_moment,
+    "status": partial(check.choices, allowed=STATUSES),
+    "used_since": moment,
+    "include": partial(check.choices, allowed=INCLUDE),
+    "pinned": check.flag,
+}
+
+
+_SPELT: Mapping[str, Callable[[object, str], str]] = {
+    "tags": _label, "entities": _label, "files": check.name, "place": check.place,
+}  # fmt: skip
+
+
+def deadline_seconds(deadline_ms: object) -> float:
+    return check.whole(deadline_ms, "deadline_ms", 1, LONGEST_DEADLINE) / 1000
+
+
+def embeddable(question: str) -> str:
+    """Return the text to embed, without unpaired surrogates, which no model reads."""
+    return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
+
+
+def question_text(query: object) -> str:
+    """Return the query. Any text is legal up to `QUERY_LIMIT` characters."""
+    if not isinstance(query, str):
+        raise InputError("query", "a text", query)
+    if len(query) > QUERY_LIMIT:
+        raise InputError("query", f"at most {QUERY_LIMIT:,} characters", query, hint="Ask for the part that matters.")
+    return query

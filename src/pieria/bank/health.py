@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from pieria.bank.core import Core
+from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.jobs.queue import by_state
 from pieria.bank.results.general import Diagnosis, Stats
 from pieria.bank.sessions.records import Census, counted
 from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
-from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.filter import ANY_TIME
 from pieria.record.memory import STATEMENT
 from pieria.record.time import iso, moment
 from pieria.store.parts import counts
@@ -34,14 +34,14 @@ CLOCK_TOLERANCE = 5_000_000
 
 
 def stats(core: Core) -> Stats:
-    from pieria.facts import summary
+    from pieria.facts import query
 
-    everything = _everything(core)
+    everything = core.filter().having(viewer=EVERYTHING, status=None, valid_at=ANY_TIME)
     with core.reading() as reader:
         tally, totals = reader.tally(), reader.totals()
         waiting = reader.pending_count()
         last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
-        facts = summary.stats(reader, core.clock(), everything)
+        facts = query.stats(reader, core.clock(), everything)
         jobs, models = by_state(reader.job_counts()), core.meter.told(reader)
         sessions = _census(core, reader).by_state
     described = core.store.describe()
@@ -117,10 +117,6 @@ def use_embedder(core: Core) -> str:
         hint = "Set embedder to a model."
         raise UnavailableError("embedder", "no embedder is set, so the bank cannot move to another model", hint=hint)
     return space.name
-
-
-def _everything(core: Core) -> Filter:
-    return core.filter().having(viewer=Viewer(everything=True), status=None, valid_at=ANY_TIME)
 
 
 def _embedding_findings(core: Core) -> list[Finding]:

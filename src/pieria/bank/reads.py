@@ -11,31 +11,28 @@ from pieria.bank.delete.quarantine import quarantines
 from pieria.bank.health import doctor, stats, sync
 from pieria.bank.jobs.budget import BankMeter
 from pieria.bank.read.context import TOKENS, context
-from pieria.bank.read.get import changes, count, follow, get, history, identical, list_each, list_memories, wait
+from pieria.bank.read.get import around, changes, count, follow, get, history, identical, list_each, list_memories, wait
 from pieria.bank.read.links import links, neighbors, neighbors_each, usage
 from pieria.bank.read.recall import recall
 from pieria.bank.read.similar import embedded, similar
-from pieria.bank.read.timeline import around
 from pieria.bank.read.trace import trace
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core
     from pieria.bank.filters import Filters, ListFilters, Names
     from pieria.bank.read.similar import Likeness
-    from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Stats
-    from pieria.bank.results.quarantine import Quarantine, Trace
+    from pieria.bank.results.general import Around, Diagnosis, Neighborhood, Page, Quarantine, Stats, Trace
+    from pieria.bank.results.transfer import ExportReport
     from pieria.models.mind import Mind
-    from pieria.recall.answer import Recall
-    from pieria.recall.context.answer import Context
-    from pieria.record.change import Change
+    from pieria.recall.answer import Context, Recall
+    from pieria.record.changeset import Change
     from pieria.record.decay import Fading
     from pieria.record.draft import Instant
     from pieria.record.filter import Viewer
-    from pieria.record.habits import Habits
     from pieria.record.link import End, Link
     from pieria.record.memory import Memory
     from pieria.record.time import Clock
-    from pieria.record.usage import Usage
+    from pieria.record.usage import Habits, Usage
     from pieria.store.protocol import Progress
 
 
@@ -295,6 +292,26 @@ class BankReads:
         diagnosis is not `thorough`. `progress` gets the number of finished checks and their total.
         """
         return doctor(self.core, repair=repair, up_to=up_to, progress=progress)
+
+    def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
+        """Write the whole bank with its history to a file of JSON lines: `docs/export-format.md`.
+
+        An older export of that name is replaced when the new one is complete; other files are never replaced. A folder
+        gets a file named after the bank and the time. `progress` counts versions and changes.
+        """
+        from pieria.bank.transfer.files import exported
+
+        return exported(self.core, path, progress)
+
+    def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
+        """Copy the bank's store to a file, while other processes read and write. `pieria.restore` brings it back.
+
+        An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
+        and the time. `progress` counts pages.
+        """
+        from pieria.bank.transfer.files import backed_up
+
+        return backed_up(self.core, path, progress)
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Wait until every projection has caught up with the record, and return True if they have.

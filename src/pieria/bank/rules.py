@@ -10,8 +10,7 @@ from pieria.bank.capture.decisions import decide, proposal_of
 from pieria.bank.capture.lessons import Lessons
 from pieria.bank.core import check_decided, last_read
 from pieria.bank.filters import Names
-from pieria.bank.results.lessons import Proposal
-from pieria.bank.results.rules import DecidedRules, Rule, Rules
+from pieria.bank.results.lessons import DecidedRules, Proposal, Rule, Rules
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,
@@ -148,23 +147,21 @@ class BankRules:
             raise AccessError("not_a_person")
         kept = bank.core.reason(reason)
         who = bank.core.author or "a person"
-        superseded: list[str] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, list[str]]:
             for id in wanted:
                 bank.core.check_unchanged(writer, id, since)
             changeset = Changeset("accept" if state == ACCEPTED_LESSON else "decline", ids=wanted)
             lessons = Lessons(bank.core, writer)
-            superseded.extend(
-                decide(bank, writer, lessons, [id for id in wanted if id in lessons.held], state, who, kept)
-            )
+            ours = [id for id in wanted if id in lessons.held]
+            superseded = decide(bank, writer, lessons, ours, state, who, kept)
             lessons.changes(writer, changeset)
             for id in wanted:
                 if id not in lessons.held:
                     self._decide_on(writer, changeset, id, state, kept, who)
-            return changeset
+            return changeset, superseded
 
-        change = bank.core.apply(plan)
+        superseded, change = bank.core.carry_out(plan)
         with bank.core.reading() as reader:
             rules = tuple(self._rule(reader, memory) for memory in bank.core.all_at_hand(reader, wanted))
             seq = change.seq if change is not None else reader.head().seq

@@ -37,18 +37,16 @@ class Scratchpad:
     def update(self, id: str, content: str) -> ScratchpadEntry:
         check.identifier(id, "id")
         kept, _ = self._core.screen(check.text(content, "content"), "content")
-        entries: list[ScratchpadEntry] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, ScratchpadEntry]:
             old = self._entries(writer).get(id)
             if old is None:
                 hint = "`scratchpad.read` lists the ids. Each session has its own scratchpad."
                 raise NotFoundError("scratchpad entry", id, hint=hint)
-            entries.append(ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock())))
-            return self._changeset("update", [self._record(entries[0])])
+            entry = ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock()))
+            return self._changeset("update", [self._record(entry)]), entry
 
-        self._core.apply(plan)
-        return entries[0]
+        return self._core.carry_out(plan)[0]
 
     def read(self) -> list[ScratchpadEntry]:
         """Return the entries, newest first."""
@@ -58,14 +56,13 @@ class Scratchpad:
 
     def clear(self) -> int:
         """Delete every entry of the session, and return their number."""
-        found: list[str] = []
 
-        def plan(writer: Writer) -> Changeset:
-            found.extend(self._entries(writer))
-            return self._changeset("clear", [Record(COLLECTION, self._prefix + id, None) for id in found])
+        def plan(writer: Writer) -> tuple[Changeset, int]:
+            found = self._entries(writer)
+            records = [Record(COLLECTION, self._prefix + id, None) for id in found]
+            return self._changeset("clear", records), len(found)
 
-        self._core.apply(plan)
-        return len(found)
+        return self._core.carry_out(plan)[0]
 
     def _changeset(self, verb: str, records: list[Record]) -> Changeset:
         """Name the entries in the journal by id, without their session, which is private."""

@@ -1,28 +1,41 @@
-"""Plans the effect of a statement: the fact it adds, widens or confirms, and the facts it ends or moves."""
+"""Checks a statement and plans its effect: the fact it adds, widens, confirms or ends, and the facts it moves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 from pieria.errors import InputError, NotFoundError
 from pieria.facts.aliases import Aliases
-from pieria.facts.intervals import BEGINNING, Span, joined, span_of, spanned
 from pieria.facts.predicates import Declaration, declaration
-from pieria.facts.sources import as_written, times_of
-from pieria.facts.statement import Statement
+from pieria.facts.validity import BEGINNING, Span, as_written, joined, span_of, spanned, times_of
+from pieria.record import check
 from pieria.record.changeset import FOREVER
-from pieria.record.fact import Fact, FactQuery, FactRow
-from pieria.record.factnames import folded, folded_predicate, row_of
+from pieria.record.draft import Instant, Problems, interval, moment
+from pieria.record.fact import (
+    Fact,
+    FactQuery,
+    FactRow,
+    checked_name,
+    checked_predicate,
+    folded,
+    folded_predicate,
+    row_of,
+)
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.time import iso, micros
-from pieria.record.trust import AGENT, TRUST, lowest, may_overturn
+from pieria.record.trust import AGENT, PERSON, TRUST, lowest, may_overturn
 from pieria.store.protocol import Reader
 
 DISPLACED = "another value was stated for the whole time"
 TIMES_TOLD = 3
+SHOWN = 5
+NAMES_COMPARED = 2_000
+"""Most names to compare for a similar spelling: each comparison is slow."""
+NEVER_HELD = "it was said not to have held"
 
 
 class Held(NamedTuple):
@@ -283,3 +296,119 @@ def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Stat
         raise InputError("memory", "a memory that holds at the time of the fact", statement.memory)
     valid_from, valid_until = held.bounds()
     return replace(statement, valid_from=valid_from, valid_until=valid_until)
+
+
+def ended(reader: Reader, statement: Statement, at: int, reason: str | None, filter: Filter) -> Planned:
+    """Plan to end what holds at that moment. If nothing does, remove facts that begin later."""
+    slot = slot_of(reader, statement, filter, every_object=True)
+    ending = [held for held in slot.same if held.span.holds(at)] or [held for held in slot.same if held.span.begin > at]
+    if not ending:
+        hint = _hint(reader, statement, slot, filter)
+        raise NotFoundError("fact", f"{statement.subject} {statement.predicate} {statement.object}", hint=hint)
+    rows = [
+        row_of(held.fact)._replace(valid_until=at, reason=reason)
+        if held.written().begin < at
+        else row_of(held.fact)._replace(ended="removed", reason=reason or NEVER_HELD)
+        for held in ending
+    ]
+    return Planned(rows, rows)
+
+
+def removed(reader: Reader, id: str, reason: str | None, filter: Filter) -> Planned:
+    found = reader.facts(FactQuery(ids=(id,), include_ended=True), as_written(filter))
+    if not found:
+        raise NotFoundError("fact", id, hint="`query` and `timeline` show the ids.")
+    if found[0].ended:
+        raise NotFoundError("fact", id, hint="It was removed before.")
+    rows = [row_of(found[0])._replace(ended="removed", reason=reason)]
+    return Planned(rows, rows)
+
+
+def _hint(reader: Reader, statement: Statement, slot: Slot, filter: Filter) -> str:
+    """Return the nearest hint: the fact's own end, else other facts in its place, else names with similar spelling."""
+    ends = [held.fact.valid_until for held in slot.same if held.fact.valid_until is not None]
+    if ends:
+        return f"It ended at {iso(max(ends))}."
+    if slot.others:
+        objects = _listed(held.fact.object for held in slot.others)
+        return f"Of {statement.subject} {statement.predicate} is known: {objects}."
+    subject = FactQuery(subject_keys=Aliases(reader).group(statement.subject))
+    predicates = _listed(fact.predicate for fact in reader.facts(subject, filter))
+    if predicates:
+        return f"Of {statement.subject} is known: {predicates}."
+    near = _near(reader, statement.subject, filter)
+    advice = "`entities` lists the names." if near is None else f"Did you mean {near}?"
+    return f"No fact is about {statement.subject}. {advice}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    once = list(dict.fromkeys(names))
+    return ", ".join(once[:SHOWN]) + (", …" if len(once) > SHOWN else "")
+
+
+def _near(reader: Reader, name: str, filter: Filter) -> str | None:
+    key = folded(name)
+    names = {held.key: held.name for held in reader.names(filter, key[:1])}
+    near = get_close_matches(key, list(names)[:NAMES_COMPARED], 1)
+    return names[near[0]] if near else None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Bounds are microseconds; None if the caller gave none."""
+
+    subject: str
+    predicate: str
+    object: str
+    valid_from: int | None = None
+    valid_until: int | None = None
+    confidence: float | None = None
+    memory: str | None = None
+    source: str | None = None
+    via: str = PERSON
+    """The channel of a statement without a memory."""
+
+
+def checked_triple(problems: Problems, subject: object, predicate: object, object: object) -> tuple[str, str, str]:
+    return (
+        problems.of(checked_name, subject, "subject"),
+        problems.of(checked_predicate, predicate),
+        problems.of(checked_name, object, "object"),
+    )
+
+
+def checked_statement(
+    subject: object,
+    predicate: object,
+    object: object,
+    *,
+    valid_from: Instant | None = None,
+    valid_until: Instant | None = None,
+    confidence: float | None = None,
+    memory: str | None = None,
+    source: str | None = None,
+    begins: str = "valid_from",
+) -> Statement:
+    """Return the statement. Raise one error for all problems. `begins` is the caller's name for the start."""
+    problems = Problems()
+    triple = checked_triple(problems, subject, predicate, object)
+    if begins == "valid_from":
+        begin, end = interval(problems, valid_from, valid_until)
+    else:
+        begin, end = checked_moment(problems, valid_from, begins), None
+    kept_confidence = None if confidence is None else problems.of(check.number, confidence, "confidence")
+    kept_memory = None if memory is None else problems.of(_memory_id, memory)
+    kept_source = None if source is None else problems.of(check.name, source, "source")
+    problems.settle()
+    return Statement(*triple, begin, end, kept_confidence, kept_memory, kept_source)
+
+
+def checked_moment(problems: Problems, value: Instant | None, parameter: str) -> int | None:
+    found: int | None = None if value is None else problems.of(moment, value, parameter)
+    return found
+
+
+def _memory_id(value: Any) -> str:
+    if hasattr(value, "id"):
+        raise InputError("memory", "the id of a memory", value, hint="Pass the memory's .id.")
+    return check.name(value, "memory")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.changeset import Record
-from pieria.record.factnames import folded
+from pieria.record.fact import folded
 from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 

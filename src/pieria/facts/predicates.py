@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pieria.record.changeset import Record
-from pieria.record.factnames import folded_predicate
+from pieria.record.fact import folded_predicate
 from pieria.record.ids import derived_id
+from pieria.record.reply import Reply
 from pieria.store.protocol import Reader
 
 COLLECTION = "predicates"
 
 
 @dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Reply):
     """A predicate in use or declared, with the number of its facts."""
 
     name: str
     single_valued: bool
     facts: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "single_valued": self.single_valued, "facts": self.facts}
 
 
 class Declaration(NamedTuple):

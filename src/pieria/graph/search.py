@@ -17,8 +17,8 @@ from pieria.graph.nodes import Node
 from pieria.graph.similarity import Directions
 from pieria.graph.value_function import Values, judge_of, params_of, rank_of
 from pieria.language.analyser import STOP_WORDS, terms
-from pieria.record.certainty import alone
 from pieria.record.time import Clock, system_clock
+from pieria.record.value import alone
 
 ROUTING = ("tag", "intent")
 """Types that only lead to other nodes, and answer nothing."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.errors import PieriaError
+from pieria.record.clip import estimated_tokens
 from pieria.record.fence import fenced, inert, mark_for
-from pieria.record.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from pieria import Bank, Hit, Memory, Recall

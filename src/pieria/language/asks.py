@@ -85,7 +85,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"|since|about)\b",
     ),
 }
-_ASKS = {kind: tuple(re.compile(spaced(form)) for form in forms) for kind, forms in _FORMS.items()}
+_ASKS = [(kind, re.compile(spaced(form))) for kind, forms in _FORMS.items() for form in forms]
 _LONGEST = 2_000
 """Characters read at each end of a long question. The middle holds the topic, not the request."""
 
@@ -103,7 +103,11 @@ def asks(question: str) -> frozenset[str]:
     low = lowered(question)
     if len(low) > 2 * _LONGEST:
         low = f"{low[:_LONGEST]}\n{low[-_LONGEST:]}"
-    return frozenset(kind for kind, forms in _ASKS.items() if any(form.search(low) for form in forms))
+    found = set()
+    for kind, form in _ASKS:
+        if kind not in found and form.search(low):
+            found.add(kind)
+    return frozenset(found)
 
 
 def subject(text: str) -> str | None:

@@ -16,7 +16,7 @@ from pieria.errors import InputError, NotFoundError, PieriaError
 from pieria.mining.formats import FORMATS, LARGEST, PROJECT
 from pieria.mining.report import Refused, Report
 from pieria.record import check
-from pieria.record.pathnames import check_length
+from pieria.record.address import check_length
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -1,4 +1,8 @@
-"""The result of a recall: hits with their reasons, the confidence, and the plan that was run."""
+"""The results of a recall and of a context.
+
+A recall has hits with their reasons, the confidence, and the plan that was run. A context has its text, its size, its
+memories, and what was left out.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from pieria.record.memory import Memory
-from pieria.record.time import iso
+from pieria.record.reply import Reply, told
 
 LIKELY = 0.5
 """An answer is more likely present than absent from this confidence on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Overturned:
+class Overturned(Reply):
     """Why a memory no longer holds: the id of the later memory, and when that one was said.
 
     A fact may end without a successor: then `by` is None and `at` is when the fact ended.
@@ -28,9 +32,6 @@ class Overturned:
         if self.by is None:
             return f"no longer so since {self.at.date().isoformat()}"
         return f"overturned by {self.by} of {self.at.date().isoformat()}"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"by": self.by, "at": iso(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,9 @@ class Hit:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "memory": self.memory.as_dict(),
+            **told(self),
             "score": round(self.score, 6),
             "why": {name: round(value, 9) for name, value in self.why.items()},
-            "snippet": self.snippet,
-            "overturned": None if self.overturned is None else self.overturned.as_dict(),
-            "reply": None if self.reply is None else self.reply.as_dict(),
         }
 
 
@@ -82,10 +80,33 @@ class Recall(Sequence[Hit]):
         return iter(self.hits)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "query": self.query,
-            "hits": [hit.as_dict() for hit in self.hits],
-            "confidence": round(self.confidence, 6),
-            "cursor": self.cursor,
-            "plan": dict(self.plan),
-        }
+        return {**told(self), "confidence": round(self.confidence, 6)}
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Reply):
+    """A memory in a context, with the parts that show it; `full` shows the whole memory."""
+
+    id: str
+    kind: str
+    title: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`text` is empty if there is nothing to show, or no room for it.
+
+    `left_out` counts by part what did not fit. `known_at` is the moment of the context. With a question, `confidence`
+    is the chance that the answer was found.
+    """
+
+    text: str
+    tokens: int
+    items: tuple[Item, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    known_at: datetime | None = None
+    confidence: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**told(self), "confidence": None if self.confidence is None else round(self.confidence, 6)}

@@ -1,23 +1,24 @@
 """The arms of recall: each finds candidates in its own way, and none can veto another.
 
-A look-up uses an index and takes at most its quota. Scores here serve only to choose within a quota.
+A look-up uses an index and takes at most its quota. Scores here serve only to choose within a quota. Memories written a
+moment ago have no vectors: the likeliest ones are embedded together with the query.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 from pieria.language.analyser import STOP_WORDS, terms
+from pieria.language.passages import LEAD, lead, passages
 from pieria.language.windows import ROLES
 from pieria.recall.bm25 import Corpus, ranked
-from pieria.recall.evidence import Span
 from pieria.recall.part import Part
-from pieria.recall.query import Reading, without_names
-from pieria.recall.unembedded import embedded
+from pieria.recall.query import Reading, Span, without_names
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
 from pieria.store.facts import FactSpan
@@ -36,14 +37,16 @@ FACTS_SEEN = 500
 RULE, WISHES = ("rule",), ("preference", "profile")
 HEEDED = (*RULING, AGENT)
 """Channels that may supply rules and wishes as candidates on their topic. Mined and foreign text has to be found."""
-PASSAGE: Kind = "passage"
-LEAD: Kind = "lead"
 NARROWING = (
     *("ids", "types", "tags", "entities", "files", "standing", "author", "author_type", "channel", "source"),
     *("since", "until", "pinned"),
 )
 SAID = frozenset({"note", "observation", "turn"})
 """Kinds that have neighbours in a session."""
+NEWEST = 20
+"""Newest unembedded rows that are read even if they share no term with the query."""
+BEST = 8
+"""Rows whose best passage is embedded as well, if there is time."""
 
 
 @dataclass
@@ -117,9 +120,9 @@ def _text(look: Look, part: Part) -> list[int]:
 
 
 def _by_passages(look: Look, part: Part) -> list[int]:
-    match = _near(look, part, PASSAGE)
+    match = _near(look, part, "passage")
     part.nearest.update({near.row: near.start for near in match})
-    by_lead = _near(look, part, LEAD)[: look.want // 2]
+    by_lead = _near(look, part, "lead")[: look.want // 2]
     lately = embedded(part, look.known.weights)
     return list(dict.fromkeys([*(near.row for near in (*match, *by_lead)), *lately]))
 
@@ -155,7 +158,7 @@ def _at_the_time(look: Look, part: Part) -> Iterable[int]:
         match = part.source.reader.text(look.reading.considered, within, look.want, look.budget)
         yield from (entry.candidate.row for entry in ranked([match], look.known)[: look.want])
         if part.source.vector is not None:
-            near = part.source.reader.near(part.source.vector, within, look.want, PASSAGE)
+            near = part.source.reader.near(part.source.vector, within, look.want, "passage")
             yield from (one.row for one in near.candidates)
         elif span.is_counted:
             # A query for last week may share no term with the rows of last week.
@@ -281,3 +284,55 @@ ARMS: Mapping[str, Arm] = {
     "openers": Arm(("opener", "spread"), _openers),
 }
 """Asked in this order: a later arm builds on the candidates of earlier ones."""
+
+
+class Piece(NamedTuple):
+    row: int
+    what: Kind
+    start: int
+    text: str
+
+
+def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
+    """Return the compared rows, most similar first. Store the similarities in the part."""
+    source = part.source
+    if source.embed is None or source.vector is None or not source.reader.pending_count():
+        return []
+    waiting = source.reader.unembedded(list(part.found), NEWEST)
+    seen = source.reader.outlines(waiting, source.filter)
+    rows = [row for row in _in_turn(waiting) if row in seen]
+    led = source.reader.similarities(source.vector, rows, "lead")
+    pieces = _pieces(part, rows, led, weights)
+    vectors = source.embed([piece.text for piece in pieces])
+    near = {row: span.similarity for row, span in led.items()}
+    for piece in pieces:
+        if piece.text in vectors:
+            similarity = float(vectors[piece.text] @ source.vector)
+            part.alike.setdefault(piece.what, {})[piece.row] = similarity
+            if similarity > near.get(piece.row, -1.0):
+                near[piece.row], part.nearest[piece.row] = similarity, piece.start
+    return sorted(near, key=lambda row: (-near[row], -row))
+
+
+def _in_turn(waiting: Sequence[int]) -> list[int]:
+    """Alternate between rows with most query terms and the newest rows."""
+    newest = sorted(waiting, reverse=True)[:NEWEST]
+    return list(dict.fromkeys(row for pair in zip_longest(waiting, newest) for row in pair if row is not None))
+
+
+def _pieces(part: Part, rows: Sequence[int], led: Collection[int], weights: Mapping[str, float]) -> list[Piece]:
+    """Return the missing leads; then, for the first rows, the passage with most query terms."""
+    read = part.source.reader.readable(rows)
+    there = [(row, f"{read[row].title}\n" if read[row].title else "", read[row].text) for row in rows if row in read]
+    leads = [_first(row, title + text) for row, title, text in there if row not in led]
+    best = [_best(row, title, text, weights) for row, title, text in there[:BEST] if len(title + text) > LEAD]
+    return leads + best
+
+
+def _first(row: int, text: str) -> Piece:
+    return Piece(row, "lead" if len(text) > LEAD else "passage", 0, lead(text))
+
+
+def _best(row: int, title: str, text: str, weights: Mapping[str, float]) -> Piece:
+    pieces = [Piece(row, "passage", start, title + text[start:end]) for start, end in passages(text)]
+    return max(pieces, key=lambda piece: (sum(weights.get(term, 0.0) for term in set(terms(piece.text))), -piece.start))

@@ -30,16 +30,12 @@ class Corpus:
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score; `which` is the index of its source."""
+    """A candidate by its key; `which` is the index of its source."""
 
-    score: float
+    key: tuple[float, int, int]
+    """Best score first, and the newer version first among equals. No two keys are equal."""
     which: int
     candidate: Candidate
-
-    @property
-    def key(self) -> tuple[float, int, int]:
-        """Return the sort key: best first, and the newer version first among equals. No two keys are equal."""
-        return (-self.score, self.which, -self.candidate.row)
 
 
 def corpus(documents: int, length: int, frequencies: Mapping[str, int]) -> Corpus:
@@ -61,21 +57,12 @@ def lexical(candidate: Candidate, known: Corpus) -> float:
     if known.whole <= 0:
         return 0.0
     held = candidate.held
-    return bm25(known.weights, held.counts, relative(held.length, known.mean_length), LENGTH_SHARE) / known.whole
-
-
-def bm25(
-    weights: Mapping[str, float], counts: Mapping[str, float], relative_length: float, length_share: float
-) -> float:
-    """Return the BM25 sum. `relative_length` is a multiple of the mean length; `length_share` is how much length
-    counts."""
-    damping = SATURATION * (1 - length_share + length_share * relative_length)
+    relative_length = held.length / known.mean_length if known.mean_length else 1.0
+    damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
+    weights = known.weights
     # fsum is exact in any order of terms, so that every process finds the place of a cursor.
-    return math.fsum(weights.get(term, 0.0) * count / (count + damping) for term, count in counts.items())
-
-
-def relative(length: float, mean: float) -> float:
-    return length / mean if mean else 1.0
+    gains = [weights.get(term, 0.0) * count / (count + damping) for term, count in held.counts.items()]
+    return math.fsum(gains) / known.whole
 
 
 def coverage(held_terms: Iterable[str], known: Corpus) -> float:
@@ -85,13 +72,13 @@ def coverage(held_terms: Iterable[str], known: Corpus) -> float:
 
 
 def ranked(matches: Sequence[TextMatch], known: Corpus) -> list[Ranked]:
-    scored = [
-        Ranked(lexical(candidate, known), which, candidate)
-        for which, match in enumerate(matches)
-        for candidate in match.candidates
-    ]
-    scored.sort(key=lambda entry: entry.key)
-    return scored
+    """Return all candidates, best first."""
+    found = []
+    for which, match in enumerate(matches):
+        for candidate in match.candidates:
+            found.append(Ranked((-lexical(candidate, known), which, -candidate.row), which, candidate))
+    found.sort()
+    return found
 
 
 def behind_sources(order: Sequence[Id], drawn_from: Iterable[tuple[Id, Id]]) -> list[Id]:

@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
 from pieria.recall.bm25 import Corpus
-from pieria.recall.evidence import Asked
 from pieria.recall.part import Part, Source
-from pieria.recall.past import find_past, has_facts
-from pieria.recall.pool import Pool
-from pieria.recall.pool_columns import Told, pooled
-from pieria.recall.query import Reading, without_named
-from pieria.recall.reversals import find_overturning
+from pieria.recall.past import find_overturning, find_past, has_facts
+from pieria.recall.pool import Pool, Told, pooled
+from pieria.recall.query import Asked, Reading, without_named
 from pieria.record.decay import DAY
 from pieria.record.usage import UNUSED
 from pieria.runtime import effort
@@ -79,7 +76,7 @@ class Gathering:
     def gathered(self, wanted: Wanted) -> Gathered:
         for part in self._parts:
             part.add(wanted.further.get(part.which, ()))
-        arms = frozenset(name for name, arm in ARMS.items() if wanted.needs(arm.features))
+        arms = frozenset([name for name, arm in ARMS.items() if wanted.needs(arm.features)])
         look = Look(self._reading, self._known, self._parts, wanted.want, wanted.budget, not wanted.further, arms)
         for name in ARMS:
             if name not in arms:
@@ -133,7 +130,7 @@ class Gathering:
             if kinds:
                 part.compare(kinds, matter, bare)
             if "rules" in self._arms:
-                part.compare_rules()
+                part.alike["rule"] = part.rule_fits([*part.rules, *part.wishes])
 
     def _matter(self, wanted: Wanted, look: Look) -> NDArray[np.float32] | None:
         """Return the vector of the query without authors. The author field already tells who spoke, and a name in the

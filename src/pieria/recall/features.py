@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pieria.recall.bm25 import SATURATION, Corpus
-from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.pool import Flags, Floats, Pool
+from pieria.recall.query import Asked, Span, Stated
 from pieria.record.decay import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
 from pieria.record.usage import UNUSED
 

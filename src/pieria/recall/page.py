@@ -1,28 +1,30 @@
-"""One page of results in progress: looks up terms, gathers and scores candidates, and keeps the evidence of each."""
+"""One page of results in progress: looks up terms, gathers and scores candidates, and keeps the evidence of each.
+
+The reasons of a hit and the plan of the page are made here.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
 
+from pieria.recall.answer import Hit
 from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.bm25 import Corpus, Ranked, ranked
 from pieria.recall.candidates import Gathered, Gathering, Wanted
-from pieria.recall.certainty import confidence
-from pieria.recall.evidence import Key
 from pieria.recall.features import Columns, features, of_use
-from pieria.recall.order import Arranged, arranged, spread
 from pieria.recall.part import Source
 from pieria.recall.pool import Candidate, Floats, Pool
-from pieria.recall.query import Reading
-from pieria.recall.query_terms import TERMS_LIMIT, rarest
-from pieria.recall.scores import FEATURES, OF_USE, Policy, relevance
+from pieria.recall.query import TERMS_LIMIT, Key, Reading, rarest, truncated
+from pieria.recall.scores import FEATURES, OF_USE, Arranged, Policy, arranged, confidence, relevance, spread
+from pieria.recall.snippet import snippet
 from pieria.recall.walk import Walk
 from pieria.record.decay import Fading, Wear
+from pieria.record.memory import Memory
 from pieria.record.usage import UNUSED
 from pieria.runtime import effort
 from pieria.store.protocol import TextMatch
@@ -36,8 +38,6 @@ TEXT_WANT = 40
 """Least number of text matches that a first page chooses from."""
 LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
 """Least rows to read from the text index, and rows to read per second of time left."""
-
-
 SHORT = 400
 """Longest text, in characters, that is searched for the expected answer."""
 BESIDE = 0.5
@@ -88,22 +88,20 @@ class Scored:
     evidence: Candidate
     worth: float
     columns: Columns
-
-    @property
-    def number(self) -> int:
-        return self.evidence.number
+    number: int
+    """Its line in the columns."""
 
 
 class Ranking(Mapping[int, Scored]):
     """Every scored candidate, by the code of its row. Objects are made on access."""
 
     def __init__(self, pool: Pool, worth: Floats, columns: Columns, codes: Sequence[int]) -> None:
-        self._pool, self._worth, self.columns = pool, worth, columns
+        self._pool, self._worth, self._columns = pool, worth, columns
         self._numbers = {code: number for number, code in enumerate(codes)}
 
     def __getitem__(self, code: int) -> Scored:
         number = self._numbers[code]
-        return Scored(self._pool.candidate(number), float(self._worth[number]), self.columns)
+        return Scored(self._pool.candidate(number), float(self._worth[number]), self._columns, number)
 
     def __contains__(self, code: object) -> bool:
         return code in self._numbers
@@ -125,7 +123,11 @@ class Page:
     policy: Policy = field(init=False)
     reasons: list[str] = field(init=False)
     """The features that may matter under this policy."""
+    is_picky: bool = field(init=False)
+    """Whether ranked candidates may be rejected."""
     terms: list[str] = field(default_factory=list)
+    telling: Mapping[str, float] = field(default_factory=dict)
+    """The weight of each of these terms."""
     known: Corpus | None = None
     matches: list[TextMatch] = field(default_factory=list)
     gathered: Gathered | None = None
@@ -133,6 +135,8 @@ class Page:
     """From the first ranking. Later rankings only add candidates found by terms."""
     scored: Mapping[int, Scored] = field(default_factory=dict)
     """Every candidate scored for this page, by the code of its row."""
+    keys: Set[Key] = frozenset()
+    """The keys of these candidates."""
     order: list[int] = field(default_factory=list)
     """The codes of the first ranking, best first and copies folded."""
     best: float = 0.0
@@ -145,7 +149,10 @@ class Page:
     def __post_init__(self) -> None:
         has_vector = any(source.vector is not None for source in self.sources)
         self.policy = self.question.policy if has_vector else self.question.policy.by_words()
-        self.reasons = [name for name in FEATURES if self.policy.needs((name,))]
+        needed = self.policy.needed
+        self.reasons = [name for name in FEATURES if needed is None or name in needed]
+        question = self.question
+        self.is_picky = question.by_relevance or question.matching or question.least_left > 0
 
     # --- words
 
@@ -189,12 +196,13 @@ class Page:
         """Take the terms and their counts from the pins."""
         self.terms = list(self.walk.pins.asked(self.question.reading.considered))
         self.known = self.walk.pins.corpus(self.question.reading.considered)
+        self.telling = {term: self.known.weights.get(term, 0.0) for term in self.terms}
 
     def choose(self, k: int) -> list[int]:
         """Return the codes of all first candidates that score enough, in display order."""
         if not self.policy.needs(ARMS["text"].features):
             self.count_terms()
-            self.terms = []
+            self.terms, self.telling = [], {}
             return self.rank(max(QUOTA, k))
         self.terms = list(self.question.reading.considered)
         if len(self.terms) > TERMS_LIMIT:
@@ -256,7 +264,9 @@ class Page:
         if self.gathered is None:
             self.gathered, self.arranged = gathered, shown
         self.gathered.left_out |= gathered.left_out
-        codes_of = [self.walk.code(*key) for key in pool.keys]
+        banks = len(self.walk.pins.known)
+        codes_of = [row * banks + which for which, row in pool.keys]
+        self.keys = set(pool.keys)
         self.scored = Ranking(pool, worth, columns, codes_of)
         self.best = float(worth.max(initial=0.0))
         if not codes:
@@ -264,7 +274,7 @@ class Page:
             self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=sure))
         order = [codes_of[number] for number in shown.order]
         self.order = self.order or order
-        if not self._is_picky:
+        if not self.is_picky:
             return order
         return [code for code in order if self.passes(self.scored[code])]
 
@@ -278,12 +288,6 @@ class Page:
         return [found.get(pool.keys[number]) for number in numbers]
 
     @property
-    def _is_picky(self) -> bool:
-        """Return whether ranked candidates may be rejected."""
-        question = self.question
-        return question.by_relevance or question.matching or question.least_left > 0
-
-    @property
     def is_late(self) -> bool:
         return perf_counter() >= self.question.deadline or effort.is_late()
 
@@ -292,24 +296,15 @@ class Page:
         assert self.gathered is not None
         self.gathered.left_out["further"] = reason
 
-    @property
-    def telling(self) -> Mapping[str, float]:
-        """Return each term to search for, with its weight."""
-        weights = {} if self.known is None else self.known.weights
-        return {term: weights.get(term, 0.0) for term in self.terms}
-
     def withhold(self) -> None:
         """Drop all hits from this page and later ones: the confidence is too low."""
         assert self.gathered is not None
         self.walk = replace(self.walk, stage="done", listed=())
         self.gathered.left_out["hits"] = f"the confidence is below {self.question.min_confidence:g}"
 
-    def score(self, scored: Scored) -> float:
-        return self.policy.score(scored.worth)
-
     def passes(self, scored: Scored) -> bool:
         """Return whether it scores enough, has not faded too far, and matches the query if it must."""
-        if self.score(scored) < self.question.min_score:
+        if self.policy.score(scored.worth) < self.question.min_score:
             return False
         if self.question.min_confidence > 0 and scored.worth < BESIDE * self.best:
             return False
@@ -351,11 +346,55 @@ class Page:
             worth = self.policy.worths(columns)
         return worth, columns
 
-    def why(self, scored: Scored) -> dict[str, float]:
-        """Return the features that its score follows from, without those of 0."""
-        columns, number = scored.columns, scored.number
-        return {name: value for name in self.reasons if name in columns and (value := float(columns[name][number]))}
-
 
 def _summed(counted: Sequence[Mapping[str, int]], terms: Sequence[str]) -> list[int]:
-    return [sum(each.get(term, 0) for each in counted) for term in terms]
+    return [sum([each.get(term, 0) for each in counted]) for term in terms]
+
+
+def hit_of(scored: Scored, memory: Memory, page: Page, urgency: float | None = None) -> Hit:
+    """Return the hit. An `urgency` marks one that is due for review."""
+    columns, number = scored.columns, scored.number
+    # The features that its score follows from, without those of 0.
+    why = {name: value for name in page.reasons if name in columns and (value := float(columns[name][number]))}
+    if urgency is not None:
+        why["review"] = urgency
+    passage = snippet(memory.text, page.telling, scored.evidence.near)
+    return Hit(memory, page.policy.score(scored.worth), why, passage, scored.evidence.overturned)
+
+
+def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any]:
+    """Return the plan. `shown` are the keys of the candidates on the page."""
+    reading, policy, gathered, arranged = page.question.reading, page.policy, page.gathered, page.arranged
+    assert gathered is not None
+    assert arranged is not None
+    pool = gathered.pool
+    arms = {name: dict(told) for name, told in gathered.arms.items()}
+    if "text" in arms:
+        looked_up = round(arms["text"]["ms"] + page.told.get("ms", 0.0), 3)
+        arms["text"] |= {"terms": page.terms, "ms": looked_up, "banks": page.told.get("banks", {})}
+    return {
+        "policy": policy.name,
+        "scoring": policy.scoring,
+        "weights": dict(policy.weights),
+        "arms": arms,
+        "left_out": dict(gathered.left_out),
+        "truncated": truncated(reading.considered, page.walk.pins.frequencies, reading.beyond) if page.terms else {},
+        "kept_for_rules": [pool.ids[number] for number in arranged.forward if pool.keys[number] in shown],
+        "folded": _folded(page, shown),
+        "page": "first" if first else "next",
+    }
+
+
+def _folded(page: Page, shown: Collection[Key]) -> dict[str, list[str]]:
+    """Return the ids of the copies that each shown hit replaces."""
+    assert page.gathered is not None
+    assert page.arranged is not None
+    pool = page.gathered.pool
+    folded = {
+        pool.ids[number]: [pool.ids[copy] for copy in copies]
+        for number, copies in page.arranged.copies.items()
+        if pool.keys[number] in shown
+    }
+    for id, copies in page.passed_over.items():
+        folded[id] = list(dict.fromkeys([*folded.get(id, ()), *copies]))
+    return folded

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pieria.language.glance import Glance
 from pieria.record.filter import Filter
@@ -121,10 +121,6 @@ class Part:
         held = self.source.reader.states(ids, self.source.filter) if ids else {}
         return {id: stored.state.row for id, stored in held.items()}
 
-    def compare_rules(self) -> None:
-        """Compare the rules and wishes among the candidates with the query."""
-        self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
-
     def compare(
         self, kinds: Sequence[Kind], matter: NDArray[np.float32] | None, bare: NDArray[np.float32] | None = None
     ) -> None:
@@ -174,9 +170,6 @@ class Part:
         if vector is None or not rows:
             return {}
         near = self.source.reader.similarities(vector, rows, "rule")
-        whole = self.source.reader.similarities(vector, missing_of(rows, near), "passage")
+        missing = [row for row in dict.fromkeys(rows) if row not in near]
+        whole = self.source.reader.similarities(vector, missing, "passage")
         return {row: span.similarity for row, span in (near | whole).items()}
-
-
-def missing_of(rows: Iterable[int], held: Mapping[int, Any]) -> list[int]:
-    return [row for row in dict.fromkeys(rows) if row not in held]

@@ -1,6 +1,6 @@
-"""What facts say of candidates: when a statement held, and which memory no longer holds and what replaced it.
+"""Which memories no longer hold and what replaced them, by their facts and by links; and which must stay as sources.
 
-The arms find the facts. Memories that a later one overturns in words belong to `reversals`.
+The arms find the facts, and the bank makes the links.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from pieria.language.analyser import terms
 from pieria.recall.answer import Overturned
-from pieria.recall.evidence import Stated
+from pieria.recall.query import Stated
 from pieria.record.changeset import Stored
 from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME, Filter
-from pieria.record.memory import STATEMENT
+from pieria.record.link import DRAWN_FROM, OVERTURNS, End
+from pieria.record.memory import STATEMENT, VISIBLE_STATUSES
 from pieria.record.time import is_over, moment
 from pieria.record.trust import may_overturn
 from pieria.store.facts import FactSpan
@@ -112,3 +113,47 @@ def _stated(span: FactSpan, began: Mapping[Slot, list[FactSpan]], at: int) -> St
 
 def _slot(span: FactSpan) -> Slot:
     return span.subject_key, span.predicate_key
+
+
+def find_overturning(reader: Reader, filter: Filter, ids: Sequence[str]) -> dict[str, Overturned]:
+    """Return by id what overturns these memories, the newest of each. It takes two look-ups, or one without such links.
+
+    A later memory counts if this reader may see it, and if it was said by the moment in question. It must also be
+    trusted as far as the memory it overturns. Who made the link does not matter.
+    """
+    wanted = set(ids)
+    ties = [
+        (link.target.name, link.source.name)
+        for link in (reader.links([End("memory", id) for id in wanted], OVERTURNS, filter.known_at) if ids else ())
+        if link.target.name in wanted and link.target.what == link.source.what == "memory"
+    ]
+    if not ties:
+        return {}
+    both = tuple({id for tie in ties for id in tie})
+    seen = Filter(
+        now=filter.now,
+        viewer=filter.viewer,
+        ids=both,
+        known_at=filter.known_at,
+        valid_at=filter.valid_at,
+        status=(*VISIBLE_STATUSES, "archived"),
+        quarantined=filter.quarantined,
+    )
+    standing = reader.states(both, seen)
+    older = reader.states(both, seen.anything())
+    at = filter.now if filter.valid_at is None else filter.valid_at
+    found: dict[str, tuple[int, str]] = {}
+    for old_id, new_id in ties:
+        if new_id not in standing or old_id not in older:
+            continue
+        old, new = older[old_id].state, standing[new_id].state
+        is_said = at == ANY_TIME or new.at <= at
+        if is_said and may_overturn(new.via, new.trust, old.via, old.trust):
+            found[old_id] = max(found.get(old_id, (new.at, new.id)), (new.at, new.id))
+    return {id: Overturned(by, moment(said)) for id, (said, by) in found.items()}
+
+
+def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
+    """Return the ids that other memories were drawn from. Upkeep never forgets them."""
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
+    return {link.target.name for link in links}

@@ -7,10 +7,11 @@ depend on the bank and do not belong here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pieria.language.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
 from pieria.language.asks import asks, subject
@@ -18,12 +19,20 @@ from pieria.language.entities import entities
 from pieria.language.expected import Expected, expected
 from pieria.language.index_terms import compared
 from pieria.language.timewords import timewords
-from pieria.recall.evidence import Span
-from pieria.recall.query_terms import CONSIDERED, considered_terms
-from pieria.record.factnames import folded
+from pieria.recall.bm25 import Corpus
+from pieria.recall.walk import LEFT_OUT
+from pieria.record.fact import folded
 from pieria.record.time import micros
 from pieria.store.parts import Run
 
+Key = tuple[int, int]
+"""(index of the source, row in it)."""
+TERMS_LIMIT = 64
+"""Terms to look up; of a longer query, the rarest of those considered."""
+CONSIDERED = 512
+"""Terms to count, so that the rarest can be chosen."""
+NAMED = 100
+"""Terms left out that `plan` names; it counts them all."""
 OVERVIEWS = frozenset({"order", "summary"})
 OF_FACTS = frozenset({"when", "where", "who", "count", "yes-no"})
 FULLY, PARTLY = 1.0, 0.5
@@ -50,6 +59,82 @@ _OF_BEFORE = re.compile(
 )
 _PAST = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time that the query names, in microseconds; None for an open end.
+
+    A `yearly` span matches in any year. A `relative` span was counted from now.
+    """
+
+    since: int | None
+    until: int | None
+    yearly: bool = False
+    relative: bool = False
+
+    @property
+    def is_counted(self) -> bool:
+        """Return whether it is a closed span that was counted from now, such as "last week"."""
+        return self.relative and self.since is not None and self.until is not None
+
+
+class Stated(NamedTuple):
+    """When a fact held, in microseconds, and whether another value replaced it. Only for a memory that states
+    one fact."""
+
+    since: int | None
+    until: int | None
+    is_replaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parsed query.
+
+    `known` weighs its terms. `wants_done` is how far it asks for an action or advice, 0 to 1, instead of the past.
+    """
+
+    known: Corpus
+    now: int = 0
+    """The moment of asking, in microseconds."""
+    spans: Sequence[Span] = ()
+    entities: Sequence[frozenset[str]] = ()
+    """The terms of each entity that the query names, without authors."""
+    wants_done: float = 0.0
+    is_overview: bool = False
+    is_when: bool = False
+    looks_back: bool = False
+    """It asks for something that no longer holds."""
+    expects: Expected | None = None
+    """The kind of value that an answer must hold."""
+    is_past: bool = False
+    """It is worded in the past tense."""
+    heeds_rules: bool = False
+    """Standing rules apply where the speaker asks for something, in the first person or as a request."""
+
+
+def considered_terms(found: Sequence[QueryTerm]) -> tuple[list[str], list[str]]:
+    """Return (terms to look up, terms over the limit). Stop words count only if there are no other terms."""
+    telling = [word.term for word in found if not word.stop] or [word.term for word in found]
+    return telling[:CONSIDERED], telling[CONSIDERED:]
+
+
+def rarest(terms: Sequence[str], frequencies: Mapping[str, int]) -> list[int]:
+    """Return the frequency of each term in order; `LEFT_OUT` for terms too frequent to be looked up.
+
+    An unknown term stays: its look-up is free, and it adds to the weight of the query.
+    """
+    held = sorted((term for term in terms if frequencies[term]), key=lambda term: (frequencies[term], term))
+    left = set(held[TERMS_LIMIT:])
+    return [LEFT_OUT if term in left else frequencies[term] for term in terms]
+
+
+def truncated(terms: Sequence[str], frequencies: Sequence[int], beyond: Sequence[str]) -> dict[str, Any]:
+    """Return the plan's entry on the terms that were not looked up; empty if all were."""
+    left = [term for term, frequency in zip(terms, frequencies, strict=True) if frequency == LEFT_OUT]
+    left += beyond
+    return {"terms": {"left_out": len(left), "among_them": left[:NAMED]}} if left else {}
 
 
 class Reading(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from pieria.errors import PieriaError
 from pieria.recall.answer import Hit
 from pieria.recall.candidates import LATE
-from pieria.recall.evidence import Key
 from pieria.recall.page import Page, Scored
+from pieria.recall.query import Key
 from pieria.recall.snippet import snippet
 from pieria.recall.walk import Reranked, Walk
 from pieria.record.memory import Memory
@@ -93,6 +93,8 @@ def combined(worths: Sequence[float], scores: Sequence[float | None]) -> list[in
 
 
 def _place_of(scored: Scored, walk: Walk) -> Reranked | None:
+    if not walk.reranked:
+        return None
     code = walk.code(*scored.evidence.key)
     return next((place for place in walk.reranked if place.code == code), None)
 

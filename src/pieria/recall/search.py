@@ -1,31 +1,32 @@
-"""A page of results: the best candidates of the arms, then every other memory that shares a term with the query."""
+"""A page of results: the best candidates of the arms, then every other memory that shares a term with the query.
+
+Memories that are about to fade and fit the query come along, on places of their own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pieria.errors import CorruptError
 from pieria.recall.answer import Hit, Recall
 from pieria.recall.bm25 import behind_sources
 from pieria.recall.candidates import LATE
-from pieria.recall.dependents import drawn_on
-from pieria.recall.due import Due, blended, due
-from pieria.recall.evidence import Key as CandidateKey
-from pieria.recall.explanation import hit_of, plan_of
-from pieria.recall.page import EVERYTHING, Page, Question, Scored
+from pieria.recall.page import EVERYTHING, Page, Question, Scored, hit_of, plan_of
 from pieria.recall.part import Source
-from pieria.recall.pool import Candidate
+from pieria.recall.past import drawn_on
+from pieria.recall.query import Key as CandidateKey
 from pieria.recall.rerank import Reranks, placed, rerank, with_score
+from pieria.recall.scores import relevance
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
+from pieria.record.clip import estimated_tokens
 from pieria.record.decay import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
-from pieria.record.tokens import estimated_tokens
 from pieria.runtime import effort
 
 AT_ONCE, ROUNDS = 300, 10
@@ -34,8 +35,16 @@ UNLIKELY = "what is unlikely to score enough is left to the next page"
 HALF = 0.5
 """A source ranks before its derived memory if it has at least this share of that memory's worth."""
 WordsKey = tuple[float, int, int]
+NOWHERE: CandidateKey = (-1, -1)
 Place = tuple[int, str]
 """(index of the source, id in it): two banks may use the same id."""
+Each = TypeVar("Each")
+RELEVANT = 1 / 3
+"""The least relevance, as a share of the most relevant candidate's."""
+LOOKED_AT = 20
+"""Due memories ranked besides the candidates, of those that share terms with the query."""
+BETWEEN = 2
+"""Answers between two due memories."""
 
 
 class Taken(NamedTuple):
@@ -58,7 +67,8 @@ def search(
     begun = perf_counter()
     reranked = {}
     if walk is None:
-        page = Page(sources, question, Walk(question.mark, _pins(sources)))
+        pins = Pins(sources[0].filter.now, tuple((source.name, _known(source)) for source in sources), 0, 0, ())
+        page = Page(sources, question, Walk(question.mark, pins))
         _begin(page, k)
         if page.walk.pins.confidence < question.min_confidence:
             page.withhold()
@@ -69,7 +79,9 @@ def search(
         page.settle()
         page.rank(k, walk.passed)
     before = page.walk
-    taken = [one._replace(scored=placed(one.scored, before)) for one in _taken(page, k, first=walk is None)]
+    taken = _taken(page, k, first=walk is None)
+    if before.reranked:
+        taken = [one._replace(scored=placed(one.scored, before)) for one in taken]
     effort.pause()
     memories = _memories(sources, [one.scored for one in taken], replies=True)
     _find_passages(sources, [one.scored for one in taken])
@@ -78,8 +90,12 @@ def search(
     if len(kept) < len(taken):
         page.walk = _after(before, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
-    hits = [with_score(hit_of(one, memories[one.evidence.key], page), one, before) for one in order]
-    hits = _with_replies(hits, [_reply_to(one, memories, on_page) for one in order], question.tokens)
+    hits = [hit_of(one, memories[one.evidence.key], page) for one in order]
+    if before.reranked:
+        hits = [with_score(hit, one, before) for hit, one in zip(hits, order, strict=True)]
+    replies = [None if one.evidence.reply in on_page else memories.get(one.evidence.reply or NOWHERE) for one in order]
+    if any(replies):
+        hits = _with_replies(hits, replies, question.tokens)
     if walk is None and page.question.review > 0:
         hits = blended(hits, _reviewed(page, order, hits))
     hits = _falling(hits)
@@ -97,11 +113,6 @@ def search(
     return Recall(question.text, tuple(hits), page.walk.pins.confidence, page.walk.cursor() if more else None, plan)
 
 
-def _pins(sources: Sequence[Source]) -> Pins:
-    known = tuple((source.name, _known(source)) for source in sources)
-    return Pins(sources[0].filter.now, known, 0, 0, ())
-
-
 def _known(source: Source) -> int:
     """Return the known time to pin: at most the time of the newest write, so that later writes stay out of
     later pages."""
@@ -116,17 +127,12 @@ def _begin(page: Page, k: int) -> None:
     """
     order = page.choose(k)
     listed, beyond = order[: k + LISTED], frozenset(order[k + LISTED :])
-    shown = set(listed)
-    passed = [*listed, *(code for code in page.scored if code not in shown and code not in beyond)][:PASSED]
-    whole = (
-        not beyond
-        and all(match.exact for match in page.matches)
-        and all(
-            page.walk.code(which, candidate.row) in page.scored
-            for which, match in enumerate(page.matches)
-            for candidate in match.candidates
-        )
-    )
+    known = {*listed, *beyond}
+    passed = [*listed, *[code for code in page.scored if code not in known]][:PASSED]
+    matched = set()
+    for which, match in enumerate(page.matches):
+        matched |= {(which, candidate.row) for candidate in match.candidates}
+    whole = not beyond and all(match.exact for match in page.matches) and matched <= page.keys
     stage = "done" if whole or (not page.terms and not beyond) else "everything"
     page.walk = replace(page.walk, stage=stage, passed=tuple(passed), listed=tuple(listed))
 
@@ -144,7 +150,7 @@ def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
             break
         behind += 1
         scored = page.scored.get(code)
-        if scored is not None and page.passes(scored):
+        if scored is not None and (not page.is_picky or page.passes(scored)):
             taken.append(Taken(scored, behind, page.walk.last))
     page.walk = replace(page.walk, listed=page.walk.listed[behind:])
     if len(taken) < k and page.walk.stage != "done":
@@ -257,25 +263,16 @@ def _memories(
 ) -> dict[CandidateKey, Memory]:
     """Return the shown memories and, with `replies`, the replies to those that are questions."""
     found: dict[CandidateKey, Memory] = {}
-    keys = {one.evidence.key for one in shown}
-    if replies:
-        keys |= {one.evidence.reply for one in shown if one.evidence.reply is not None}
+    wanted = {one.evidence.key for one in shown}
+    keys = wanted | {one.evidence.reply for one in shown if replies and one.evidence.reply is not None}
     for which, source in enumerate(sources):
         rows = [row for of, row in keys if of == which]
         if rows:
             memories = source.reader.memories(rows, source.filter)
             found.update({(which, row): memory for row, memory in memories.items()})
-    if any(one.evidence.key not in found for one in shown):
+    if not wanted <= found.keys():
         raise CorruptError("recall", "the index names a version that is not there", hint="Run `pieria doctor`.")
     return found
-
-
-def _reply_to(
-    scored: Scored, memories: Mapping[CandidateKey, Memory], on_page: Collection[CandidateKey]
-) -> Memory | None:
-    """Return the reply, unless the page has it as a hit."""
-    key = scored.evidence.reply
-    return None if key is None or key in on_page else memories.get(key)
 
 
 def _with_replies(hits: Sequence[Hit], replies: Sequence[Memory | None], budget: int | None) -> list[Hit]:
@@ -293,14 +290,14 @@ def _with_replies(hits: Sequence[Hit], replies: Sequence[Memory | None], budget:
 def _find_passages(sources: Sequence[Source], shown: Sequence[Scored]) -> None:
     """Find the most similar passage of each shown hit that lacks one."""
     for which, source in enumerate(sources):
-        unknown = {one.evidence.key[1]: one.evidence for one in shown if _is_unplaced(one.evidence, which)}
+        unknown = {
+            one.evidence.key[1]: one.evidence
+            for one in shown
+            if one.evidence.key[0] == which and one.evidence.near is None and one.evidence.dense is not None
+        }
         if unknown and source.vector is not None:
             for row, span in source.reader.similarities(source.vector, list(unknown)).items():
                 unknown[row].pool.near[unknown[row].number] = span.start
-
-
-def _is_unplaced(one: Candidate, which: int) -> bool:
-    return one.key[0] == which and one.near is None and one.dense is not None
 
 
 def tokens_of(memory: Memory) -> int:
@@ -328,25 +325,20 @@ def _behind_sources(
     for which, source in enumerate(sources):
         drawn_from += _drawn_from(which, source, [id for of, id in by_place if of == which])
     before = list(by_place)
+    drawn_from = [pair for pair in drawn_from if by_place.keys() >= set(pair)]
     # A weak source that is here only by a link must not drag down a good answer.
-    drawn_from = [
-        (derived, source)
-        for derived, source in drawn_from
-        if derived in by_place and source in by_place and _stands_behind(by_place[derived], by_place[source])
-    ]
+    drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= HALF * by_place[pair[0]].worth]
+    if not drawn_from:
+        return list(shown), []
     after = behind_sources(before, drawn_from)
     rank = {place: number for number, place in enumerate(before)}
     late = {derived for derived, source in drawn_from if rank[derived] < rank[source]}
     return [by_place[place] for place in after], [place[1] for place in after if place in late]
 
 
-def _stands_behind(derived: Scored, source: Scored) -> bool:
-    return source.worth >= HALF * derived.worth
-
-
 def _falling(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with falling scores: a moved hit gets the score of its new place."""
-    scores = sorted((hit.score for hit in hits), reverse=True)
+    scores = sorted([hit.score for hit in hits], reverse=True)
     return [hit if hit.score == score else replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
@@ -357,3 +349,44 @@ def _drawn_from(which: int, source: Source, ids: Sequence[str]) -> list[tuple[Pl
     ends = [End("memory", id) for id in ids]
     links = source.reader.links(ends=ends, relation=DRAWN_FROM, known_at=source.filter.known_at)
     return [((which, link.source.name), (which, link.target.name)) for link in links]
+
+
+class Due(NamedTuple):
+    scored: Scored
+    urgency: float
+
+
+def due(page: Page, shown: Set[int]) -> list[Due]:
+    """Return what may be added to the hits with these codes, most urgent first."""
+    if not shown:
+        return []
+    ranked = page.order
+    urgent = [entry for entry, left in page.left_of(page.by_words()) if page.question.fading.urgency(left) > 0]
+    words = [page.walk.code(entry.which, entry.candidate.row) for entry in urgent]
+    beyond = [code for code in words if code not in page.walk.passed][:LOOKED_AT]
+    if beyond:
+        page.rank(len(beyond), [*page.walk.passed, *beyond])
+    relevant = relevance(next(iter(page.scored.values())).columns).tolist()
+    said = {page.scored[code].evidence.copy_of for code in shown if code in page.scored} - {None}
+    found = []
+    for code in (*ranked, *beyond):
+        one = page.scored.get(code)
+        if one is None or code in shown or not page.passes(one) or one.evidence.copy_of in said:
+            continue
+        urgency = page.question.fading.urgency(page.left(one.evidence))
+        urgency = urgency if one.evidence.kind in page.question.fades else 0.0
+        if urgency > 0 and relevant[one.number] >= RELEVANT * max(relevant):
+            found.append(Due(one, urgency))
+            said |= {one.evidence.copy_of} - {None}
+    return sorted(found, key=lambda one: (-one.urgency, -one.scored.worth))
+
+
+def blended(answers: Sequence[Each], reviewed: Sequence[Each]) -> list[Each]:
+    """Return the answers with one reviewed item after every two; both keep their order."""
+    left = list(reviewed)
+    found: list[Each] = []
+    for number, answer in enumerate(answers, 1):
+        found.append(answer)
+        if left and number % BETWEEN == 0:
+            found.append(left.pop(0))
+    return [*found, *left]

@@ -69,7 +69,7 @@ def _best_start(flat: str, weights: Mapping[str, float], length: int) -> tuple[i
         while end < len(marks) and marks[end][0] < start + reach:
             held[marks[end][1]] += 1
             end += 1
-        worth = math.fsum(weights[each] for each in held)
+        worth = math.fsum([weights[each] for each in held])
         if worth > best:
             best, chosen = worth, start
         if len(held) == len(weights):

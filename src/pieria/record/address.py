@@ -1,4 +1,4 @@
-"""Server addresses: recognise them, parse them, and show them without a password.
+"""Where things are: addresses of servers, places of keys, and the length of paths.
 
 Connect with `url`. Log, show or report only `str(address)`, which leaves the password out.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from pathlib import Path
 from urllib.parse import parse_qsl, quote
 
+from pieria.errors import InputError
 from pieria.record.banks import bank_name_from
 
 _SERVER = re.compile(r"(postgres(?:ql)?)://(.*)", re.IGNORECASE | re.DOTALL)
@@ -20,6 +22,14 @@ _TOLD = ("host", "hostaddr", "port", "dbname", "service", "user")
 _HIDDEN = "…"
 _LONGEST_STEM = 40
 _DIGITS = 8
+KEYRING, FILE, COMMAND, VARIABLE = "keyring", "file", "command", "env"
+KINDS = (KEYRING, FILE, COMMAND, VARIABLE)
+ENTRY = "default"
+"""The default name of the keyring entry."""
+LONGEST, LONGEST_PART = 4_000, 255
+"""Bytes that every system accepts. Longer paths would fail in the middle of an operation."""
+EXPECTED = f"a path of at most {LONGEST:,} bytes, each part of at most {LONGEST_PART}"
+_SLASHES = re.compile(rb"[/\\]")
 
 
 class Address:
@@ -76,3 +86,29 @@ def _parts(behind_scheme: str) -> tuple[str, str]:
     told = [(name, value) for name, value in parse_qsl(query) if name in _TOLD] if question else []
     behind = "&".join(f"{name}={quote(value, safe='/,:')}" for name, value in told)
     return credentials.partition(":")[0], hosts + slash + database + (f"?{behind}" if behind else "")
+
+
+def checked_key_place(value: str, parameter: str = "seal_key") -> str:
+    kind, colon, rest = value.strip().partition(":")
+    rest = rest.strip()
+    if not colon or kind not in KINDS or "\0" in rest or (kind != KEYRING and not rest):
+        # Do not quote the value in the error: it may be a key.
+        raise InputError(parameter, "keyring:, keyring:NAME, file:PATH, command:… or env:NAME", None)
+    if kind == FILE and not Path(rest).expanduser().is_absolute():
+        raise InputError(parameter, "a file in full, as file:/PATH or file:~/PATH", value)
+    if kind == KEYRING and not rest:
+        rest = ENTRY
+    return f"{kind}:{rest}"
+
+
+def check_length(path: str, parameter: str) -> str:
+    """Return the path. Raise `InputError` if the path or one of its parts is too long."""
+    if not has_length(path):
+        raise InputError(parameter, EXPECTED, path)
+    return path
+
+
+def has_length(path: str) -> bool:
+    """Return whether a path and its parts are short enough for every system."""
+    written = path.encode("utf-8", "surrogatepass")
+    return len(written) <= LONGEST and all(len(part) <= LONGEST_PART for part in _SLASHES.split(written))

@@ -9,16 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from pieria.record.change import Change
 from pieria.record.fact import FactRow
 from pieria.record.job import NewJob
 from pieria.record.link import LinkRow
+from pieria.record.reply import Reply
 from pieria.record.usage import Use
 
 FOREVER = 2**63 - 1
 """The known end of a current row, in microseconds. Later than any real instant."""
+PASSING = ("sessions.held", "sessions.holders")
+"""Collections with the state of running processes. Exports leave them out."""
+FACTS_STATED = "facts.stated"
+"""The collection that tells how far the facts of older versions have statements. Exports leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Reply):
+    """One transaction. `at` is its known time, which strictly increases within a bank."""
+
+    seq: int
+    at: datetime
+    who: str
+    what: str
+    ids: tuple[str, ...]
 
 
 class Content(NamedTuple):
@@ -132,12 +148,6 @@ class Record(NamedTuple):
     collection: str
     key: str
     value: Any
-
-
-PASSING = ("sessions.held", "sessions.holders")
-"""Collections with the state of running processes. Exports leave them out."""
-FACTS_STATED = "facts.stated"
-"""The collection that tells how far the facts of older versions have statements. Exports leave it out."""
 
 
 @dataclass(slots=True)

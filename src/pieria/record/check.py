@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.record.end import End
+from pieria.record.memory import End
 
 TEXT_LIMIT = 1 << 20
 """UTF-8 bytes of a text, and of a memory's body and meta."""

@@ -6,6 +6,7 @@ Each verb decides what its cursors hold. A cursor is not secret. Treat every val
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
 from collections.abc import Sequence
@@ -20,6 +21,11 @@ three thousand characters.
 """
 UNPACKED = 1 << 18
 HINT = "Ask again without a cursor."
+
+
+def mark_of(*asked: object) -> str:
+    """Return a digest of a query, to check that a cursor continues it."""
+    return hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def written(parts: Sequence[Any]) -> str:

@@ -14,8 +14,7 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import NewVector
-from pieria.record.end import End
-from pieria.record.memory import AUTHOR_TYPES, EMPTY, KINDS, SCOPES, nothing
+from pieria.record.memory import AUTHOR_TYPES, EMPTY, KINDS, SCOPES, End, nothing
 from pieria.record.time import instant, micros
 from pieria.record.trust import GIVEN
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.ids import derived_id, new_id, parse_reference
+from pieria.record.reply import Reply
 from pieria.record.time import iso, micros
 
 QUEUED = ("waiting", "later")
@@ -49,26 +50,20 @@ class NewJob(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Reply):
     """Why a job was delayed, is retried or failed. `code` is that of an error, or a word."""
 
     code: str
     message: str
 
-    def as_dict(self) -> dict[str, str]:
-        return {"code": self.code, "message": self.message}
-
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Reply):
     """The progress of a job. `what` is the unit or the step."""
 
     done: int
     whole: int
     what: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"done": self.done, "whole": self.whole, "what": self.what}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +190,32 @@ def _about(about: str) -> tuple[str, int]:
     if version is None:
         raise InputError("about", "a version of a memory, spelt id@version", about)
     return id, version
+
+
+@dataclass(frozen=True, slots=True)
+class Spent(Reply):
+    """The calls of one step to one model, for a day or in total. `seconds` is the time spent waiting for replies."""
+
+    step: str
+    model: str
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def plus(self, other: Spent) -> Spent:
+        """Return the sum with another row of the same step and model."""
+        return Spent(
+            self.step,
+            self.model,
+            self.calls + other.calls,
+            self.failures + other.failures,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.seconds + other.seconds,
+        )

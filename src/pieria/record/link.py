@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.record.check import mapping, place
-from pieria.record.end import End as End  # noqa: PLC0414 - callers look for it here
+from pieria.record.memory import End as End  # noqa: PLC0414 - callers look for it here
 from pieria.record.memory import nothing
 
 SYMMETRIC = ("sibling", "tunnel")

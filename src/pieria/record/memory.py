@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from pieria.record.trust import AGENT
 
@@ -38,7 +38,6 @@ ROUTING_KINDS = ("tag", "intent", "subgoal", "source")
 """Kinds that lead to knowledge but answer nothing: only the sessions toolset recalls them."""
 LISTED_KINDS = tuple(kind for kind in GIVEN_KINDS if kind not in ROUTING_KINDS)
 """Kinds that toolsets list and count as memories. Facts have their own lists."""
-
 SCOPES = ("session", "bank", "user")
 AUTHOR_TYPES = ("human", "agent", "system")
 FADES = ("note", "summary", "semantic", "procedural", "episodic")
@@ -297,3 +296,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return value
+
+
+class End(NamedTuple):
+    """`what` is `memory` or `place`; `name` is a memory's id or a place's `wing/room`."""
+
+    what: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,8 +1,12 @@
-"""Secrets recognised by the name before them: passwords, credentials, headers, cookies, variables."""
+"""Secrets recognised by the name before them: passwords, credentials, headers, cookies, variables.
+
+Program arguments that hold passwords and passwords given in a sentence, in many languages, are here as well.
+"""
 
 from __future__ import annotations
 
-from pieria.record.plausibility import (
+from pieria.record.secret_shapes import (
+    Shape,
     has_mixed_cases,
     has_three_digits,
     is_assigned_password,
@@ -17,9 +21,7 @@ from pieria.record.plausibility import (
     is_spaced_password,
     is_strong_password,
 )
-from pieria.record.secret_shapes import shape
 
-_QUOTE = r"""\\?["'`]"""
 _SIGN = r"(?::\s?[a-z][\w\[\]|.]{0,20}\s?=|=>|:=|<-|={1,3}|:|：|\|\||\?\?)"
 _VALUE_KEY = r"""["']?\s{0,3},?\s{0,40}["']?(?:default_?)?value["']?\s{0,3}[:=]"""
 _ASSIGNED = (
@@ -30,7 +32,6 @@ _ASSIGNED = (
     + r""")[\s*]{0,4}(?:[bru]?\\?["'`])?(?:base64:)?"""
 )
 _SAID = r"""\s{1,3}(?:is|was|to)[\s:*]{1,4}["'`]?"""
-_TIGHT = r"""\\?=(?:\\?["'])?"""
 # A value ends at a quote, white space, or the next pair of a query or a connection string. Each part is one run of a
 # character class: cheap to match, even in a hostile text with a name at every position.
 _RUN = r"""[^\s"'`;&]"""
@@ -38,9 +39,6 @@ _VALUE = (
     rf"""(?P<secret>(?=[^\s"'`]{{6}}){_RUN}{{1,120}}(?:[;&](?!\w{{1,40}}=){_RUN}{{0,120}}){{0,3}}"""
     r"""(?<=[^\s"'`.,;&:)\]}>*\\]))"""
 )
-LONGEST_VALUE = 120
-TAIL = "[A-Za-z0-9+/=_-]*"
-"""The rest of a value that is longer than its pattern allows."""
 _NAME_ENDS = r"(?![a-z0-9_\-])"
 _FOREIGN = "passwort|kennwort|contraseña|mot de passe|senha|пароль|密码|パスワード|비밀번호"
 _PASSWORDS = rf"(?:passw(?:or)?d|passphrase|passcode|pswd|pwd|{_FOREIGN})\d?" + _NAME_ENDS
@@ -84,34 +82,34 @@ _PAIR = r"""[\w.\-%]{1,60}=[^;\s"']{0,200}"""
 _LONG_PAIR = r"""[\w.\-%]{1,60}=(?:"|s%3a)?[^;\s"',]{16,400}"""
 # Matched against the text in lower case.
 NAMED_SECRETS = (
-    shape(
+    Shape(
         "aws_secret_key",
         "aws, amazon",
         r"(?:aws|amazon).{0,60}?(?<![a-z0-9/+])(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
         has_mixed_cases,
     ),
-    shape("azure_key", "azure", r"azure.{0,60}?(?<![a-z0-9/+-])(?P<secret>[a-z0-9/+]{86}==)", has_mixed_cases),
-    shape("bearer_token", "bearer", r"\bbearer\s{1,3}(?P<secret>[\w.~+/-]{16,800}={0,2})", is_bearer),
-    shape(
+    Shape("azure_key", "azure", r"azure.{0,60}?(?<![a-z0-9/+-])(?P<secret>[a-z0-9/+]{86}==)", has_mixed_cases),
+    Shape("bearer_token", "bearer", r"\bbearer\s{1,3}(?P<secret>[\w.~+/-]{16,800}={0,2})", is_bearer),
+    Shape(
         "basic_credentials",
         "authorization",
         r"authorization[\\\"']{0,4}\s?[:=]\s?[\\\"']{0,4}basic\s{1,3}(?P<secret>[\w+/-]{8,400}={0,2})",
         is_base64,
     ),
-    shape(
+    Shape(
         "basic_credentials",
         '"auth", _auth',
         r'(?:"auth\\?"\s{0,3}:\s{0,3}\\?"|_auth\s?=\s?"?)(?P<secret>[\w+/-]{8,400}={0,2})',
         is_base64,
     ),
-    shape(
+    Shape(
         "authorization",
         "authorization",
         r"authorization[\\\"']{0,4}\s?[:=]\s?[\\\"']{0,4}(?:[a-z][\w-]{1,30}(?:\s{1,3}|\s(?:token|key)=\"?))?"
         r"(?P<secret>[\w+/.~:-]{12,400}={0,2})",
         is_credential,
     ),
-    shape(
+    Shape(
         "session_cookie",
         "cookie",
         rf"cookie\d?[\\\"']{{0,4}}\s?[:=]\s?[\\\"']{{0,4}}(?:{_PAIR}+;\s?){{0,20}}?"
@@ -119,17 +117,17 @@ NAMED_SECRETS = (
         rf"(?:(?:;\s?{_PAIR}+){{0,20}}?;\s?{_LONG_PAIR})?)",
         is_credential,
     ),
-    shape(
+    Shape(
         "signature",
         "sig=, signature=",
         r"sig(?:nature)?=(?P<secret>(?:[\w+/-]|%[0-9a-f]{2}){28,600}={0,2})",
         has_three_digits,
     ),
-    shape("password", _FOR_PASSWORDS, _PASSWORDS + _ASSIGNED + _VALUE, is_password, _TO_ASSIGN),
-    shape("password", _FOR_PASSWORDS, _PASSWORDS + _SAID + _VALUE, is_said_password, _TO_SAY),
-    shape("password", "pass, pw, psk", _OWNED_PASS + _ASSIGNED + _VALUE, is_password, _TO_ASSIGN),
-    shape("password", "pass, pw", _PASS + _ASSIGNED + _VALUE, is_strong_password, _TO_ASSIGN),
-    shape(
+    Shape("password", _FOR_PASSWORDS, _PASSWORDS + _ASSIGNED + _VALUE, is_password, _TO_ASSIGN),
+    Shape("password", _FOR_PASSWORDS, _PASSWORDS + _SAID + _VALUE, is_said_password, _TO_SAY),
+    Shape("password", "pass, pw, psk", _OWNED_PASS + _ASSIGNED + _VALUE, is_password, _TO_ASSIGN),
+    Shape("password", "pass, pw", _PASS + _ASSIGNED + _VALUE, is_strong_password, _TO_ASSIGN),
+    Shape(
         "password",
         "login, machine, default",
         r"(?:machine\s{1,20}\S{1,100}\s{1,20})?(?:(?:login|user|account)\s{1,20}"
@@ -137,20 +135,20 @@ NAMED_SECRETS = (
         is_given_password,
         ("password",),
     ),
-    shape(
+    Shape(
         "password",
         "user",
         r"user(?:name)?\s?[:=]?\s?\S{1,60}?[\s,/]{1,3}(?:and\s)?pass(?:word)?\s?[:=]?\s?" + _VALUE,
         is_said_password,
         ("pass",),
     ),
-    shape(
+    Shape(
         "password",
         "identified by, password '",
         r"(?:identified by|password) ['\"](?P<secret>[^'\"\n]{4,100})['\"]",
         is_password,
     ),
-    shape(
+    Shape(
         "password",
         "identified by, role , user ",
         r"(?:identified by|(?:role|user) [^\n;]{1,80}?\bpassword) '"
@@ -158,14 +156,14 @@ NAMED_SECRETS = (
         is_given_password,
         ("identified", "password"),
     ),
-    shape(
+    Shape(
         "password",
         "requirepass, masterauth, bindpw",
         r"(?:requirepass|masterauth|bindpw)\s{1,3}" + _REST,
         is_given_password,
     ),
-    shape("password", "sudo -s", r"\bsudo -s\b[^\n]{0,20}<<<\s?[\"']?" + _REST, is_given_password),
-    shape(
+    Shape("password", "sudo -s", r"\bsudo -s\b[^\n]{0,20}<<<\s?[\"']?" + _REST, is_given_password),
+    Shape(
         "password",
         "echo ",
         r"echo (?:-n )?[\"']?" + r"(?P<secret>[^\s\"'|;&<>]{4,100})[\"']?\s?\|\s?"
@@ -173,15 +171,15 @@ NAMED_SECRETS = (
         is_given_password,
         ("|",),
     ),
-    shape("password", "<", rf"<{_TELLING_NAME}>(?P<secret>[^<>\s]{{4,400}})</", is_given_password, ("</",)),
-    shape(
+    Shape("password", "<", rf"<{_TELLING_NAME}>(?P<secret>[^<>\s]{{4,400}})</", is_given_password, ("</",)),
+    Shape(
         "credential",
         "--",
         rf"--{_TELLING_NAME}[ =]{{1,2}}[\"']?(?P<secret>[^\s\"'|;&<>]{{4,200}})",
         is_password,
         ("pass", "pw", "token", "secret", "key", "credential"),
     ),
-    shape(
+    Shape(
         "credential",
         "env , set -, setx, setenv, config set, configure set, secret set, secrets set, define(, getenv(, "
         ".set(, from-literal",
@@ -189,42 +187,42 @@ NAMED_SECRETS = (
         rf"[\s(=]{{1,2}}[\"']?{_TELLING_NAME}[\"']?(?:,\s?|\s{{1,3}}|=)(?:--body )?[\"']?{_REST}",
         is_password,
     ),
-    shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _ASSIGNED + _VALUE, is_credential, _TO_ASSIGN),
-    shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _SAID + _VALUE, is_credential, _TO_SAY),
-    shape("credential", _FOR_CREDENTIALS, _RANDOM_AFTER, is_random),
-    shape(
+    Shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _ASSIGNED + _VALUE, is_credential, _TO_ASSIGN),
+    Shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _SAID + _VALUE, is_credential, _TO_SAY),
+    Shape("credential", _FOR_CREDENTIALS, _RANDOM_AFTER, is_random),
+    Shape(
         "credential",
         _FOR_CREDENTIALS,
         _CREDENTIALS + r"\s{1,3}[\"'(]?(?P<secret>[0-9a-f]{32,128}|" + _UUID + r")(?![\w-])",
         has_three_digits,
     ),
-    shape(
+    Shape(
         "password",
         _FOR_PASSWORDS,
         _PASSWORDS + r"\s{1,3}[\"'(]?(?P<secret>[^\s\"'`;&,()<>]{7,60}[^\s\"'`.,;:&)\]}>])",
         is_spaced_password,
     ),
-    shape(
+    Shape(
         "password",
         "creds, credentials, login",
         r"(?:creds|credentials|login)\b[^\n/:]{0,30}?:?\s{1,3}(?:are\s)?[\w.@+-]{1,60}\s?[/:]\s?" + _VALUE,
         is_spaced_password,
     ),
-    shape(
+    Shape(
         "password",
         "convertto-securestring, password('",
         r"(?:convertto-securestring |password\()(?:-string )?['\"](?P<secret>[^'\"\n]{4,100})['\"]",
         is_password,
     ),
-    shape("password", "snmp-server", r"snmp-server community (?P<secret>\S{4,60})", is_password),
-    shape(
+    Shape("password", "snmp-server", r"snmp-server community (?P<secret>\S{4,60})", is_password),
+    Shape(
         "password",
         "password 7, secret 5, secret 9",
         r"(?:password|secret) [579] (?P<secret>\S{8,100})",
         has_three_digits,
     ),
-    shape("credential", "key=, key:", r"key[\"']?[=:]\s?[\"']?" + _VALUE, is_random_or_hex),
-    shape(
+    Shape("credential", "key=, key:", r"key[\"']?[=:]\s?[\"']?" + _VALUE, is_random_or_hex),
+    Shape(
         "recovery_words",
         "mnemonic, seed, recovery phrase",
         r"(?:mnemonic|seed|recovery)(?:[ _-](?:phrase|words)){0,2}"
@@ -233,11 +231,75 @@ NAMED_SECRETS = (
 )
 _VARIABLE = r"(?<![A-Za-z0-9_])[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PW|SECRET|TOKEN)\d?=[\"']?"
 VARIABLES = (
-    shape(
+    Shape(
         "password",
         "PASSWORD=, PASSWD=, PASSPHRASE=, PASS=, PWD=, SECRET=, MYSQL_PW=",
         _VARIABLE + _VALUE,
         is_assigned_password,
         run="ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_",
     ),
+)
+_WORD = r"""["']?(?P<secret>[^\s"'|;&<>]{3,200})"""
+_USER_WORD = r"""["']?[^\s:"'@/]{1,80}:(?P<secret>[^\s"'|;&<>]{3,200})"""
+_FLAGS = r"(?=\s)[^\n|;]{0,200}?\s{1,3}"
+# Programs that take a password as an argument: the names, the flags, the argument. Flags are case-sensitive.
+_PROGRAMS = (
+    ("curl, wget", r"(?:-u|-U|--user|--proxy-user|--user=)\s{0,2}", _USER_WORD),
+    ("mysql, mariadb, mysqldump, mysqladmin", "-p", r"""["']?(?P<secret>[^\s"'|;&<>=-][^\s"'|;&<>]{3,200})"""),
+    ("sshpass", r"-p\s{0,2}", _WORD),
+    ("redis-cli, valkey-cli", r"(?:-a|--pass)\s{1,2}", _WORD),
+    (
+        "mongo, mongosh, mongodump, mongorestore, cqlsh, ncftp, docker login, podman login, az login, oc login",
+        r"-p\s{0,2}",
+        _WORD,
+    ),
+    ("helm registry login, nerdctl login, skopeo login, crane auth", r"-p\s{0,2}", _WORD),
+    ("sqlcmd, bcp, mosquitto_pub, mosquitto_sub, ipmitool, zip, unzip, isql", r"-P\s{0,2}", _WORD),
+    ("7z, 7za, rar", "-p", _WORD),
+    ("ldapsearch, ldapadd, ldapmodify, ldapwhoami, ldappasswd", r"-w\s{0,2}", _WORD),
+    ("openssl", r"-pass(?:in|out)?\s(?:pass:)", _WORD),
+    ("openssl", r"-(?:k|K|hmac)\s", _WORD),
+    ("htpasswd", r"-\w*b\w*\s(?:\S{1,60}\s){2}", _WORD),
+    ("smbclient, rpcclient", r"""-U\s{0,2}["']?[^\s%"']{1,60}%""", _WORD),
+    ("lftp", r"-u\s{1,2}[^\s,]{1,60},", _WORD),
+    ("http, https, xh", r"(?:-a|--auth)\s{1,2}", _USER_WORD),
+    ("ssh-keygen", r"(?:-N|-P)\s{1,2}", _WORD),
+    ("snmpwalk, snmpget", r"(?:-A|-X)\s{1,2}", _WORD),
+    ("xfreerdp, wfreerdp", "/p:", _WORD),
+    ("net use", "", r"(?P<secret>[^\s\\:*]{4,60})(?=\s/user:)"),
+    ("wpa_passphrase", r"\S{1,40}\s", _WORD),
+    ("sqlplus", r"[\w$]{1,30}/", r"(?P<secret>[^\s@/]{3,60})(?=@)"),
+)
+COMMAND_SECRETS = tuple(
+    Shape(
+        "command_password",
+        ", ".join(f"{program} " for program in programs.split(", ")),
+        rf"(?<![\w-])(?:{'|'.join(programs.split(', '))}){_FLAGS}{flags}{value}",
+        is_given_password,
+    )
+    for programs, flags, value in _PROGRAMS
+)
+_SPOKEN = (
+    "password, passwort, kennwort, zugangscode, contraseña, clave, mot de passe, mdp, senha, palavra-passe, "
+    "parola d'ordine, wachtwoord, hasło, heslo, jelszó, lösenord, adgangskode, passord, salasana, şifre, parola, "
+    "parolă, κωδικός, пароль, 密码, 密碼, 口令, パスワード, 暗証番号, 비밀번호, 암호"
+)
+_OF = r"[^\n.:：=「『“\"]{0,40}?"
+"""The thing that the password is for."""
+_IS = (
+    r"(?:\s?(?:は|是|为|為|[은는이가]\s)\s?"
+    r"|\s(?:is|ist|lautet|war|es|era|est|était|é|è|fu|jest|to|je|on|är|er|είναι|это|теперь)(?::\s?|\s))"
+)
+_OPENED = r"[\"'`“”„«「『（(]?"
+_SPOKEN_VALUE = r"(?P<secret>[^\s\"'`;&“”„«»()\u3000-\ud7ff\uff00-\uffef]{6,60}(?<![.,:!]))"
+_SPOKEN_NAMES = "|".join(_SPOKEN.split(", "))
+# Matched against the text in lower case.
+SPOKEN_SECRETS = (
+    Shape(
+        "password",
+        _SPOKEN,
+        rf"(?:{_SPOKEN_NAMES}){_OF}{_IS}{_OPENED}{_SPOKEN_VALUE}",
+        is_said_password,
+    ),
+    Shape("password", _SPOKEN, rf"(?:{_SPOKEN_NAMES})[ \w]{{0,40}}?\s?[:：]\s?{_OPENED}{_SPOKEN_VALUE}", is_password),
 )

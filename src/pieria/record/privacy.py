@@ -7,12 +7,10 @@ a setting of the bank and does not belong here.
 
 from __future__ import annotations
 
-from pieria.record.command_secrets import COMMAND_SECRETS
-from pieria.record.named_secrets import NAMED_SECRETS, VARIABLES
+from pieria.record.named_secrets import COMMAND_SECRETS, NAMED_SECRETS, SPOKEN_SECRETS, VARIABLES
 from pieria.record.private_tags import find_blocks
 from pieria.record.provider_secrets import PROVIDER_SECRETS
 from pieria.record.secret_shapes import LONGEST_RUN, LONGEST_VALUE, NEAR, TAIL, Shape
-from pieria.record.spoken_secrets import SPOKEN_SECRETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Usage: how often and when a memory was used. It is counted apart from content and has no versions."""
+"""Usage: how often and when a memory was used. It is counted apart from content and has no versions.
+
+`Habits` are the settings of how a bank is used.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +66,19 @@ def use_of(id: str, usage: Usage) -> Use:
     last_review = None if usage.last_review is None else micros(usage.last_review)
     counted = (usage.accesses, last_access, usage.reviews, last_review, usage.crossings, usage.rewards, usage.rewarded)
     return Use(id, *counted, usage.spaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Each field is the setting of that name."""
+
+    reinforce: bool = True
+    crossing_boost: float = 0.1
+    cluster_threshold: float = 0.83
+    cluster_most: int = 12
+    duplicate_threshold: float = 0.88
+    preview_chars: int = 300
+    enrich: bool = True
+    search_by_meaning: bool = False
+    short_term_weight: float = 1.0
+    long_term_weight: float = 0.7

@@ -1,6 +1,7 @@
 """The value of a node for a query: relevance, recency, frequency and reward. Pure arithmetic.
 
-All code that ranks or prunes nodes uses it. The caller chooses the parameters.
+All code that ranks or prunes nodes uses it. The caller chooses the parameters. `alone` is the confidence that a single
+text answers a question; every search uses it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ SERVED_WELL, SERVED_ILL, IN_USE = 0.2, 0.03, 0.02
 weight of recent and frequent use. Decision 20 says how the values were chosen.
 """
 _SECONDS = 3_600
-_STEEPEST = 700.0
+ALIKE_WORTH, HOLDS_WORTH, DOUBT = 8.0, 3.0, 3.5
+MAX_EXPONENT = 700.0
 """`math.exp` overflows beyond this."""
 
 
@@ -139,4 +141,18 @@ def _reward(metadata: Used, params: Mapping[str, Any]) -> float:
     if not metadata.reward_count:
         return 1.0
     average = 2 * metadata.cumulative_reward / metadata.reward_count - 1
-    return 2 / (1 + math.exp(min(_STEEPEST, -_of(params, "beta") * average)))
+    return 2 * logistic(_of(params, "beta") * average)
+
+
+def alone(alike: float | None, holds: float) -> float:
+    """Return a confidence from 0 to 1.
+
+    It uses the cosine to the question and the share of the question's terms in the text. Without a cosine it is that
+    share.
+    """
+    return holds if alike is None else logistic(ALIKE_WORTH * alike + HOLDS_WORTH * holds - DOUBT)
+
+
+def logistic(value: float) -> float:
+    # A damaged vector may give any cosine.
+    return 1 / (1 + math.exp(min(MAX_EXPONENT, -value)))

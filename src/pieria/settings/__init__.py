@@ -27,9 +27,8 @@ from pieria.models import (
 )
 from pieria.project import Project, find_project
 from pieria.record import check
-from pieria.record.address import Address
+from pieria.record.address import Address, checked_key_place
 from pieria.record.banks import check_bank_name, check_user_name
-from pieria.record.key_places import checked_key_place
 from pieria.record.memory import FADES, GIVEN_KINDS
 from pieria.settings.fades import Fades, number
 from pieria.settings.files import FILE, from_data_folder, from_project, names_near, tightened

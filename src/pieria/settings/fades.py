@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pieria.errors import InputError
 from pieria.language.index_terms import compared
 from pieria.record.decay import Fading
-from pieria.record.habits import Habits
+from pieria.record.usage import Habits
 
 LONGEST_DAYS = 100_000.0
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pieria.errors import ConfigError, UnavailableError
-from pieria.record.address import HOW_TO_WRITE, UNREADABLE, Address, is_server
-from pieria.record.pathnames import EXPECTED, has_length
+from pieria.record.address import EXPECTED, HOW_TO_WRITE, UNREADABLE, Address, has_length, is_server
 from pieria.settings.source import PREFIX, PROJECT, Source
 
 DATA = Path("~/.pieria")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
-from pieria.record.job import Job, JobQuery, Lease, NewJob, Outcome, Progress
-from pieria.record.ledger import Spent
+from pieria.record.job import Job, JobQuery, Lease, NewJob, Outcome, Progress, Spent
 
 
 class QueueReader(Protocol):

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pieria.language.glance import Glance
-from pieria.record.change import Change
-from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
+from pieria.record.changeset import Applied, Change, Changeset, Content, Record, Stored
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.link import End, Link

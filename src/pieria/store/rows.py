@@ -162,6 +162,6 @@ def memory_of(content: Sequence[Any], state: Sequence[Any], known_from: int, kno
         labels=_labels(tags, entities, files, flags),
         origin=Origin(source, context, author, author_type, channel, session, sequence, via),
         standing=_standing(status, tier, ended, reason, superseded_by),
-        body=mapping_of(body),
-        meta=mapping_of(meta),
+        body=EMPTY if body is None else mapping_of(body),
+        meta=EMPTY if meta is None else mapping_of(meta),
     )

@@ -7,9 +7,14 @@ their rows reach a budget. All terms count again when the candidates are ranked.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from heapq import merge
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
 
 REPEATED = 0.2
 """Weight of a term's repeats in a text, relative to its first occurrence."""
@@ -41,35 +46,22 @@ def rarest_first(frequencies: Mapping[str, int], budget: int) -> tuple[list[str]
     return chosen, [term for _, term in known[len(chosen) :]]
 
 
-def rough_order(postings: Sequence[tuple[float, Sequence[int]]]) -> Iterator[int]:
-    """Yield rows by the summed weight of their terms, repeats counting a little; of equals, the newer first.
+def rough_order(postings: Sequence[tuple[float, Sequence[int] | Rows]]) -> list[int]:
+    """Return rows by the summed weight of their terms, repeats counting a little; of equals, the newer first.
 
-    Each term's rows ascend, a row repeated for each occurrence. Callers use only the first few of thousands. So weights
-    are added up only for rows that are listed more than once.
+    Each term's rows ascend, a row repeated for each occurrence.
     """
-    several = _listed_again(postings)
-    scores = dict.fromkeys(several, 0.0)
-    for gain, rows in postings:
-        last = -1
-        for row in filter(several.__contains__, rows):
-            scores[row] += gain * REPEATED if row == last else gain
-            last = row
-    whole = sorted(((score, row) for row, score in scores.items()), reverse=True)
-    once = (_listed_once(gain, rows, several) for gain, rows in postings)
-    return (row for _, row in merge(whole, *once, reverse=True))
+    import numpy as np
 
-
-def _listed_again(postings: Sequence[tuple[float, Sequence[int]]]) -> set[int]:
-    seen: set[int] = set()
-    again: set[int] = set()
-    for _, rows in postings:
-        held = set(rows)
-        if len(held) < len(rows):
-            again.update(row for row, following in pairwise(rows) if row == following)
-        again |= seen & held
-        seen |= held
-    return again
-
-
-def _listed_once(gain: float, rows: Sequence[int], several: set[int]) -> Iterator[tuple[float, int]]:
-    return ((gain, row) for row in reversed(rows) if row not in several)
+    if not postings:
+        return []
+    listed = [np.asarray(rows, dtype=np.int64) for _, rows in postings]
+    gains = [
+        np.where(np.diff(rows, prepend=-1) == 0, gain * REPEATED, gain)
+        for (gain, _), rows in zip(postings, listed, strict=True)
+    ]
+    rows, places = np.unique(np.concatenate(listed), return_inverse=True)
+    # Summed in the order of the terms.
+    scores = np.bincount(places, weights=np.concatenate(gains), minlength=len(rows))
+    found: list[int] = rows[np.lexsort((-rows, -scores))].tolist()
+    return found

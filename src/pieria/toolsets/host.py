@@ -14,8 +14,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AccessError, ClosedError, InputError, NotFoundError, PieriaError, StorageError, TransferError
+from pieria.record.address import check_length
 from pieria.record.banks import USER_BANK, no_such_bank, same_bank
-from pieria.record.pathnames import check_length
 from pieria.record.trust import AGENT
 from pieria.toolsets.registry import Access, Tool
 

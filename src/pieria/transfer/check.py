@@ -1,7 +1,7 @@
 """The first pass over an export: checks that it is complete, each line is valid, and each history is consistent.
 
 It writes nothing and reads no bank. Problems are reported by line. A bad line excludes everything under its id: half a
-history would be a false one.
+history would be a false one. `Rules` are what the receiving bank asks of each row.
 """
 
 from __future__ import annotations
@@ -9,22 +9,45 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pieria.errors import InputError, PrivacyError, TransferError
 from pieria.record import draft
-from pieria.record.changeset import Content, State
+from pieria.record.changeset import Content, Record, State
+from pieria.record.fact import FactRow
+from pieria.record.link import LinkRow
 from pieria.record.time import iso, micros, moment
+from pieria.store.protocol import Reader
 from pieria.transfer.file import RawLine, Source
-from pieria.transfer.lines import BadLineError, Header, Line, header_of, line_of, object_of
-from pieria.transfer.problem import Problem
-from pieria.transfer.rules import Rules
+from pieria.transfer.lines import BadLineError, Header, Line, Problem, header_of, line_of, object_of
 
 LISTED = 100
 """Problems kept in full; the others are only counted."""
 REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The first five each return a row in its stored form, or raise `InputError` or `PrivacyError`."""
+
+    content: Callable[[Content], Content]
+    state: Callable[[State], State]
+    link: Callable[[LinkRow], LinkRow]
+    fact: Callable[[FactRow], FactRow]
+    """It also fills in the keys of the fact."""
+    record: Callable[[Record], Record]
+    joined: Mapping[str, Callable[[Reader, Any], list[Record]]] = field(default_factory=dict)
+    """By collection: returns the records to write when a value joins a bank's own records. `ConflictError` leaves it
+    out.
+
+    For records that are valid only together.
+    """
+    narrowed: Mapping[str, Callable[[Record, Callable[[str], bool]], Record | None]] = field(default_factory=dict)
+    """By collection: returns the part of a record that an untrusted file may set, given which ids it adds. `None`
+    leaves the record out.
+    """
 
 
 @dataclass(slots=True)

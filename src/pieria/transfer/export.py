@@ -15,8 +15,8 @@ from pieria.record.changeset import FACTS_STATED, FOREVER, PASSING
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
-from pieria.transfer.fields import line_of
 from pieria.transfer.lines import FORMAT
+from pieria.transfer.lines import written_line as line_of
 
 USAGE_BATCH = 500
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

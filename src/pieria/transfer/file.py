@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from pieria.errors import InputError, TransferError
-from pieria.record.pathnames import check_length
+from pieria.record.address import check_length
 from pieria.store.files import flush, made_aside, storage_error, unreadable
 
 LONGEST_LINE = 128 << 20

@@ -1,19 +1,45 @@
-"""The second pass over an export: one change at a time, without what the first pass rejected."""
+"""The second pass over an export: one change at a time, without what the first pass rejected.
+
+`Tally` counts what the import does with them.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from pieria.errors import TransferError
-from pieria.record.change import Change
-from pieria.record.changeset import Content, Record, State
+from pieria.record.changeset import Change, Content, Record, State
 from pieria.record.usage import Use
 from pieria.transfer.check import REPORT_EVERY, Checked
 from pieria.transfer.file import Source
 from pieria.transfer.lines import BadLineError, Line, line_of, object_of
-from pieria.transfer.tally import NAMELESS, Tally
+
+HERE = "here already"
+REMOVED = "removed here"
+PURGED = "purged here"
+NAMELESS = "names a memory that is not here"
+BROKEN = "broken in the file"
+DECIDES = "decides on a memory that the file does not bring"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Each counter is keyed by kind: memories, links, facts, usage, records, purged."""
+
+    added: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    left: dict[str, Counter[str]] = field(default_factory=dict)
+    """What was left out or left alone, and why."""
+    versions: int = 0
+    not_carried: Counter[str] = field(default_factory=Counter)
+    """What the file holds and this kind of import cannot keep."""
+
+    def leave(self, what: str, why: str, number: int = 1) -> None:
+        self.left.setdefault(what, Counter())[why] += number
 
 
 @dataclass(slots=True)

@@ -1,4 +1,7 @@
-"""Import into a bank that has content: new rows are known from now, existing ones follow the mode.
+"""One import, from the checked file to changesets: a replay into an empty bank, or a join with what a bank holds.
+
+A replay repeats every change with its number and time. In a join new rows are known from now, and existing ones follow
+the mode.
 
 Memories are planned here, with batches and the bank's own records; links and facts in `links`. Known time separates
 earlier rows from those of this import: everything the import writes has a later one.
@@ -6,10 +9,12 @@ earlier rows from those of this import: everything the import writes has a later
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from pieria.errors import ConflictError, InputError
+from pieria.language.index_terms import compared, labels, stated
 from pieria.language.pasted import repeats_of
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
 from pieria.record.fact import FactQuery
@@ -17,22 +22,20 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
-from pieria.store.rows import mapping_of, written_list
-from pieria.transfer.check import Checked
-from pieria.transfer.fields import written_json
+from pieria.store.rows import mapping_of, names_of, terms_of, written_list
+from pieria.transfer.check import Checked, Rules
 from pieria.transfer.file import RawLine, Source
-from pieria.transfer.groups import Group, content_of, state_of
-from pieria.transfer.lines import Line, line_of, object_of
+from pieria.transfer.groups import BROKEN, DECIDES, HERE, PURGED, REMOVED, Group, Tally, content_of, groups, state_of
+from pieria.transfer.lines import Line, line_of, object_of, written_json
 from pieria.transfer.links import Ties
-from pieria.transfer.merge import Outcome, Side, merged, replaced
-from pieria.transfer.replay import rows_of, written
-from pieria.transfer.rules import Rules
-from pieria.transfer.tally import DECIDES, HERE, PURGED, REMOVED, Tally
 
 MODES = ("skip", "merge", "replace")
 BATCH = 1_000
 """Rows per changeset, so that no changeset grows with the file."""
 BATCH_BYTES = 8 << 20
+ON_ERROR = ("stop", "skip")
+AHEAD = 24 * 60 * 60 * 1_000_000
+"""Microseconds that the other machine's clock may be ahead of ours."""
 
 
 class _Coming:
@@ -293,3 +296,157 @@ def _in_force_since(history: list[Memory]) -> int:
             break
         since = memory
     return micros(since.known_from)
+
+
+def replayed(reader: Reader, groups: Iterable[Group], rules: Rules, tally: Tally) -> Iterator[Changeset]:
+    """Yield one changeset per change. The caller must apply each before it asks for the next, which reads its rows."""
+    for group in groups:
+        yield Changeset(
+            group.change.what,
+            writes=_writes(reader, group, rules, tally),
+            links=[rules.link(line.row) for line in group.links],
+            facts=[rules.fact(line.row) for line in group.facts],
+            usage=group.usage,
+            records=[rules.record(record) for record in group.records],
+            purged=group.purged,
+            replay=group.change,
+        )
+        for what, lines in (("links", group.links), ("facts", group.facts)):
+            tally.added[what] += sum(line.last for line in lines)
+        for what, number in (("usage", group.usage), ("records", group.records), ("purged", group.purged)):
+            tally.added[what] += len(number)
+
+
+def _writes(reader: Reader, group: Group, rules: Rules, tally: Tally) -> list[Write]:
+    rows = rows_of(reader, [state_of(line) for line, content in group.states if content is None])
+    writes = []
+    for line, content in group.states:
+        state = rules.state(state_of(line))
+        if content is None:
+            writes.append(Write(state._replace(row=rows[state.id])))
+        else:
+            writes.append(written(state, rules.content(content_of(content))))
+            tally.versions += 1
+        tally.added["memories"] += line.last
+    return writes
+
+
+def rows_of(reader: Reader, states: list[State]) -> dict[str, int]:
+    """Return the row of each state's content in this bank. Try the current content first: it usually is the one."""
+    held = reader.states([state.id for state in states]) if states else {}
+    return {
+        state.id: held[state.id].state.row
+        if state.id in held and held[state.id].state.version == state.version
+        else reader.version(state.id, state.version)[0].row
+        for state in states
+    }
+
+
+def written(state: State, content: Content, *, fresh: bool = False) -> Write:
+    """Return the write with this bank's search terms and labels."""
+    tags, entities, files = names_of(content.tags), names_of(content.entities), names_of(content.files)
+    found = terms_of(content)
+    standing = stated(content.text, state.kind, state.via)
+    return Write(state, content, found, labels(tags, entities, files, standing), fresh)
+
+
+class Side(NamedTuple):
+    """One side's memory: its last state and content, and since when each has been in force."""
+
+    state: State
+    known_from: int
+    content: Content
+    since: int
+
+
+class Outcome(NamedTuple):
+    """The state to write, or None for no change; `content` if it is a new version."""
+
+    state: State | None
+    content: Content | None = None
+
+
+def merged(ours: Side, theirs: Side, next_version: int) -> Outcome:
+    """Return the later content with the labels and lists of both, and the later state. On a tie ours wins."""
+    newer, older = (theirs, ours) if theirs.since > ours.since else (ours, theirs)
+    content = newer.content._replace(
+        body=_with_lists(newer.content.body, older.content.body),
+        tags=_united(ours.content.tags, theirs.content.tags),
+        entities=_united(ours.content.entities, theirs.content.entities),
+        files=_united(ours.content.files, theirs.content.files, str),
+    )
+    state = theirs.state if theirs.known_from > ours.known_from else ours.state
+    return _outcome(ours, state._replace(type=newer.state.type), content, next_version)
+
+
+def replaced(ours: Side, theirs: Side, next_version: int) -> Outcome:
+    """Return the file's state and content as the next version of ours."""
+    return _outcome(ours, theirs.state, theirs.content, next_version)
+
+
+def _outcome(ours: Side, state: State, content: Content, next_version: int) -> Outcome:
+    if _same(content, ours.content):
+        kept = state._replace(row=ours.state.row, version=ours.state.version)
+        return Outcome(None if kept == ours.state else kept)
+    return Outcome(
+        state._replace(row=0, version=next_version), content._replace(id=ours.state.id, version=next_version)
+    )
+
+
+def _same(one: Content, other: Content) -> bool:
+    """Return whether the contents are equal apart from flags: flags come from the write path and make no new
+    version."""
+    return one._replace(version=0, flags=None) == other._replace(version=0, flags=None)
+
+
+def _with_lists(newer: str | None, older: str | None) -> str | None:
+    """Return the newer body, with further items from lists of texts in the older one, such as an observation's
+    facts."""
+    body: dict[str, Any] = json.loads(newer or "{}")
+    before: dict[str, Any] = json.loads(older or "{}")
+    more = {name: held for name, held in before.items() if _are_texts(held) and _are_texts(body.get(name, []))}
+    united = {name: list(dict.fromkeys((*body.get(name, ()), *held))) for name, held in more.items()}
+    return written_json(body | united) if any(united[name] != body.get(name, []) for name in united) else newer
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _united(ours: str | None, theirs: str | None, key: Callable[[str], str] = compared) -> str | None:
+    """Return ours first. Of labels that compare equal, keep the first spelling."""
+    united: dict[str, str] = {}
+    for name in (*names_of(ours), *names_of(theirs)):
+        united.setdefault(key(name), name)
+    return written_list(tuple(united.values()))
+
+
+def is_replayed(reader: Reader, checked: Checked, now: int) -> bool:
+    """Return whether to replay the export: the bank must be empty. The changes must not lie in the future or before the
+    earliest known time, because later writes need later times.
+    """
+    return reader.head().seq == 0 and checked.begins > 0 and checked.ends <= now + AHEAD
+
+
+def planned(
+    reader: Reader,
+    source: Source,
+    checked: Checked,
+    rules: Rules,
+    tally: Tally,
+    *,
+    mode: str,
+    force: bool,
+    now: int,
+    progress: Callable[[int], None],
+) -> Iterator[Changeset]:
+    """Yield changesets. The caller must apply each before it asks for the next."""
+    for what, ids in checked.left.items():
+        if ids:
+            tally.leave({"memory": "memories"}.get(what, f"{what}s"), BROKEN, len(ids))
+    if is_replayed(reader, checked, now):
+        yield from replayed(reader, groups(source, checked, tally, progress), rules, tally)
+        return
+    tally.not_carried["changes"] = checked.counts["change"]
+    join = Join(reader, source, checked, rules, tally, mode=mode, force=force)
+    yield from join.changesets(groups(source, checked, tally, progress, BATCH))

@@ -10,10 +10,9 @@ from pieria.record.fact import FactRow
 from pieria.record.link import SYMMETRIC, End, LinkRow, row_of
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
-from pieria.transfer.groups import Group, memories_named
+from pieria.transfer.check import Rules
+from pieria.transfer.groups import HERE, NAMELESS, PURGED, REMOVED, Group, Tally, memories_named
 from pieria.transfer.lines import Line
-from pieria.transfer.rules import Rules
-from pieria.transfer.tally import HERE, NAMELESS, PURGED, REMOVED, Tally
 
 Row = LinkRow | FactRow
 

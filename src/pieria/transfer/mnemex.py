@@ -20,7 +20,7 @@ from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.time import instant, iso
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.store.files import unreadable
-from pieria.transfer.problem import Problem
+from pieria.transfer.lines import Problem
 
 SYSTEM = "mnemex"
 MEMORIES, RELATIONS = "memories.jsonl", "relations.jsonl"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pieria.recall.dependents import drawn_on
+from pieria.recall.past import drawn_on
 from pieria.record.changeset import Changeset, Write
 from pieria.record.decay import FADING_TIERS, IMPORTANT, Fading, Wear
 from pieria.record.filter import ANY_TIME, Filter, Viewer

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from pieria.recall.dependents import drawn_on
+from pieria.recall.past import drawn_on
 from pieria.record.changeset import Stored, Write
 from pieria.record.decay import DAY, Fading
 from pieria.record.memory import Memory
@@ -15,7 +15,7 @@ from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
 from pieria.upkeep.faded import Worn, forgettable, scored, worn
 from pieria.upkeep.promotion import judged
-from pieria.upkeep.selection import AT_ONCE
+from pieria.upkeep.sleep import AT_ONCE
 
 STRONGEST = 2.0
 FOREIGN = 0.3

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pieria.record.changeset import Changeset, Write
 from pieria.record.link import DRAWN_FROM, Link, row_of
+from pieria.record.reply import Reply
 from pieria.store.protocol import Reader
 
 BASELESS = "all that it was drawn from was removed"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Reply):
     """`id` names a link if it is dangling, and a memory if it is baseless."""
 
     kind: str
     id: str
     detail: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "id": self.id, "detail": self.detail}
 
 
 def problems(reader: Reader) -> list[Problem]:

@@ -1,6 +1,7 @@
 """The note of a memory: how it is written, and what is read back after a user edited it.
 
-It has front matter and the memory's text. Below a mark it has links and hashtags, which each sync rewrites.
+It has front matter and the memory's text. Below a mark it has links and hashtags, which each sync rewrites. `decided`
+compares the changes of a note and its memory since the last sync.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ MARK = "<!-- pieria: what stands below is written anew by each sync; what you ad
 _MARKED = "<!-- pieria:"
 LONGEST_TITLE = 120
 LONGEST_CONTEXT = 10_000
+AS_IT_WAS, REWRITE, EDITED, CONFLICT = "unchanged", "rewritten", "edited", "conflict"
+_LISTS = ("tags", "entities")
+"""Fields that merge: additions and removals of both sides are combined."""
+Kept = Mapping[str, Any]
 
 
 class Tie(NamedTuple):
@@ -197,3 +202,16 @@ def _text(value: front.Value) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def decided(said: Kept, base: Kept, held: Kept, held_base: Kept) -> str:
+    """Return the decision. `said` and `base` are the note now and at the last sync; `held` and `held_base` are the
+    memory now and then, as a note would state it."""
+    by_hand = {name for name in said if said[name] != base[name]}
+    by_bank = {name for name in held if held[name] != held_base[name]}
+    if not by_hand:
+        return REWRITE if by_bank and said != held else AS_IT_WAS
+    both = {name for name in by_hand & by_bank if said[name] != held[name]}
+    if said == held:
+        return AS_IT_WAS
+    return CONFLICT if both.difference(_LISTS) else EDITED

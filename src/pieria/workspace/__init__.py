@@ -18,7 +18,7 @@ from pieria.bank import Bank
 from pieria.bank.core import Core
 from pieria.bank.facts.older_facts import state_old_facts
 from pieria.bank.jobs.budget import Budgets
-from pieria.bank.vault.location import VaultAt
+from pieria.bank.vault.marks import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.meter import UNMETERED, Tally
@@ -368,10 +368,10 @@ class Workspace(Recalling):
                 via=via,
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
-                zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
+                given_zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
                 count_uses=settings.count_uses and not foreign,
-                foreign=foreign,
-                fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
+                is_foreign=foreign,
+                fades=tuple(kind for kind in settings.upkeep_fades.split(",") if kind),
                 fading=settings.fading,
                 habits=settings.habits,
                 session_lease=settings.session_lease,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.results.transfer import SealReport
 from pieria.errors import ConflictError, InputError, UnavailableError
+from pieria.record.address import checked_key_place
 from pieria.record.banks import check_bank_name
-from pieria.record.key_places import checked_key_place
 from pieria.workspace import Workspace, refuse_doubted
 from pieria.workspace.folders import FileSpot, Folder
 from pieria.workspace.locations import not_there

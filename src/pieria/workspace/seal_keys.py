@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pieria.errors import SealedError, UnavailableError
-from pieria.record.key_places import COMMAND, FILE, KEYRING, VARIABLE
+from pieria.record.address import COMMAND, FILE, KEYRING, VARIABLE
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error
 from pieria.store.seal import KEY_BYTES, Seal
 

@@ -10,7 +10,7 @@ from tests.doors.hermes.conftest import Begin
 from pieria import Bank
 from pieria.hermes.options import save
 from pieria.hermes.recall import ASKED, without_recalled
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 
 FENCE = re.compile(r"<<<(\w+)\n(.*)\n(\w+)>>>\Z", re.DOTALL)
 

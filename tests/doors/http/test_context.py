@@ -2,7 +2,7 @@
 
 from tests.doors.http.conftest import Served
 
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 
 PATH = "/v1/banks/notes/context"
 

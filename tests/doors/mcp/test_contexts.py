@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from tests.doors.mcp.conftest import ERAS
 
 from pieria.doors.mcp.server import server_for
-from pieria.record.tokens import estimated_tokens
+from pieria.record.clip import estimated_tokens
 from pieria.toolsets import Access, Banks, Host, Paths, registry
 from pieria.workspace import Workspace
 

@@ -86,16 +86,15 @@ class Deciding:
             raise AccessError("not_a_person")
         kept = bank.core.reason(reason)
         who = bank.core.author or bank.core.who
-        superseded: list[str] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, list[str]]:
             lessons = Lessons(bank.core, writer)
-            superseded.extend(decide(bank, writer, lessons, wanted, state, who, kept))
+            superseded = decide(bank, writer, lessons, wanted, state, who, kept)
             changeset = Changeset("accept" if state == ACCEPTED else "decline")
             lessons.changes(writer, changeset)
-            return changeset
+            return changeset, superseded
 
-        change = bank.core.apply(plan)
+        superseded, change = bank.core.carry_out(plan)
         assert change is not None
         with bank.core.reading() as reader:
             return Decided(tuple(_shown(bank, reader, wanted)), tuple(dict.fromkeys(superseded)), change.seq)

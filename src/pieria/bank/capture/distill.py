@@ -33,6 +33,7 @@ from pieria.record.job import NewJob, new_job
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import Memory
 from pieria.record.privacy import cut_private, redact
+from pieria.record.reply import Reply
 from pieria.record.time import micros, moment
 from pieria.record.trust import AGENT, OUTSIDE, lowered, lowest
 from pieria.store.protocol import Progress, Reader, Writer
@@ -56,7 +57,7 @@ SPEAKER = {"prompt": ("user", "human"), "reply": ("assistant", "agent")}
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Reply):
     """Counts of events: new ones, turns made of them, repeated ones, ignored ones, and turns that were purged before.
 
     Ignored events are Pieria's own or empty.
@@ -71,9 +72,6 @@ class Observed:
     def __add__(self, other: Observed) -> Observed:
         mine, theirs = asdict(self), asdict(other)
         return Observed(**{name: mine[name] + theirs[name] for name in mine})
-
-    def as_dict(self) -> dict[str, int]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +318,9 @@ def _distilled(
     ids: dict[str, None] = {}
     fixes: dict[str, list[str]] = {}
     mined = pieces.mined(writer, piece.key)
-    observations = zip(made.observations, _of_memories(made, mined), drafts, strict=True)
-    for original, each, draft in observations:
+    for original, draft in zip(made.observations, drafts, strict=True):
+        # Of a captured turn and a mined one with the same words, the mined one stays.
+        each = replace(original, sources=tuple(mined.get(turn, turn) for turn in original.sources))
         id = _keep_observation(core, writer, changeset, piece.key, each, draft, ids.keys())
         ids |= {} if id is None else {id: None}
         for turn in original.sources if id is not None and each.new.body["type"] == FIX else ():
@@ -398,11 +397,6 @@ def _said(core: Core, reader: Reader, piece: Piece) -> dict[str, str]:
     rows = {held.state.row: id for id, held in standing.items()}
     asked = core.filter().having(viewer=Viewer(everything=True)).anything()
     return {by_turn[rows[row]]: memory.text for row, memory in reader.memories(list(rows), asked).items()}
-
-
-def _of_memories(made: Distilled, mined: Mapping[str, str]) -> list[Observation]:
-    """Replace captured turns by the mined turns with the same words."""
-    return [replace(each, sources=tuple(mined.get(turn, turn) for turn in each.sources)) for each in made.observations]
 
 
 def _clean(text: str) -> str:

@@ -8,26 +8,24 @@ The bank keeps these records, so that hooks and an agent's tools in other proces
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from pieria.bank.core import Core
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
+from pieria.record.reply import Reply
 from pieria.record.time import iso
 
 SETTINGS, CHECKPOINTS = "hooks", "checkpoints"
 
 
 @dataclass(frozen=True, slots=True)
-class HookSettings:
+class HookSettings(Reply):
     """`silent_save`: save without telling the agent. `desktop_toast`: show a notice."""
 
     silent_save: bool = True
     desktop_toast: bool = False
-
-    def as_dict(self) -> dict[str, bool]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,16 +160,13 @@ class Intake:
             with self._bank.core.reading() as reader:
                 return self._plan(reader, drafts, ended, hide, {}).taken
         records = [Record(COLLECTION, name, value) for name, value in (marks or {}).items() if self._may_name(name)]
-        plans: list[_Plan] = []
         ahead = self._ahead(drafts)
 
-        def planned(writer: Writer) -> Changeset:
+        def planned(writer: Writer) -> tuple[Changeset, _Plan]:
             plan = self._plan(writer, drafts, ended, hide, ahead)
-            plans.append(plan)
-            return _changeset(plan.writes, [] if plan.changed else records)
+            return _changeset(plan.writes, [] if plan.changed else records), plan
 
-        self._bank.core.apply(planned)
-        [plan] = plans
+        plan, _ = self._bank.core.carry_out(planned)
         if plan.changed:
             for id, draft in plan.changed:
                 self._update(id, draft)

@@ -7,16 +7,16 @@ restores exactly what was there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.delete.remove import digest
-from pieria.bank.read.lineage import lineage
-from pieria.bank.results.quarantine import Lifted, Quarantine
+from pieria.bank.read.revisions import lineage, steps_after
+from pieria.bank.results.general import Lifted, Quarantine
 from pieria.bank.vault.marks import paths_in
-from pieria.bank.write.judged_after import steps_after
 from pieria.bank.write.person_only import check_hidden
 from pieria.errors import AccessError, InputError, NotFoundError
 from pieria.record import check
@@ -34,6 +34,9 @@ from pieria.store.protocol import Reader, Writer
 LEADING = ("tag", "intent")
 """Kinds that only route to other nodes: they come with the first node that names them, and go with the last."""
 LISTED = 1_000
+_CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+    "via": partial(check.one_of, allowed=WAYS), "since": read_moment, "until": read_moment,
+}  # fmt: skip
 AT_ONCE = 2_000
 
 
@@ -50,52 +53,40 @@ class Members(NamedTuple):
 
 def quarantine(
     core: Core,
+    asked: Mapping[str, str | Instant | None],
     *,
-    source: str | None,
-    session: str | None,
-    author: str | None,
-    channel: str | None,
-    via: str | None,
-    since: Instant | None,
-    until: Instant | None,
     ids: str | Iterable[str],
     reason: str | None,
     dry_run: bool,
 ) -> Quarantine:
+    """Quarantine what `asked`, a value by the name of a selector, and `ids` select."""
     problems = Problems()
-    names = {"source": source, "session": session, "author": author, "channel": channel}
-    kept = {name: problems.of(check.name, value, name) for name, value in names.items() if value is not None}
-    if via is not None:
-        kept["via"] = problems.of(check.one_of, via, "via", WAYS)
-    for name, value in (("since", since), ("until", until)):
-        if value is not None:
-            kept[name] = problems.of(read_moment, value, name)
+    given = {name: value for name, value in asked.items() if value is not None}
+    kept = {name: problems.of(_CHECKS.get(name, check.name), value, name) for name, value in given.items()}
     named = problems.of(check.identifiers, ids, "ids") if ids else ()
     kept_reason = problems.of(core.reason, reason)
     problems.of(check.flag, dry_run, "dry_run")
     problems.settle()
     if not kept and not named:
         raise InputError("source", "a source, session, author, channel, via, period or ids", None)
-    if via in RULING and core.via != PERSON:
+    if asked.get("via") in RULING and core.via != PERSON:
         raise AccessError("not_a_person")
     selectors = Selectors(**kept, ids=tuple(named))
     of = {"at": core.now(), "who": core.who, "reason": kept_reason, "selectors": selectors.as_record()}
     if dry_run:
         with core.reading() as reader:
             return _receipt_of(core, reader, None, of, _selected(core, reader, selectors))
-    planned: list[Quarantine] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, Quarantine]:
         members = _selected(core, writer, selectors)
         check_hidden(core, writer, members.memories)
         number = writer.head().seq + 1
-        planned.append(_receipt_of(core, writer, number, of, members))
+        receipt = _receipt_of(core, writer, number, of, members)
         held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}
         records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
-        return Changeset("quarantine", records=records, ids=_journalled(number, members))
+        return Changeset("quarantine", records=records, ids=_journalled(number, members)), receipt
 
-    core.apply(plan)
-    return planned[0]
+    return core.carry_out(plan)[0]
 
 
 def quarantines(core: Core) -> tuple[Quarantine, ...]:
@@ -110,15 +101,7 @@ def quarantines(core: Core) -> tuple[Quarantine, ...]:
 
 def lift(core: Core, number: int) -> Lifted:
     check.whole(number, "number", 1)
-    lifted: list[Lifted] = []
-
-    def plan(writer: Writer) -> Changeset:
-        changeset, told = lifting(writer, number, "lift")
-        lifted.append(told)
-        return changeset
-
-    core.apply(plan)
-    return lifted[0]
+    return core.carry_out(lambda writer: lifting(writer, number, "lift"))[0]
 
 
 def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:
@@ -145,7 +128,7 @@ def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:
 
 def _facts(core: Core, reader: Reader, query: FactQuery) -> list[str]:
     asked = replace(query, include_ended=True, every_version=True)
-    everything = core.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+    everything = core.everything()
     return [fact.id for fact in reader.facts(asked, everything)]
 
 
@@ -160,7 +143,7 @@ def _described(core: Core, reader: Reader, number: int | None, of: Mapping[str, 
     kinds = Counter(held.state.kind for held in reader.states(memories).values())
     if members.facts:
         kinds["fact"] = len(members.facts)
-    seen = core.filter().having(ids=tuple(memories), quarantined=True).anything()
+    seen = core.opening(memories, quarantined=True)
     ids = sorted(reader.states(memories, seen)) if memories else []
     at = moment(of["at"])
     return Quarantine(

@@ -1,10 +1,10 @@
-"""The verbs that remove, restore and purge memories."""
+"""The verbs that remove, restore, purge and forget memories."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -14,27 +14,30 @@ from pieria.bank.core import Core, last_read
 from pieria.bank.delete.quarantine_records import without_reasons
 from pieria.bank.facts.statements import statements_among
 from pieria.bank.graph.grounding import noted
-from pieria.bank.read.lineage import lineage
-from pieria.bank.results.general import Receipt
-from pieria.bank.sessions.receipts import without_digests
-from pieria.bank.sessions.records import without_words_of
+from pieria.bank.read.revisions import NAMING, cuts, lineage
+from pieria.bank.results.general import Forgotten, Receipt
+from pieria.bank.sessions.records import without_digests, without_words_of
 from pieria.bank.vault.marks import bared, notes_of
-from pieria.bank.write.judged_after import cuts
 from pieria.bank.write.person_only import told_again
-from pieria.errors import ConflictError, StorageError
+from pieria.errors import ConflictError, InputError, NotFoundError, StorageError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Instant, Problems
-from pieria.record.fact import FactQuery
-from pieria.record.filter import Viewer
+from pieria.record.fact import FactQuery, FactRow
+from pieria.record.fact import row_of as fact_row
+from pieria.record.filter import ANY_TIME
 from pieria.record.job import new_job
-from pieria.record.link import End, LinkRow, row_of
-from pieria.record.memory import Memory
+from pieria.record.link import DRAWN_FROM, End, LinkRow
+from pieria.record.link import row_of as link_row
+from pieria.record.memory import STATEMENT, Memory
 from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
 
 SCRUB, SCRUB_TRIES = "scrub", 20
 """The job that finishes a purge, and its number of tries, which span some hours."""
+SHARED = ("tag", "intent")
+"""Kinds that only route to other nodes: shared by all that name them, they go with the last one."""
+NAMES = (*SHARED, "subgoal")
 
 
 def remove(core: Core, id: str, *, reason: str | None, unless_changed_since: Instant | None) -> Memory:
@@ -59,7 +62,7 @@ def restore(core: Core, id: str) -> Memory:
     holder = core.holder(check.identifier(id, "id"))
 
     def plan(writer: Writer) -> Changeset:
-        held = writer.states([id], holder.filter().having(ids=(id,)).anything()).get(id)
+        held = writer.states([id], holder.opening([id])).get(id)
         if held is None:
             holder.standing(writer, id)
         elif held.state.ended != "removed":
@@ -84,7 +87,7 @@ def purge(
     wanted = problems.of(check.identifiers, ids, "ids")
     problems.of(check.flag, dry_run, "dry_run")
     since = last_read(problems, unless_changed_since)
-    told = read_digest(problems, as_told)
+    told = None if as_told is None else problems.of(check.name, as_told, "as_told")
     problems.settle()
     by_holder = core.holders(wanted)
     # Lock all banks before erasing, this one first, so that two callers cannot deadlock.
@@ -144,7 +147,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
     holder.check_known(reader, ids, quarantined=True)
     stated = statements_among(reader, facts)
     every = list(lineage(reader, [*ids, *stated]))
-    shown = reader.states(every, holder.filter().having(ids=tuple(every), quarantined=True).anything())
+    shown = reader.states(every, holder.opening(every, quarantined=True))
     going = _going(reader, [id for id in every if id not in stated], facts, holder)
     # Usage is left out of the digest: a use does not change the memory.
     going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
@@ -194,11 +197,6 @@ def digest(**going: Iterable[Any]) -> str:
     return blake2b(told.encode(), digest_size=16).hexdigest()
 
 
-def read_digest(problems: Problems, as_told: str | None) -> str | None:
-    """Return the announced digest for `check_told`."""
-    return None if as_told is None else problems.of(check.name, as_told, "as_told")
-
-
 def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
     """Raise `ConflictError` if what would be erased is not what was announced."""
     if told not in (None, now):
@@ -211,19 +209,19 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
 
     A later memory under the same name means another place.
     """
-    everything = holder.filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
+    everything = holder.everything()
     held = reader.states(ids, everything.having(ids=tuple(ids)))
     going = Counter(stored.state.place for stored in held.values())
     untied: dict[str, LinkRow] = {}
     for place, number in going.items():
         ties = [link for link in reader.links([End("place", place)]) if link.source.what == link.target.what]
         if ties and reader.count(everything.having(place=place))["total"] == number:
-            untied.update((link.id, row_of(link)._replace(ended="removed")) for link in ties)
+            untied.update((link.id, link_row(link)._replace(ended="removed")) for link in ties)
     yield from untied.values()
 
 
 def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
-    everything = holder.filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
+    everything = holder.everything()
     drawn = [
         fact.id
         for id in ids
@@ -241,3 +239,140 @@ def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core)
 
 def standing_since(reader: Reader, ids: list[str]) -> list[tuple[str, int]]:
     return [(id, held.known_from) for id, held in reader.states(ids).items()]
+
+
+def forget(
+    core: Core,
+    *,
+    source: str | None,
+    session: str | None,
+    purge: bool,
+    reason: str | None,
+    dry_run: bool,
+    as_told: str | None,
+) -> Forgotten:
+    check.flag(purge, "purge")
+    check.flag(dry_run, "dry_run")
+    named = {"source": source, "session": session}
+    where = {name: check.name(value, name) for name, value in named.items() if value is not None}
+    if not where:
+        raise InputError("source", "a source, or a session", None)
+    if purge and reason is not None:
+        raise InputError("reason", "no reason with purge, which keeps none", reason)
+    kept_reason = core.reason(reason)
+    told = None if as_told is None else check.name(as_told, "as_told")
+    if dry_run:
+        with core.reading() as reader:
+            there = _erasure_from(core, reader, where)[0] if purge else _from(core, reader, where)
+        check_told(told, there.digest, there.ids)
+        return there
+    return _erased_from(core, where, told) if purge else _removed_from(core, where, kept_reason, told)
+
+
+def _removed_from(core: Core, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
+    def plan(writer: Writer) -> tuple[Changeset, Forgotten]:
+        there = _from(core, writer, where)
+        check_told(told, there.digest, there.ids)
+        ended = [*_ended(writer, (*there.ids, *there.also), reason)]
+        return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, core)]), there
+
+    there, change = core.carry_out(plan)
+    core.tell("nodes_deleted", node_ids=[*there.ids, *there.also])
+    return replace(there, dry_run=False, seq=None if change is None else change.seq)
+
+
+def _erased_from(core: Core, where: Mapping[str, str], told: str | None) -> Forgotten:
+    def plan(writer: Writer) -> tuple[Changeset, tuple[Forgotten, Erasure]]:
+        there, erased = _erasure_from(core, writer, where)
+        check_told(told, there.digest, there.ids)
+        return erased.changeset, (there, erased)
+
+    (there, erased), change = core.carry_out(plan)
+    if change is None:
+        return replace(there, dry_run=False)
+    left = finished(core, erased)
+    receipt = replace(erased.receipt, unreached=(*erased.receipt.unreached, *left))
+    return replace(there, dry_run=False, receipt=receipt)
+
+
+def _erasure_from(core: Core, reader: Reader, where: Mapping[str, str]) -> tuple[Forgotten, Erasure]:
+    there = _from(core, reader, where, purge=True)
+    erased = erasure(reader, core, list(there.ids), there.facts)
+    return replace(there, digest=erased.receipt.digest), erased
+
+
+def _from(core: Core, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
+    """Return the visible memories and facts from there, and what goes with them."""
+    placed = [
+        one.id for one in reader.placed(core.filter(include=("archived", "invalid"), **where).having(quarantined=True))
+    ]
+    kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
+    ids = [id for id in placed if kinds[id] not in (*SHARED, STATEMENT)]
+    also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
+    seen = reader.states(also, core.opening(also, quarantined=True)) if also else {}
+    facts = [id for id, memory in _stated(reader, where, core) if memory not in ids]
+    if not placed and not facts:
+        name, value = next(iter(where.items()))
+        raise NotFoundError(name, value, hint=f"`count` by {name} lists them.")
+    told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
+    return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
+
+
+def _stated(reader: Reader, where: Mapping[str, str], core: Core) -> Iterator[tuple[str, str | None]]:
+    """Yield the facts that name the source, each with its memory.
+
+    A fact belongs to a session only through its memory.
+    """
+    if where.keys() == {"source"}:
+        for fact in reader.facts(
+            FactQuery(source=where["source"]), core.filter().having(valid_at=ANY_TIME, quarantined=True)
+        ):
+            yield fact.id, fact.memory
+
+
+def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, core: Core) -> Iterator[FactRow]:
+    """Yield the rows that remove those of the facts that are still valid."""
+    for fact in (
+        reader.facts(FactQuery(ids=ids), core.filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
+    ):
+        yield fact_row(fact)._replace(ended="removed", reason=reason)
+
+
+def _ended(reader: Reader, ids: Iterable[str], reason: str | None) -> Iterator[Write]:
+    for held in reader.states(ids).values():
+        if not held.state.ended:
+            yield Write(held.state._replace(ended="removed", reason=reason))
+
+
+def _left_with_nothing(reader: Reader, ids: Iterable[str]) -> list[str]:
+    """Return what was derived from these memories alone, step by step, and names that nothing else uses."""
+    given = set(ids)
+    gone, fringe = set(given), given
+    while fringe:
+        drawn = {one for one, source in _drawn(reader, fringe) if source in fringe} - gone
+        ties = [(one, source) for one, source in _drawn(reader, drawn) if one in drawn]
+        standing = _standing(reader, {source for _, source in ties}) - gone
+        fringe = drawn - {one for one, source in ties if source in standing}
+        gone |= fringe
+    ties = [(name, one) for name, one in _named(reader, gone) if name not in gone]
+    names = {name for name, held in reader.states({name for name, _ in ties}).items() if held.state.kind in NAMES}
+    ties = [(name, one) for name, one in _named(reader, names) if name in names]
+    standing = _standing(reader, {one for _, one in ties}) - gone
+    return sorted(gone - given) + sorted(names - {name for name, one in ties if one in standing})
+
+
+def _drawn(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the derivation links of these memories, as pairs (derived id, source id)."""
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
+    return [(link.source.name, link.target.name) for link in links if link.source.what == link.target.what == "memory"]
+
+
+def _named(reader: Reader, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the naming links of these memories, as pairs in both directions."""
+    links = reader.links([End("memory", id) for id in ids]) if ids else []
+    pairs = [(link.source.name, link.target.name) for link in links if link.relation in NAMING]
+    return pairs + [(other, one) for one, other in pairs]
+
+
+def _standing(reader: Reader, ids: Iterable[str]) -> set[str]:
+    return {id for id, held in reader.states(ids).items() if not held.state.ended}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import is_quarantine, lifting
-from pieria.bank.facts.extracted import Read
-from pieria.bank.facts.extraction import draw_anew
+from pieria.bank.facts.extraction import Read, draw_anew
 from pieria.bank.write.person_only import check_undo
 from pieria.errors import AccessError, ConflictError, NotFoundError
 from pieria.record import check
-from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Changeset, Record, State, Stored, Write
+from pieria.record.changeset import FOREVER, Change, Changeset, Record, State, Stored, Write
 from pieria.record.fact import Fact, FactQuery, FactRow
-from pieria.record.factnames import row_of as fact_row
+from pieria.record.fact import row_of as fact_row
 from pieria.record.link import OVERTURNS, End, Link, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.time import micros
@@ -59,18 +57,15 @@ def _check_visible(core: Core, reader: Reader, states: list[Stored], links: list
     ids = {held.state.id for held in states}
     ids.update(fact.memory for fact in facts if fact.memory is not None)
     ids.update(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
-    here = (
-        ids
-        & reader.states(ids, core.filter(known_at=None).having(quarantined=True, viewer=EVERYTHING).anything()).keys()
-    )
-    seen = reader.states(here, core.filter().having(ids=tuple(here), quarantined=True).anything())
+    here = ids & reader.states(ids, core.everything()).keys()
+    seen = reader.states(here, core.opening(here, quarantined=True))
     if here - seen.keys():
         raise ConflictError("it changed records that this session may not see", hint="Undo it from its own session.")
 
 
 def _check_nothing_rests_on(core: Core, reader: Reader, change: Change, states: list[Stored]) -> None:
     """Raise if a memory that the change added has later links or facts."""
-    everything = core.filter().having(quarantined=True, viewer=EVERYTHING).anything()
+    everything = core.everything()
     known = micros(change.at)
     before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
     fresh = [held.state.id for held in states if held.state.id not in before]
@@ -88,7 +83,7 @@ def _reversed(
     core: Core, reader: Reader, change: Change, states: list[Stored], links: list[Link], facts: list[Fact]
 ) -> Changeset:
     before = micros(change.at) - 1
-    everything = core.filter().having(quarantined=True, viewer=EVERYTHING, known_at=before).anything()
+    everything = core.everything().having(known_at=before)
     old_states = reader.states([held.state.id for held in states], everything)
     old_links = {link.id: link for link in reader.links(ids=[link.id for link in links], every_version=True)
                  if link.known_until == change.at}  # fmt: skip

@@ -6,12 +6,15 @@ split until the refused text is alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.errors import PieriaError
 from pieria.models import Embedder
 from pieria.models.meter import Meter
+from pieria.store.protocol import Pending, Reader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 AT_ONCE = 64
 """Texts per model call if they are short: see `Embedder.room`."""
 PLAIN = "Pieria"
+log = logging.getLogger(__name__)
 
 
 class Made(NamedTuple):
@@ -77,3 +81,47 @@ def _narrow(embedder: Embedder, texts: Sequence[str], found: Made, meter: Meter)
                 _narrow(embedder, part, found, meter)
             else:
                 found.refused[part[0]] = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """The state of a bank's vectors, for `plan` and `doctor`.
+
+    `usable` says that this process can compare a query with them. `reason` says why not, or gives a note.
+    """
+
+    model: str | None
+    usable: bool
+    pending: int
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        told = {"model": self.model, "usable": self.usable, "pending": self.pending, "note": self.reason}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+class Refused:
+    """The refused texts of one bank. The next process tries them again."""
+
+    def __init__(self) -> None:
+        self._why: dict[Pending, PieriaError] = {}
+
+    def clear(self) -> None:
+        self._why.clear()
+
+    def add(self, refused: Mapping[Pending, PieriaError]) -> None:
+        for item, problem in refused.items():
+            log.warning("a %s of the memory in row %d is set aside: %s", item.what, item.row, problem.message)
+        self._why |= refused
+
+    def others(self, reader: Reader, most: int) -> list[Pending]:
+        """Return pending texts without the refused ones."""
+        return [item for item in reader.pending(most + len(self._why)) if item not in self._why][:most]
+
+    @property
+    def told(self) -> str | None:
+        """The number of refused texts, and the reason for the last one."""
+        if not self._why:
+            return None
+        last = list(self._why.values())[-1]
+        return f"{len(self._why):,} texts were refused and are set aside: {last.message}"

@@ -15,11 +15,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pieria.bank.embedding.batches import made
+from pieria.bank.embedding.batches import Readiness, Refused, made
 from pieria.bank.embedding.leads import Leads
 from pieria.bank.embedding.on_the_spot import OnTheSpot, precedence
-from pieria.bank.embedding.readiness import Readiness
-from pieria.bank.embedding.refused import Refused
 from pieria.bank.embedding.threads import asked
 from pieria.bank.jobs.budget import BankMeter
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError

@@ -14,10 +14,9 @@ from pieria.bank.results.general import Receipt
 from pieria.errors import NotFoundError
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declaration
-from pieria.facts.sources import as_written, was_seen
+from pieria.facts.validity import as_written, was_seen
 from pieria.record.changeset import Changeset
-from pieria.record.fact import Fact, FactQuery
-from pieria.record.factnames import folded, folded_predicate
+from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.time import micros
@@ -34,16 +33,13 @@ def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -
             planned = _erasure(reader, core, ids)
         check_told(told, planned.receipt.digest, ids)
         return _with(planned.receipt, core.store.copies())
-    made: list[Erasure] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, Erasure]:
         erasure = _erasure(writer, core, ids)
         check_told(told, erasure.receipt.digest, ids)
-        made.append(erasure)
-        return erasure.changeset
+        return erasure.changeset, erasure
 
-    core.apply(plan)
-    [erasure] = made
+    erasure, _ = core.carry_out(plan)
     return _with(erasure.receipt, finished(core, erasure))
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from pieria.bank.facts.statements import DONE, KEY, are_due, statement_of
 from pieria.errors import PieriaError, PrivacyError
 from pieria.record.changeset import FACTS_STATED, Changeset, Record
-from pieria.record.fact import Fact
-from pieria.record.factnames import row_of
+from pieria.record.fact import Fact, row_of
 from pieria.record.time import micros
 from pieria.record.trust import AGENT, HEARSAY, lowest
 from pieria.runtime.background import LAST_STEP, background

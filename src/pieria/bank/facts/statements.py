@@ -1,23 +1,25 @@
 """Keep facts and their statements in step: a fact without a source memory gets a memory that states it, for recall.
 
 The two share an id. Every change, through any verb, gives both the same validity and removes, restores or erases them
-together. `pieria.facts.sentences` words the sentence.
+together. The sentence is worded and read here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from pieria.errors import InputError
 from pieria.language.index_terms import labels
 from pieria.record.changeset import FACTS_STATED, Changeset, Stored, Write
 from pieria.record.draft import Draft, NewMemory
-from pieria.record.fact import FactQuery, FactRow
-from pieria.record.factnames import checked_name, folded, row_of
+from pieria.record.fact import FactQuery, FactRow, checked_name, folded, row_of
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
+from pieria.record.time import micros, moment
 from pieria.record.trust import lowered
 from pieria.store.protocol import Reader, Writer
 from pieria.store.rows import first_write, names_of, terms_of
@@ -26,6 +28,10 @@ KEY, DONE = "after", -1
 """The record key for how far facts of older versions have statements, and its value when all have."""
 UNSAID = "its memory was reworded"
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
+BEGINNING = micros(datetime.min.replace(tzinfo=UTC))
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ENDS = ".!?。！？"
+_DATES = re.compile(r" \((?:from \S+ )?until \S+\)$")
 
 
 class Speaker(NamedTuple):
@@ -65,8 +71,6 @@ def are_due(reader: Reader) -> bool:
 
 def statement_of(row: FactRow, speaker: Speaker, at: int) -> Write:
     """Return the memory that states a fact; `at` is the time of the statement."""
-    from pieria.facts.sentences import sentence_of
-
     new = NewMemory(
         sentence_of(row),
         kind=STATEMENT,
@@ -132,8 +136,6 @@ def _restated(writer: Writer, held: Stored, row: FactRow, speaker: Speaker) -> W
 
 
 def _worded(writer: Writer, write: Write, row: FactRow) -> Write:
-    from pieria.facts.sentences import sentence_of
-
     content = write.content or writer.contents([write.state.row])[write.state.row]
     text = sentence_of(row)
     if content.text == text:
@@ -171,8 +173,6 @@ def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | No
 
 def _said(text: str, row: FactRow) -> FactRow | None:
     """Return the fact as reworded by the text, or None if the text states another fact or none."""
-    from pieria.facts.sentences import object_in, sentence_of
-
     if text == sentence_of(row):
         return row
     object = object_in(text, row)
@@ -183,3 +183,36 @@ def _said(text: str, row: FactRow) -> FactRow | None:
     except InputError:
         return None
     return row._replace(object=kept, object_key=folded(kept))
+
+
+def sentence_of(row: FactRow) -> str:
+    """Return the fact as a sentence: “Maya lives in Berlin.” A fact with an end also says when it held."""
+    told = f"{_beginning(row)} {row.object.strip()}"
+    if row.valid_until is not None:
+        since = "" if row.valid_from is None else f"from {_first_day(row.valid_from)} "
+        told = f"{told.rstrip(_ENDS)} ({since}until {_last_day(row.valid_until)})"
+    return told if told.endswith(tuple(_ENDS)) else f"{told}."
+
+
+def object_in(sentence: str, row: FactRow) -> str | None:
+    """Return the object in an edited sentence; None if the rest of the sentence changed."""
+    begins = f"{_beginning(row)} "
+    if folded(sentence[: len(begins)]) != folded(begins):
+        return None
+    rest = _DATES.sub("", sentence[len(begins) :].strip().rstrip(_ENDS)).strip()
+    return rest or None
+
+
+def _beginning(row: FactRow) -> str:
+    words = _HUMP.sub(" ", row.predicate) if "_" not in row.predicate else row.predicate.replace("_", " ")
+    words = words.lower() if words.isupper() or words != row.predicate else words
+    return f"{row.subject.strip()} {' '.join(words.split())}"
+
+
+def _first_day(at: int) -> str:
+    return moment(at).date().isoformat()
+
+
+def _last_day(until: int) -> str:
+    """Return the last day within the time. The end is exclusive: after a whole day it is the day before."""
+    return moment(max(until - 1, BEGINNING)).date().isoformat()

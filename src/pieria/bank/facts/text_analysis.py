@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.facts.extracted import TIMES
+from pieria.bank.facts.extraction import TIMES
 from pieria.record import check
 from pieria.record.privacy import cut_private, find_secrets
+from pieria.record.reply import Reply
 
 if TYPE_CHECKING:
     from pieria.language.grammar import Named
@@ -20,14 +21,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Reply):
     """Whether a message is worth keeping, and whether it asks for memories."""
 
     saving: Saving
     recalling: Recalling
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"saving": self.saving.as_dict(), "recalling": self.recalling.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,19 @@ from typing import Any
 from pieria.bank.core import Core
 from pieria.bank.results.general import Receipt
 from pieria.errors import InputError, NotFoundError
+from pieria.facts import addition, predicates, query
 from pieria.facts import addition as adding
-from pieria.facts import end as ending
-from pieria.facts import predicates, summary
 from pieria.facts import query as querying
-from pieria.facts.addition import Planned
+from pieria.facts.addition import Planned, Statement, checked_moment, checked_statement, checked_triple
 from pieria.facts.aliases import Aliases
 from pieria.facts.aliases import Planned as PlannedAlias
 from pieria.facts.predicates import Predicate
-from pieria.facts.query import DIRECTIONS, Question
-from pieria.facts.sources import Times, as_written, shown, times_of, was_seen
-from pieria.facts.statement import Statement, checked_moment, checked_statement, checked_triple
-from pieria.facts.summary import Conflict, Entity, FactStats
+from pieria.facts.query import DIRECTIONS, Conflict, Entity, FactStats, Question
+from pieria.facts.validity import Times, as_written, shown, times_of, was_seen
 from pieria.record import check
-from pieria.record.change import Change
-from pieria.record.changeset import Changeset
+from pieria.record.changeset import Change, Changeset
 from pieria.record.draft import Instant, Problems, last_moment
-from pieria.record.fact import Fact, FactQuery, FactRow
-from pieria.record.factnames import checked_name, checked_predicate, fact_of, folded
+from pieria.record.fact import Fact, FactQuery, FactRow, checked_name, checked_predicate, fact_of, folded
 from pieria.record.filter import Filter
 from pieria.record.time import moment
 from pieria.store.protocol import Reader, Writer
@@ -118,7 +113,7 @@ class Facts:
         statement = self._screened(Statement(*triple))
 
         def plan(reader: Reader, filter: Filter) -> Planned:
-            return ending.ended(reader, statement, filter.now if given is None else given, kept_reason, filter)
+            return addition.ended(reader, statement, filter.now if given is None else given, kept_reason, filter)
 
         return self._written("facts invalidate", plan)
 
@@ -128,7 +123,9 @@ class Facts:
         id = problems.of(check.name, fact_id, "fact_id")
         kept_reason = problems.of(self._core.reason, reason)
         problems.settle()
-        return self._written("facts remove", lambda reader, filter: ending.removed(reader, id, kept_reason, filter))[0]
+        return self._written("facts remove", lambda reader, filter: addition.removed(reader, id, kept_reason, filter))[
+            0
+        ]
 
     def purge(self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None) -> Receipt:
         """Erase every version of facts for good. Only ids are remembered, so that no import brings the facts back.
@@ -242,7 +239,7 @@ class Facts:
     def predicates(self) -> list[Predicate]:
         """Return the predicates in use and those declared, by name."""
         with self._core.reading() as reader:
-            return summary.predicates(reader, self._filter())
+            return query.predicates(reader, self._filter())
 
     def conflicts(self, subject: str | None = None, predicate: str | None = None) -> list[Conflict]:
         """Return facts of a single-valued predicate that are valid at the same time with different objects."""
@@ -253,7 +250,7 @@ class Facts:
             problems.of(checked_predicate, predicate)
         problems.settle()
         with self._core.reading() as reader:
-            return summary.conflicts(reader, subject, predicate, self._filter())
+            return query.conflicts(reader, subject, predicate, self._filter())
 
     def alias(self, name: str, of: str) -> Entity:
         """Make both names one entity in every look-up, also for existing facts."""
@@ -282,12 +279,12 @@ class Facts:
         """Return every subject and object with its aliases, if one of its names begins with `prefix`."""
         kept = "" if prefix == "" else folded(check.name(prefix, "prefix"))
         with self._core.reading() as reader:
-            return summary.entities(reader, kept, self._filter())
+            return query.entities(reader, kept, self._filter())
 
     def stats(self) -> FactStats:
         filter = self._filter()
         with self._core.reading() as reader:
-            return summary.stats(reader, moment(filter.now), filter)
+            return query.stats(reader, moment(filter.now), filter)
 
     def _state(self, what: str, statement: Statement, plans: Callable[[Reader, Statement, Filter], Planned]) -> Fact:
         try:
@@ -303,22 +300,19 @@ class Facts:
         if holder is self._core:
             return False
         with holder.reading() as reader:
-            return memory in reader.states([memory], holder.filter().having(ids=(memory,)).anything())
+            return memory in reader.states([memory], holder.opening([memory]))
 
     def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
         """Write the plan, and return the facts as an answer shows them."""
-        planned: list[tuple[Planned, Times, Changeset]] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, tuple[Planned, Times, Changeset]]:
             filter = self._filter()
             made = plans(writer, filter)
             times = times_of(writer, (answer.source_memory for answer in made.answers), filter)
             changeset = Changeset(what, facts=list(made.rows))
-            planned.append((made, times, changeset))
-            return changeset
+            return changeset, (made, times, changeset)
 
-        change = self._core.apply(plan)
-        [(made, times, changeset)] = planned
+        (made, times, changeset), change = self._core.carry_out(plan)
         kept = {row.id: row for row in changeset.facts}
         return [
             shown(_made(kept[answer.id], change) if isinstance(answer, FactRow) else answer, times)
@@ -331,7 +325,7 @@ class Facts:
 
         self._core.apply(plan)
         with self._core.reading() as reader:
-            return summary.entity(reader, name, self._filter())
+            return query.entity(reader, name, self._filter())
 
     def _asked(self, problems: Problems, known_at: Instant | None, limit: int | None) -> Filter:
         """Return the filter of a query, after all its arguments are checked."""
@@ -346,21 +340,19 @@ class Facts:
         return self._core.filter(**values)
 
     def _screened(self, statement: Statement) -> Statement:
+        source = statement.source
         return replace(
             statement,
             subject=self._screened_name(statement.subject, "subject"),
             predicate=self._screened_name(statement.predicate, "predicate"),
             object=self._screened_name(statement.object, "object"),
-            source=self._screened_text(statement.source, "source"),
+            source=None if source is None else self._core.screen(source, "source").text.strip(),
             via=self._core.speaker().via,
         )
 
     def _screened_name(self, value: str, parameter: str) -> str:
         kept = self._core.screen(value.strip(), parameter)[0]
         return checked_predicate(kept) if parameter == "predicate" else checked_name(kept, parameter)
-
-    def _screened_text(self, value: str | None, parameter: str) -> str | None:
-        return None if value is None else self._core.screen(value, parameter)[0].strip()
 
 
 def _made(row: FactRow, change: Change | None) -> Fact:

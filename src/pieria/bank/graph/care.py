@@ -26,7 +26,7 @@ from pieria.record.link import DRAWN_FROM, REVISES, End, Link, LinkRow, row_of
 from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, use_of
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep.merge import facts_taken
+from pieria.upkeep.clusters import facts_taken
 
 if TYPE_CHECKING:
     from pieria.bank.graph.verbs import BankGraph

@@ -16,8 +16,7 @@ from pieria.graph.search import Held, Problem, Question, Reached, passed
 from pieria.graph.value_function import Values, params_of
 from pieria.language.analyser import terms
 from pieria.recall.arms import QUOTA
-from pieria.record.certainty import alone
-from pieria.record.value import BY_TYPE, DefaultValueFunction
+from pieria.record.value import BY_TYPE, DefaultValueFunction, alone
 
 if TYPE_CHECKING:
     from pieria.bank.graph.verbs import BankGraph

@@ -18,9 +18,8 @@ from pieria import telemetry
 from pieria.bank.graph.cache import whole
 from pieria.bank.graph.care import BankTended
 from pieria.bank.graph.grounding import taken
-from pieria.bank.graph.upkeep import GraphUpkeep
 from pieria.bank.graph.write import metadata_of, planned, usage_set
-from pieria.bank.read.pages import after_in, cursor_after, mark_of
+from pieria.bank.read.get import after_in, cursor_after
 from pieria.bank.read.usage import Noted, with_noted
 from pieria.bank.write.remember import drafted, space_of
 from pieria.errors import InputError
@@ -33,19 +32,21 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Episodic, Node, Tag
 from pieria.graph.value_function import checked_types, params_of
 from pieria.language.analyser import terms
-from pieria.notifier import Tell, telling
+from pieria.notifier import Tell, fitting, telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record, Stored, Write
+from pieria.record.cursor import mark_of
 from pieria.record.filter import Filter
 from pieria.record.link import End
 from pieria.record.memory import Memory
 from pieria.record.usage import UNUSED
-from pieria.store.protocol import Reader, Writer
+from pieria.store.protocol import Progress, Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.bank.graph.search import GraphSearch
+    from pieria.config import Config
 
 EDGES = tuple(Edge)
 ALL = 2**53
@@ -66,13 +67,17 @@ class NodePage(NamedTuple):
 
 Beside = Callable[[Writer], Iterable[Record]]
 """Returns records to write in the same transaction. It is called before anything else in the transaction."""
+
+
 Fitted = Callable[[Reader, Changeset], Changeset]
 """Fits a changeset to the current content of the bank."""
+
+
 More = Mapping[str, Mapping[str, Any]]
 """Additional arguments of `remember`, by node id."""
 
 
-class BankGraph(GraphUpkeep):
+class BankGraph:
     """The graph backend over a bank. A call that raises changes nothing."""
 
     def __init__(self, bank: Bank, seen: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -141,7 +146,7 @@ class BankGraph(GraphUpkeep):
         for number, tag in enumerate(tag_embeddings):
             questions[f"tag_embeddings[{number}]"] = checked_vector(tag, f"tag_embeddings[{number}]")
         types = checked_types(node_types)
-        self._catch_up()
+        self._bank.core.embedding.catch_up(CATCHING_UP, SECONDS)
         candidates: list[tuple[Node, float]] = []
         with self._bank.core.reading() as reader:
             for node_type in types:
@@ -162,10 +167,6 @@ class BankGraph(GraphUpkeep):
         if bank.core.count_uses:
             for holder, theirs in bank.core.holders(ids).items():
                 holder.uses.note(theirs, bank.viewer.session)
-
-    def _catch_up(self) -> None:
-        """Embed the few pending texts before a search."""
-        self._bank.core.embedding.catch_up(CATCHING_UP, SECONDS)
 
     def get_node(self, node_id: str) -> Node | None:
         found = self._held([check.identifier(node_id, "node_id")])
@@ -194,7 +195,7 @@ class BankGraph(GraphUpkeep):
         """
         filter = self._filter(types=sorted(checked_types(types, "types")))
         most = check.whole(limit, "limit", 1, MOST_PAGED)
-        mark = mark_of(self._bank.name, OLDEST, filter)
+        mark = mark_of(self._bank.name, OLDEST, filter.having(now=0))
         after = None if cursor is None else after_in(cursor, mark, OLDEST)
         with self._bank.core.reading() as reader:
             memories = reader.select(filter, OLDEST, most + 1, after)
@@ -232,6 +233,79 @@ class BankGraph(GraphUpkeep):
     def tended(self) -> BankTended:
         """The maintenance view of the graph: real nodes only, without memories that are merely shown as nodes."""
         return BankTended(self._bank.graph)
+
+    # --- maintenance
+
+    def consolidate(
+        self,
+        threshold: float = 0.85,
+        *,
+        config: Config | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
+        from pieria.learning.semantic_consolidator import consolidate
+
+        graph, bank = self._bank.graph, self._bank
+        done = consolidate(
+            graph,
+            config or bank.core.config,
+            threshold,
+            dry_run=dry_run,
+            progress=progress,
+            repo_id=bank.name,
+            clock=bank.clock,
+        )
+        return self._told("consolidation_completed", done, dry_run)
+
+    def decay(
+        self,
+        threshold: float = 0.1,
+        node_types: Sequence[str] = ("semantic", "procedural"),
+        *,
+        config: Config | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Archive nodes of little value, and tags and intents without edges."""
+        from pieria.learning.decay import decay
+
+        graph, bank = self._bank.graph, self._bank
+        done = decay(
+            graph,
+            config or bank.core.config,
+            threshold,
+            node_types,
+            dry_run=dry_run,
+            progress=progress,
+            repo_id=bank.name,
+            clock=bank.clock,
+        )
+        return self._told("decay_completed", done, dry_run)
+
+    def validate(
+        self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Lower the rewards of knowledge without sources or far from them, for as long as this lasts."""
+        from pieria.learning.episodic_validation import validate
+
+        graph, bank = self._bank.graph, self._bank
+        done = validate(graph, config or bank.core.config, dry_run=dry_run, progress=progress, repo_id=bank.name)
+        return self._told("validation_completed", done, dry_run)
+
+    def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+        """Remove edges to missing nodes, and archive tags and intents without edges."""
+        from pieria.learning.graph_repair import repair
+
+        done = repair(self._bank.graph, dry_run=dry_run, progress=progress, repo_id=self._bank.name)
+        return self._told("repair_completed", done, dry_run)
+
+    def _told(self, event: str, done: dict[str, Any], dry_run: bool) -> dict[str, Any]:
+        """Notify of the result, except for a dry run."""
+        if not dry_run:
+            self._bank.core.tell(event, **fitting(event, done))
+        return done
 
     # --- reading
 

@@ -116,7 +116,7 @@ def earned_by(reward: float) -> float:
 def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Mapping[str, Stored]) -> None:
     """Raise unless every draft may be written under its id."""
     purged = reader.purged(list(drafts))
-    seen = reader.states(drafts, bank.core.filter().having(ids=tuple(drafts)).anything()) if drafts else {}
+    seen = reader.states(drafts, bank.core.opening(drafts)) if drafts else {}
     for id, draft in drafts.items():
         if id in purged:
             raise ConflictError("this id was purged", ids=(id,), hint="Use another id.")

@@ -15,7 +15,7 @@ from typing import Any
 from pieria.errors import BudgetError, PieriaError, ReadOnlyError
 from pieria.models.meter import Meter
 from pieria.record import check
-from pieria.record.ledger import Spent
+from pieria.record.job import Spent
 from pieria.record.time import Clock
 from pieria.store.protocol import Reader, Store
 

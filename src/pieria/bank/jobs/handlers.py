@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.capture.observe import distil_as_job
 from pieria.bank.delete.remove import SCRUB, SCRUB_TRIES
 from pieria.bank.facts.extraction import checked_payload, extracted_for
 from pieria.errors import BusyError, InputError, UnavailableError
@@ -48,7 +47,7 @@ class Handler:
     """
 
     run: Callable[[Work], Effect]
-    check: Callable[[Payload], None] = nothing_to_check
+    check: Callable[[Payload], object] = nothing_to_check
     digest: Callable[[Reader, Payload], str] | None = None
     tries: int = TRIES
 
@@ -59,10 +58,6 @@ Handlers = Mapping[str, Handler]
 def takes_nothing(payload: Payload) -> None:
     if payload:
         raise InputError("payload", "no payload for this kind of job", payload)
-
-
-def names_a_memory(payload: Payload) -> None:
-    checked_payload(payload)
 
 
 def embed(work: Work) -> None:
@@ -103,7 +98,9 @@ def names_a_session(payload: Payload) -> None:
 
 def distil(work: Work) -> Effect:
     """Replace a session's raw events by observations."""
-    return distil_as_job(work.bank.core, work.payload["host"], work.payload["session"])
+    from pieria.bank.capture.distill import as_job
+
+    return as_job(work.bank.core, work.payload["host"], work.payload["session"])
 
 
 def names_a_hosts_session(payload: Payload) -> None:
@@ -131,7 +128,7 @@ def scrub(work: Work) -> None:
 
 HANDLERS: Handlers = {
     "embed": Handler(embed, takes_nothing),
-    "extract": Handler(extract, names_a_memory),
+    "extract": Handler(extract, checked_payload),
     "sleep": Handler(sleep, takes_nothing),
     "session_summary": Handler(session_summary, names_a_session),
     "distil": Handler(distil, names_a_hosts_session),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.jobs.handlers import Effect, Handler, Handlers, plan_of
 from pieria.errors import BudgetError, BusyError, ClosedError, JobError, PieriaError, StorageError, UnknownError
-from pieria.record.change import Change
+from pieria.record.changeset import Change
 from pieria.record.job import Job, Outcome, Problem, Progress
 from pieria.record.time import instant, micros
 from pieria.store.protocol import Reader, Writer

@@ -1,13 +1,14 @@
 """Answer a query: open the banks in one read transaction each, and pass the work to `recall/`.
 
-Kept apart from `read.recall`, so that only processes with a query load this code.
+Kept apart from `read.recall`, so that only processes with a query load this code. The reranker is called here, within
+the time that is left.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,20 +18,22 @@ from typing import TYPE_CHECKING
 
 from pieria import telemetry
 from pieria.bank.core import Core
-from pieria.bank.read.question import EMBEDDED, QUESTION_SECONDS, embeddable
-from pieria.bank.read.rerank import reranks_of
-from pieria.errors import InputError, NewerVersionError, PieriaError
+from pieria.bank.embedding.threads import asked
+from pieria.bank.filters import EMBEDDED, QUESTION_SECONDS, embeddable
+from pieria.errors import AdapterError, InputError, NewerVersionError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
+from pieria.models.reranker import STEP
 from pieria.recall.answer import Recall
 from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.query import reading, without_named
+from pieria.recall.rerank import Reranks
 from pieria.recall.scores import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check
-from pieria.record.cursor import foreign
+from pieria.record.cursor import foreign, mark_of
 from pieria.record.filter import Filter
 from pieria.record.time import moment
 from pieria.runtime import effort
@@ -40,13 +43,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = dict[str, NDArray[np.float32]]
-    """Vectors of queries, by text."""
 
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
 QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
 """The shares of the remaining time for embedding the query and pending texts; term search needs time too."""
 ON_THE_SPOT_SECONDS = 0.1
 """The most seconds for embedding pending texts; their words find most of them as well."""
+SHARE = 0.5
+"""The share of the remaining time for the reranker."""
 
 
 def question_of(core: Core, text: str, filter: Filter, deadline: float = math.inf) -> Question:
@@ -135,8 +139,7 @@ def mark(core: Core, question: str, filter: Filter, least: float, policy: Policy
     The time of asking is not in it.
     """
     ranking = (policy.name, sorted(policy.weights.items()))
-    said = repr((core.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return mark_of(core.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more)
 
 
 def _with_vectors(core: Core, sources: Sequence[Source], question: Question, known: Vectors | None) -> list[Source]:
@@ -260,3 +263,26 @@ def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple
     if any(known[source.name] > source.reader.head().known for source in then):
         raise foreign(cursor, EXPECTED)
     return walk, then
+
+
+def reranks_of(core: Core, deadline: float) -> Reranks | None:
+    """Return the bank's reranker with the deadline applied, or None if none is set."""
+    reranker = core.reranker
+    if reranker is None:
+        return None
+
+    def scores(query: str, documents: Sequence[str]) -> Sequence[float | None]:
+        seconds = min(reranker.seconds, SHARE * max(0.0, deadline - perf_counter()))
+        meter = core.meter.of_readers
+        try:
+            replied: Future[list[float | None]] = asked(lambda: reranker.scores(embeddable(query), documents, meter))
+        except RuntimeError as problem:
+            reason = f"no thread could be started for it ({problem})"
+            raise AdapterError(reranker.model, STEP, reason, retryable=True) from problem
+        replied.add_done_callback(lambda _: core.embedding.wake(counts=True))
+        try:
+            return replied.result(seconds)
+        except TimeoutError:
+            raise AdapterError(reranker.model, STEP, f"it did not answer within {seconds:.2g} s") from None
+
+    return Reranks(reranker.model, scores)

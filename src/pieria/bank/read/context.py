@@ -11,21 +11,20 @@ import math
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.filters import Names
-from pieria.bank.read.question import deadline_seconds, question_text
+from pieria.bank.filters import Names, deadline_seconds, question_text
 from pieria.bank.read.recall import MOST_TOKENS
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.decay import DAY
 from pieria.record.draft import Instant, Problems
-from pieria.record.end import End
 from pieria.record.filter import Viewer
+from pieria.record.memory import End
 from pieria.store.protocol import Writer
 
 if TYPE_CHECKING:
     from pieria.bank.read.context_answer import Moment, Telling
-    from pieria.recall.context.answer import Context
+    from pieria.recall.answer import Context
 
 KEPT = "contexts"
 KEPT_DAYS = 30
@@ -60,7 +59,8 @@ def context(
         problems.of(_check_keeping, speaking, query is None and not named and known_at is None)
     seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
     if deadline_ms is not None and query is None:
-        problems.of(_check_hurry)
+        hint = "Without a query there is no recall."
+        problems.found.append(InputError("deadline_ms", "a query to answer in that time", None, hint=hint))
     problems.settle()
     viewer = Viewer(speaking, core.viewer.channel, core.viewer.everything)
     telling = Telling(core, filter.having(viewer=viewer), named, budget_tokens, seconds)
@@ -110,20 +110,17 @@ def _kept_moment(core: Core, session: str) -> Moment | None:
 
 def _keep_moment(core: Core, session: str, now: Moment, anew: bool) -> bool:
     """Keep the moment, and return False if one is kept already."""
-    done: list[bool] = []
 
-    def plan(writer: Writer) -> Changeset:
+    def plan(writer: Writer) -> tuple[Changeset, bool]:
         held = writer.records(KEPT)
-        done.append(anew or session not in held)
-        if not done[0]:
-            return Changeset("context")
+        if not anew and session in held:
+            return Changeset("context"), False
         old = [key for key, value in held.items() if value["now"] < now.now - KEPT_DAYS * DAY and key != session]
         records = [*(Record(KEPT, key, None) for key in old), Record(KEPT, session, now.as_record())]
         # Do not name the session in the journal: it is private.
-        return Changeset("context", records=records, ids=(KEPT,))
+        return Changeset("context", records=records, ids=(KEPT,)), True
 
-    core.apply(plan)
-    return done[0]
+    return core.carry_out(plan)[0]
 
 
 def _files(files: object) -> tuple[str, ...]:
@@ -140,7 +137,3 @@ def _check_keeping(session: str | None, unasked: bool) -> None:
         raise InputError(
             "keep", "neither query nor files nor known_at", True, hint="Only a context without a request can be kept."
         )
-
-
-def _check_hurry() -> None:
-    raise InputError("deadline_ms", "a query to answer in that time", None, hint="Without a query there is no recall.")

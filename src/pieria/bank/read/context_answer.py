@@ -15,11 +15,9 @@ from pieria.bank.capture.hooks import CHECKPOINTS
 from pieria.bank.core import Core
 from pieria.bank.read.answer import answer, question_of, sources_of
 from pieria.bank.read.recall import ANSWERING_KINDS
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
+from pieria.recall.answer import Context, Recall
 from pieria.recall.context.block import Frame, block, told_in
-from pieria.recall.context.candidates import Wanted, found
-from pieria.recall.context.lessons import waiting
+from pieria.recall.context.candidates import Wanted, found, waiting
 from pieria.recall.context.lines import checkpoint_line, rules_waiting_line, waiting_line
 from pieria.recall.context.rules import claiming
 from pieria.recall.part import Source

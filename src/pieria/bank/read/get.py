@@ -1,4 +1,4 @@
-"""The verbs that read by id, list and count, and those for history and the journal."""
+"""The verbs that read by id, by time and in pages, that count, and those for history and the journal."""
 
 from __future__ import annotations
 
@@ -11,33 +11,38 @@ from typing import Any, Unpack
 from pieria.bank.core import Core, missing
 from pieria.bank.delete.quarantine_records import quarantine_error
 from pieria.bank.filters import ListFilters, Names, for_lists, shared
-from pieria.bank.read.pages import after_in, cursor_after, mark_of
 from pieria.bank.read.revisions import REVISES, reached
-from pieria.bank.results.general import Page
+from pieria.bank.results.general import Around, Page, Sessions, SessionSeen
 from pieria.errors import ClosedError, InputError
 from pieria.language.analyser import terms
 from pieria.record import check
-from pieria.record.change import Change
+from pieria.record.changeset import FOREVER, Change
+from pieria.record.cursor import foreign, is_share, is_whole, mark_of, parts_of, written
 from pieria.record.draft import Instant, NewMemory, Problems, checked
-from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
-from pieria.record.memory import Memory
-from pieria.record.time import micros
+from pieria.record.memory import End, Memory
+from pieria.record.time import micros, moment
 from pieria.runtime.patience import given_up
+from pieria.store.parts import SessionSpan
 from pieria.store.protocol import ORDERS, Reader
 
 COUNTED = (
     "kind", "type", "place", "scope", "session", "channel", "author", "author_type", "source", "status", "tier",
     "tags", "entities", "files",
 )  # fmt: skip
-
 MOST_PASSED_OVER = 1_000_000_000
 LONGEST_WAIT = 86_400.0
 PATIENCE = 1.0
 """Seconds of one wait in the store, so that a caller soon notices a closed bank or a cancelled wait."""
 FOLLOWED = 500
 """Changes read at once."""
+MOST = 1_000
+ACTIVE_MINUTES = 30
+"""Minutes without a new memory after which a session is no longer active."""
+ENDED = ("removed", "revised")
+"""Removed and revised memories still count for the times of their session."""
+EXPECTED = "the cursor of a page of sessions, with the same filters"
 
 
 def get(
@@ -109,7 +114,7 @@ def list_memories(
     problems.settle()
     filter = for_lists(filter)
     held_by = keeper(core, filter)
-    mark = mark_of(held_by.name, order, filter)
+    mark = mark_of(held_by.name, order, filter.having(now=0))
     after = None if cursor is None else after_in(cursor, mark, order)
     with held_by.reading() as reader:
         if offset:
@@ -150,7 +155,7 @@ def list_each(
     for value, wanted in named.items():
         page = tuple(held[row] for row in rows[wanted][:limit])
         more = len(rows[wanted]) > limit
-        mark = mark_of(held_by.name, order, filter.having_shared(field, wanted)) if more else ""
+        mark = mark_of(held_by.name, order, filter.having_shared(field, wanted).having(now=0)) if more else ""
         pages[value] = Page(page, cursor_after(page[-1], mark, order) if more else None)
     return pages
 
@@ -194,7 +199,7 @@ def history(core: Core, id: str, *, revisions: bool) -> tuple[Memory, ...]:
     check.flag(revisions, "revisions")
     holder = core.holder(id)
     with holder.reading() as reader:
-        if not reader.states([id], holder.filter().having(ids=(id,)).anything()):
+        if not reader.states([id], holder.opening([id])):
             raise missing(reader, id)
         ids = reached(reader, [id], lambda link, _: link.relation == REVISES) if revisions else [id]
         held = reader.quarantines(ids)
@@ -250,3 +255,75 @@ def _followed(core: Core, since: int, until: float) -> Iterator[Change]:
         # The next iteration notices a closed bank.
         with suppress(ClosedError):
             wait(core, since, min(left, LONGEST_WAIT))
+
+
+def _order_value(memory: Memory, order: str) -> float:
+    if order == "important":
+        return memory.importance
+    return micros(memory.known_from if order == "changed" else memory.at)
+
+
+def cursor_after(last: Memory, mark: str, order: str) -> str:
+    return written([mark, _order_value(last, order), last.row])
+
+
+def after_in(cursor: str, mark: str, order: str) -> tuple[float, int]:
+    expected = f"the cursor of a page in the order {order}, with the same filters"
+    made_for, value, row = parts_of(cursor, expected, 3)
+    is_value = is_share(value) if order == "important" else is_whole(value, -FOREVER, FOREVER)
+    if made_for != mark or not is_value or not is_whole(row):
+        raise foreign(cursor, expected)
+    return value, row
+
+
+def around(
+    core: Core, id: str, *, before: int, after: int, kinds: Names | None, session: str | None, scope: Names | None
+) -> Around:
+    problems = Problems()
+    problems.of(check.identifier, id, "id")
+    problems.of(check.whole, before, "before", 0, MOST)
+    problems.of(check.whole, after, "after", 0, MOST)
+    filter = problems.of(lambda: core.filter(kinds=kinds, session=session, scope=scope))
+    problems.settle()
+    filter = for_lists(filter)
+    holder = core.holder(id)
+    with holder.reading() as reader:
+        held = holder.standing(reader, holder.newest_revision(reader, id))
+        memory = holder.at_hand(reader, held.state.id)
+        place = (held.state.at, held.state.row)
+        earlier = reader.select(filter, "newest", before, place) if before else []
+        later = reader.select(filter, "oldest", after, place) if after else []
+    return Around(tuple(earlier[::-1]), memory, tuple(later))
+
+
+def sessions(
+    core: Core, *, limit: int, cursor: str | None, session: str | None, kinds: Names | None, scope: Names | None
+) -> Sessions:
+    problems = Problems()
+    filter = problems.of(lambda: core.filter(session=session, kinds=kinds, scope=scope, include=ENDED))
+    problems.of(check.whole, limit, "limit", 1, MOST)
+    problems.settle()
+    filter = for_lists(filter)
+    held_by = keeper(core, filter)
+    mark = mark_of(held_by.name, "sessions", filter.having(now=0))
+    place, known_at = (None, None) if cursor is None else _after(cursor, mark)
+    with held_by.reading() as reader:
+        found = reader.sessions(filter.having(known_at=known_at), limit + 1, place)
+        known_at = known_at or reader.head().known
+    page = found[:limit]
+    more = len(found) > limit
+    goes_on = written([mark, page[-1].first, page[-1].session or "", known_at]) if more else None
+    return Sessions((_seen(core, span, filter.now) for span in page), cursor=goes_on)
+
+
+def _seen(core: Core, span: SessionSpan, now: int) -> SessionSeen:
+    active = now - span.last < ACTIVE_MINUTES * 60_000_000
+    return SessionSeen(span.session, moment(span.first), moment(span.last), span.memories, active)
+
+
+def _after(cursor: str, mark: str) -> tuple[tuple[int, str], int]:
+    made_for, first, session, known_at = parts_of(cursor, EXPECTED, 4)
+    is_ours = is_whole(first, -FOREVER, FOREVER) and is_whole(known_at, 1, FOREVER) and isinstance(session, str)
+    if made_for != mark or not is_ours:
+        raise foreign(cursor, EXPECTED)
+    return (first, session), known_at

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pieria.bank.core import Core
-from pieria.bank.read.neighbors import DIRECTIONS, Way, walked
 from pieria.bank.read.revisions import RESERVED
 from pieria.bank.read.usage import spaced_uses, with_noted
-from pieria.bank.results.general import Neighborhood
+from pieria.bank.results.general import Neighbor, Neighborhood
 from pieria.bank.write.derived import baseless, narrowed
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.draft import Problems
+from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, SYMMETRIC, End, Link, LinkRow, row_of
+from pieria.record.memory import Memory
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader, Writer
 
 HOPS_LIMIT = 10
+DIRECTIONS = ("both", "out", "in")
 
 
 def link(
@@ -33,23 +35,6 @@ def link(
     label: str | None,
     meta: Mapping[str, Any] | None,
 ) -> Link:
-    row = _row(core, source, target, relation, weight, label, meta)
-    holder = common_holder(core, _ends_of(row))
-    with holder.writing() as writer:
-        tied: list[str] = []
-        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
-        return writer.links(ids=tied)[0]
-
-
-def _row(
-    core: Core,
-    source: str | End,
-    target: str | End,
-    relation: str,
-    weight: float,
-    label: str | None,
-    meta: Mapping[str, Any] | None,
-) -> LinkRow:
     problems = Problems()
     ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
     named = problems.of(_own_relation, relation)
@@ -63,7 +48,12 @@ def _row(
         kept_label = core.screen(kept_label, "label").text
     kept_meta, _ = core.screening.mapping(kept_meta, "meta")
     (source_is, one), (target_is, other) = ends
-    return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+    row = LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+    holder = common_holder(core, _ends_of(row))
+    with holder.writing() as writer:
+        tied: list[str] = []
+        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
+        return writer.links(ids=tied)[0]
 
 
 def _tying(core: Core, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:
@@ -133,7 +123,7 @@ def links(core: Core, end: str | End | None, *, relation: str | None) -> list[Li
 def _with_seen_ends(core: Core, reader: Reader, links: list[Link]) -> list[Link]:
     """Return the links between places and visible memories."""
     names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
-    seen = reader.states(names, core.filter().having(ids=names).anything())
+    seen = reader.states(names, core.opening(names))
     return [
         link for link in links if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
     ]
@@ -319,3 +309,94 @@ def _use(id: str, now: int, accesses: int, reviews: int, crossings: int, reward:
         0.0 if reward is None else float(reward),
         0 if reward is None else 1,
     )
+
+
+class Way(NamedTuple):
+    """How to walk: the relation (None for any), the direction, and the number of hops."""
+
+    relation: str | None
+    direction: str
+    hops: int
+
+
+def walked(reader: Reader, filter: Filter, starts: Sequence[End], way: Way, most: int) -> list[list[Neighbor]]:
+    """Return for each start the visible ends of its links, nearest first, then oldest link first.
+
+    Each start gets at most `most` neighbors, and no more of a hub is read than needed to find them.
+    """
+    walks = [_Walk(start, most) for start in starts]
+    met: dict[str, Memory | None] = {}
+    for hop in range(1, way.hops + 1):
+        going = [walk for walk in walks if walk.edge and not walk.is_done]
+        edge = list(dict.fromkeys(end for walk in going for end in walk.edge))
+        steps = _steps(reader.links(edge, way.relation), way.direction) if edge else {}
+        for walk in going:
+            walk.look_ahead(steps)
+        number = most
+        while going := [walk for walk in going if walk.ahead and not walk.is_done]:
+            _meet(reader, filter, (end for walk in going for end, _ in walk.ahead[:number]), met)
+            for walk in going:
+                walk.go_on(hop, number, met)
+            number *= 2
+    return [walk.found for walk in walks]
+
+
+class _Step(NamedTuple):
+    """A step over a link to its other end. `place` is the link's position among all links."""
+
+    place: int
+    to: End
+    link: Link
+
+
+class _Walk:
+    """A walk from one end. `edge` is what the last hop reached, and `ahead` what the next may reach."""
+
+    def __init__(self, start: End, most: int) -> None:
+        self.found: list[Neighbor] = []
+        self.edge = [start]
+        self.ahead: list[tuple[End, Link]] = []
+        self._seen = {start}
+        self._most = most
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.found) == self._most
+
+    def look_ahead(self, steps: Mapping[End, Sequence[_Step]]) -> None:
+        reached: dict[End, Link] = {}
+        for step in sorted((step for end in self.edge for step in steps.get(end, ())), key=lambda step: step.place):
+            if step.to not in self._seen:
+                reached.setdefault(step.to, step.link)
+        self.edge, self.ahead = [], list(reached.items())
+
+    def go_on(self, hop: int, number: int, met: Mapping[str, Memory | None]) -> None:
+        """Step to the next `number` ends, if they are visible."""
+        near, self.ahead = self.ahead[:number], self.ahead[number:]
+        for end, link in near:
+            is_place = end.what == "place"
+            memory = None if is_place else met[end.name]
+            if not self.is_done and (is_place or memory is not None):
+                self.found.append(Neighbor(link, hop, memory, end.name if is_place else None))
+                self.edge.append(end)
+                self._seen.add(end)
+
+
+def _steps(links: Iterable[Link], direction: str) -> dict[End, list[_Step]]:
+    """Return the steps over the links, by their start."""
+    steps: dict[End, list[_Step]] = {}
+    for place, link in enumerate(links):
+        both = direction == "both" or link.relation in SYMMETRIC
+        if both or direction == "out":
+            steps.setdefault(link.source, []).append(_Step(place, link.target, link))
+        if both or direction == "in":
+            steps.setdefault(link.target, []).append(_Step(place, link.source, link))
+    return steps
+
+
+def _meet(reader: Reader, filter: Filter, ends: Iterable[End], met: dict[str, Memory | None]) -> None:
+    """Read the memories not met yet. None marks one that is not visible."""
+    new = dict.fromkeys(end.name for end in ends if end.what == "memory" and end.name not in met)
+    if new:
+        met.update(new)
+        met.update((memory.id, memory) for memory in reader.select(filter.having(ids=tuple(new)), limit=len(new)))

@@ -8,8 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
 from pieria.bank.core import Core
-from pieria.bank.filters import Filters
-from pieria.bank.read.question import deadline_seconds, question_text
+from pieria.bank.filters import Filters, deadline_seconds, question_text
 from pieria.record import check
 from pieria.record.draft import Problems
 from pieria.record.memory import KINDS, ROUTING_KINDS

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import LEADING, notes_with
 from pieria.bank.read.context import KEPT
-from pieria.bank.read.lineage import lineage
-from pieria.bank.read.revisions import Origin
-from pieria.bank.results.quarantine import Drawn, Telling, Trace
+from pieria.bank.read.revisions import Origin, lineage
+from pieria.bank.results.general import Drawn, Telling, Trace
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
 from pieria.record.draft import Problems
@@ -55,7 +54,7 @@ def trace(core: Core, id: str | None, *, source: str | None, session: str | None
 def _traced(core: Core, reader: Reader, name: str, value: str, limit: int) -> Trace:
     whole = _whole(core, reader, name, value)
     ids = list(whole.memories)
-    seen = core.filter().having(ids=tuple(ids), quarantined=True).anything()
+    seen = core.opening(ids, quarantined=True)
     shown = reader.states(ids, seen) if ids else {}
     held = {what: reader.quarantines(of, what) for what, of in _named(whole)}
     rows = [shown[id].state.row for id in ids if id in shown][:limit]
@@ -78,7 +77,7 @@ def _traced(core: Core, reader: Reader, name: str, value: str, limit: int) -> Tr
 
 
 def _whole(core: Core, reader: Reader, name: str, value: str) -> Whole:
-    everything = core.filter().having(viewer=EVERYTHING, quarantined=True).anything()
+    everything = core.everything()
     facts: dict[str, Fact] = {}
     if name == "id":
         core.check_known(reader, [value], quarantined=True)

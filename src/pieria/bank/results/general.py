@@ -1,56 +1,38 @@
-"""What verbs return beyond a memory."""
+"""What verbs return beyond a memory, lineages and quarantines included."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pieria.record.link import Link
 from pieria.record.memory import Memory
+from pieria.record.reply import Listed, Reply
 from pieria.record.time import iso
 from pieria.store.protocol import WHERE, Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Sequence[Memory]):
+class Page(Listed[Memory]):
     """Memories in order. `cursor` continues after the last one, and is None at the end."""
 
     memories: tuple[Memory, ...]
     cursor: str | None = None
 
-    def __len__(self) -> int:
-        return len(self.memories)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.memories[index]
-
-    def __iter__(self) -> Iterator[Memory]:
-        return iter(self.memories)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"memories": [memory.as_dict() for memory in self.memories], "cursor": self.cursor}
-
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Around(Reply):
     """A memory, and what was said before and after it, in order of time."""
 
     before: tuple[Memory, ...]
     memory: Memory
     after: tuple[Memory, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "before": [memory.as_dict() for memory in self.before],
-            "memory": self.memory.as_dict(),
-            "after": [memory.as_dict() for memory in self.after],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class SessionSeen:
+class SessionSeen(Reply):
     """A session with its visible memories. `id` is None for memories outside any session."""
 
     id: str | None
@@ -59,15 +41,6 @@ class SessionSeen:
     memories: int
     active: bool
     """Whether something was said in it lately."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "first": iso(self.first),
-            "last": iso(self.last),
-            "memories": self.memories,
-            "active": self.active,
-        }
 
 
 class Sessions(list[SessionSeen]):
@@ -111,7 +84,7 @@ class Neighborhood(list[Neighbor]):
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Reply):
     """What a purge erased, and what it could not reach."""
 
     ids: tuple[str, ...]
@@ -122,18 +95,9 @@ class Receipt:
     digest: str
     """Identifies everything to be erased in its current state: a purge with `as_told` erases exactly that."""
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "ids": list(self.ids),
-            "also": list(self.also),
-            "erased": dict(self.erased),
-            "unreached": list(self.unreached),
-            "digest": self.digest,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Reply):
     """What came from a source or session and was forgotten, or with a dry run would be."""
 
     dry_run: bool
@@ -148,17 +112,6 @@ class Forgotten:
     """The number of the change, for `undo`; None if there was none."""
     receipt: Receipt | None = None
     """Only of a purge."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "dry_run": self.dry_run,
-            "ids": list(self.ids),
-            "also": list(self.also),
-            "facts": list(self.facts),
-            "digest": self.digest,
-            "seq": self.seq,
-            "receipt": self.receipt and self.receipt.as_dict(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,23 +136,15 @@ class IngestReceipt:
 
 
 @dataclass(frozen=True, slots=True)
-class ScratchpadEntry:
+class ScratchpadEntry(Reply):
     id: str
     content: str
     created_at: str
     updated_at: str
 
-    def as_dict(self) -> dict[str, str]:
-        return {
-            "id": self.id,
-            "content": self.content,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Reply):
     """Counts and sizes; no remembered text."""
 
     bank: str
@@ -222,23 +167,6 @@ class Stats:
     def placeless(self) -> Stats:
         """Return the statistics without paths of the store."""
         return replace(self, store={name: value for name, value in self.store.items() if name not in WHERE})
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "bank": self.bank,
-            "counts": dict(self.counts),
-            "by_kind": dict(self.by_kind),
-            "by_status": dict(self.by_status),
-            "by_tier": dict(self.by_tier),
-            "by_scope": dict(self.by_scope),
-            "facts": dict(self.facts),
-            "store": dict(self.store),
-            "pending": dict(self.pending),
-            "jobs": dict(self.jobs),
-            "sessions": dict(self.sessions),
-            "models": dict(self.models),
-            "last_change": dict(self.last_change) if self.last_change else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +209,105 @@ class Diagnosis:
             "repaired": list(self.repaired),
             "thorough": self.thorough,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Reply):
+    """A memory or fact of a lineage: `what` is `memory` or `fact`, and `how` says how it came from `of`."""
+
+    what: str
+    id: str
+    kind: str
+    excerpt: str
+    how: str
+    of: str | None
+    at: datetime | None = None
+    source: str | None = None
+    session: str | None = None
+    author: str | None = None
+    ended: str = ""
+    quarantines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Telling(Reply):
+    """A session that was shown memories of a lineage: which, how often, and when first and last."""
+
+    session: str
+    ids: tuple[str, ...]
+    times: int
+    first: datetime
+    last: datetime
+    in_context: bool = False
+    """Whether the kept context of the session names one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace(Reply):
+    """What was derived from a memory, source or session, nearest first, and where it was shown."""
+
+    items: tuple[Drawn, ...]
+    counts: Mapping[str, int]
+    """The whole lineage by kind, facts and `windows` included, also beyond what is listed."""
+    told: tuple[Telling, ...]
+    notes: tuple[str, ...]
+    """Vault notes that contain its words."""
+    hidden: int = 0
+    """Memories of the lineage that are private to other sessions: counted here, but not listed."""
+    truncated: bool = False
+    """Whether there is more than is listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """The selectors and content of a quarantine. `number` is that of its change, and None for a dry run."""
+
+    number: int | None
+    at: datetime
+    who: str
+    reason: str | None
+    selectors: Mapping[str, Any]
+    counts: Mapping[str, int]
+    """What it holds by kind, facts included."""
+    digest: str
+    """Identifies the ids that it holds."""
+    ids: tuple[str, ...] = ()
+    """The memories that this session may see, at most a thousand."""
+    unreached: tuple[str, ...] = field(default=())
+    """Places with its words that were not reached: notes of the vault, and copies of the bank."""
+    dry_run: bool = False
+
+    @property
+    def memories(self) -> int:
+        return sum(number for kind, number in self.counts.items() if kind != "fact")
+
+    @property
+    def facts(self) -> int:
+        return self.counts.get("fact", 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "at": iso(self.at),
+            "who": self.who,
+            "reason": self.reason,
+            "selectors": dict(self.selectors),
+            "counts": dict(self.counts),
+            "memories": self.memories,
+            "facts": self.facts,
+            "digest": self.digest,
+            "ids": list(self.ids),
+            "unreached": list(self.unreached),
+            "dry_run": self.dry_run,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted(Reply):
+    """A quarantine that change `seq` lifted. What other quarantines hold too stays hidden."""
+
+    number: int
+    seq: int
+    memories: int
+    facts: int
+    still_held: int

@@ -1,12 +1,13 @@
-"""What the verbs on lessons return: proposals with their evidence, and decisions."""
+"""What the verbs on lessons and standing rules return: proposals with their evidence, and decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pieria.record.memory import Memory
+from pieria.record.reply import Listed, Reply, told
 from pieria.record.time import iso
 
 
@@ -68,27 +69,15 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals(Sequence[Proposal]):
+class Proposals(Listed[Proposal]):
     """Proposals, highest confidence first. `left` counts those beyond the limit."""
 
     proposals: tuple[Proposal, ...]
     left: int = 0
 
-    def __len__(self) -> int:
-        return len(self.proposals)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.proposals[index]
-
-    def __iter__(self) -> Iterator[Proposal]:
-        return iter(self.proposals)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"proposals": [each.as_dict() for each in self.proposals], "left": self.left}
-
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(Reply):
     """What sessions taught, or in a dry run would teach: lessons that are new or changed.
 
     `problem` says why rules worded a lesson instead of a model.
@@ -99,26 +88,57 @@ class Learnt:
     proposals: tuple[Proposal, ...]
     problem: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "dry_run": self.dry_run,
-            "sessions": self.sessions,
-            "proposals": [each.as_dict() for each in self.proposals],
-            "problem": self.problem,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Reply):
     """Proposals after a decision. `superseded` are ids of rules that it ended; `change` is the number for `undo`."""
 
     proposals: tuple[Proposal, ...]
     superseded: tuple[str, ...]
     change: int
 
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A standing rule: its words, its state (`told`, `waiting` or `declined`), and the reason.
+
+    `proposal` is set if the rule is a lesson of sessions.
+    """
+
+    memory: Memory
+    words: str
+    state: str
+    why: str
+    proposal: Proposal | None = None
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "proposals": [each.as_dict() for each in self.proposals],
-            "superseded": list(self.superseded),
-            "change": self.change,
-        }
+        memory = self.memory.as_dict()
+        origin = ("at", "via", "trust", "author", "author_type", "source", "session", "kind", "reason")
+        told = {"id": self.id, "state": self.state, "words": self.words, "why": self.why}
+        told |= {name: memory[name] for name in origin}
+        return told if self.proposal is None else {**told, "proposal": self.proposal.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules(Listed[Rule]):
+    """Rules, active ones first. `left` is the number beyond the limit."""
+
+    rules: tuple[Rule, ...]
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedRules:
+    """The rules after the decision, the ids of rules that it ended, and the number of the change."""
+
+    rules: tuple[Rule, ...]
+    superseded: Sequence[str]
+    change: int
+
+    def as_dict(self) -> dict[str, Any]:
+        rules = [rule.as_dict() for rule in self.rules]
+        return {**told(self), "rules": rules}

@@ -1,17 +1,21 @@
-"""What export, import, restore, copy, seal and the removal of a bank return."""
+"""What export, import, restore, copy, seal, the removal of a bank and the vault return."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pieria.transfer.problem import Problem
+from pieria.record.reply import Reply, told
+from pieria.transfer.lines import Problem
+from pieria.upkeep.promotion import Promotion
 
 
 @dataclass(frozen=True, slots=True)
-class ExportReport:
+class ExportReport(Reply):
     """The result of an export. `counts` are lines by kind."""
 
     path: Path
@@ -20,18 +24,9 @@ class ExportReport:
     bytes: int
     sha256: str
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "path": str(self.path),
-            "bank": self.bank,
-            "counts": dict(self.counts),
-            "bytes": self.bytes,
-            "sha256": self.sha256,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Reply):
     """The result of an import. The counts are by memories, links, facts, usage, records and purged ids."""
 
     path: Path
@@ -54,27 +49,9 @@ class ImportReport:
     problem_count: int = 0
     problems: tuple[Problem, ...] = field(default=())
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "path": str(self.path),
-            "bank": self.bank,
-            "mode": self.mode,
-            "dry_run": self.dry_run,
-            "replayed": self.replayed,
-            "added": dict(self.added),
-            "changed": dict(self.changed),
-            "unchanged": dict(self.unchanged),
-            "left": {what: dict(why) for what, why in self.left.items()},
-            "versions": self.versions,
-            "not_carried": dict(self.not_carried),
-            "changes": list(self.changes) if self.changes else None,
-            "problem_count": self.problem_count,
-            "problems": [problem.as_dict() for problem in self.problems],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class RestoreReport:
+class RestoreReport(Reply):
     """The result of a restore. `replaced` is the new path of the old bank; `seq` is the backup's last change.
 
     `unpurged` are ids that the old bank had purged and that exist again: purge them again. It is None if the old bank
@@ -91,21 +68,9 @@ class RestoreReport:
     counts: Mapping[str, int]
     unpurged: tuple[str, ...] | None = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "file": str(self.file),
-            "path": str(self.path),
-            "bank": self.bank,
-            "replaced": str(self.replaced) if self.replaced else None,
-            "bytes": self.bytes,
-            "seq": self.seq,
-            "counts": dict(self.counts),
-            "unpurged": None if self.unpurged is None else list(self.unpurged),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class RemovalReport:
+class RemovalReport(Reply):
     """What a removed bank held, and where its content may still be."""
 
     bank: str
@@ -123,19 +88,9 @@ class RemovalReport:
     def not_reaching(self, unreached: Iterable[str]) -> RemovalReport:
         return replace(self, unreached=(*self.unreached, *unreached))
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "bank": self.bank,
-            "path": self.path,
-            "dry_run": self.dry_run,
-            "seq": self.seq,
-            "erased": dict(self.erased),
-            "unreached": list(self.unreached),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class SealReport:
+class SealReport(Reply):
     """The result of sealing: whether the bank is sealed, its key's path, and whether the key is new.
 
     `unreached` lists places where text of the bank may still be unencrypted.
@@ -147,16 +102,6 @@ class SealReport:
     key: str | None
     key_made: bool
     unreached: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "bank": self.bank,
-            "path": self.path,
-            "sealed": self.sealed,
-            "key": self.key,
-            "key_made": self.key_made,
-            "unreached": list(self.unreached),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +132,116 @@ class CopyReport:
             "sha256": dict(self.sha256),
             "questions": self.questions,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A promoted memory and its note.
+
+    `what` is `written`, `there` for an existing note, or `by hand` for a handwritten source.
+    """
+
+    promotion: Promotion
+    title: str
+    path: str
+    what: str
+
+    @property
+    def id(self) -> str:
+        return self.promotion.memory.id
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.promotion.as_dict(), "title": self.title, "path": self.path, "what": self.what}
+
+
+@dataclass(frozen=True, slots=True)
+class VaultPromoted:
+    dry_run: bool
+    target: str
+    vault: Path
+    notes: tuple[Noted, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "target": self.target,
+            "vault": str(self.vault),
+            "promoted": [note.as_dict() for note in self.notes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class VaultEvent(Reply):
+    """What happened to one note, with a detail if needed."""
+
+    path: str
+    what: str
+    id: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadNote(Reply):
+    """A note with a problem. `taken` says whether its readable text is in the bank anyway."""
+
+    path: str
+    reason: str
+    taken: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}" + ("; its text is imported unchanged" if self.taken else "")
+
+
+@dataclass(slots=True)
+class Synced:
+    """The result of a sync.
+
+    Handwritten `notes` are counted as new, changed, moved, unchanged, vanished, back, purged, removed and refused.
+    Notes of `memories` are counted as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted
+    and kept.
+    """
+
+    vault: Path
+    folder: str
+    dry_run: bool
+    notes: Counter[str] = field(default_factory=Counter)
+    memories: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+    """Ignored files, by reason."""
+    tied: int = 0
+    untied: int = 0
+    events: list[VaultEvent] = field(default_factory=list)
+    """All notes that were not unchanged."""
+    problems: list[BadNote] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def well(self) -> bool:
+        return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **told(self),
+            "notes": counted(self.notes),
+            "memories": counted(self.memories),
+            "left": counted(self.left),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class VaultStatus(Reply):
+    """The state of the vault. `waiting` counts the files for the next sync, judged by size and time."""
+
+    vault: Path
+    folder: str
+    notes: int
+    memories: int
+    without_note: int
+    """Promoted memories without a note."""
+    waiting: Mapping[str, int]
+    last_sync: datetime | None
+
+
+def counted(counts: Mapping[str, int]) -> dict[str, int]:
+    return {what: number for what, number in sorted(counts.items()) if number}

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pieria.record.reply import Listed, Reply, told
 from pieria.store.protocol import Finding
+from pieria.upkeep.clusters import DIGITS, Cluster, Merging, Pair
 from pieria.upkeep.faded import Faded
 from pieria.upkeep.promotion import Promotion
-from pieria.upkeep.shorten import Shortened
-from pieria.upkeep.sleep import Summary
+from pieria.upkeep.sleep import Shortened, Summary
 from pieria.upkeep.validation import Problem
 
 LITTLE, WORTH = 1 << 20, 0.1
@@ -18,14 +19,11 @@ LITTLE, WORTH = 1 << 20, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Reply):
     """A group without a summary; its memories are unchanged, and due again."""
 
     ids: tuple[str, ...]
     reason: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"ids": list(self.ids), "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class Slept:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Reply):
     """Faded memories, the weakest first. `archived` says whether they were archived or removed."""
 
     dry_run: bool
@@ -77,22 +75,11 @@ class Collected:
     faded: tuple[Faded, ...]
     left: int
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "dry_run": self.dry_run,
-            "archived": self.archived,
-            "faded": [one.as_dict() for one in self.faded],
-            "left": self.left,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Promoted:
+class Promoted(Reply):
     dry_run: bool
     promoted: tuple[Promotion, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"dry_run": self.dry_run, "promoted": [promotion.as_dict() for promotion in self.promoted]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +124,7 @@ class Storage:
         return self.free > max(LITTLE, WORTH * self.bytes)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "memories": self.memories,
-            "versions": self.versions,
-            "links": self.links,
-            "bytes": self.bytes,
-            "free": self.free,
-            "should_compact": self.should_compact,
-        }
+        return {**told(self), "should_compact": self.should_compact}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +142,88 @@ class Compacted:
             "saved": self.before.bytes - self.after.bytes,
             "unreached": list(self.unreached),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters(Listed[Cluster]):
+    """Clusters, the largest first. `left` is the number of oldest memories that were not compared."""
+
+    found: tuple[Cluster, ...]
+    by: str
+    least: float
+    examined: int
+    left: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "by": self.by,
+            "least": self.least,
+            "examined": self.examined,
+            "left": self.left,
+            "clusters": [cluster.as_dict() for cluster in self.found],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates(Listed[Pair]):
+    """Pairs, the most similar first. `whole` is the number of all pairs."""
+
+    found: tuple[Pair, ...]
+    whole: int
+    least: float
+    examined: int
+    left: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "least": self.least,
+            "examined": self.examined,
+            "left": self.left,
+            "whole": self.whole,
+            "pairs": [pair.as_dict() for pair in self.found],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged memory, or in a dry run what it would be. `change` is the number for `undo`."""
+
+    dry_run: bool
+    id: str
+    text: str
+    made: Merging
+    change: int | None
+
+    @property
+    def saved(self) -> int:
+        """The number of characters saved in answers."""
+        return sum(len(memory.text) for memory in self.made.sources) - len(self.text)
+
+    def as_dict(self) -> dict[str, Any]:
+        new = self.made.new
+        return {
+            "dry_run": self.dry_run,
+            "id": self.id,
+            "text": self.text,
+            "tags": list(new.tags),
+            "entities": list(new.entities),
+            "strength": new.strength,
+            "cohesion": round(self.made.cohesion, DIGITS),
+            "sources": [memory.id for memory in self.made.sources],
+            "saved": self.saved,
+            "change": self.change,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The links written, or in a dry run planned. Pairs linked before are not counted."""
+
+    dry_run: bool
+    ids: tuple[str, ...]
+    cohesion: float
+    ties: int
+    change: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**told(self), "cohesion": round(self.cohesion, DIGITS)}

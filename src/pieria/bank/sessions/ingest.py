@@ -1,7 +1,7 @@
 """Ingest experiences from elsewhere, each at most once.
 
 The knowledge and a receipt are written in one transaction. So the same payload is not learned from or paid for twice,
-and another payload under its name is refused.
+and another payload under its name is refused. The vectors of a session must be in the bank's space, which stores them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.results.general import IngestReceipt
-from pieria.bank.sessions import receipts
-from pieria.bank.sessions.embedder import judging_of
-from pieria.errors import ConflictError, InputError
+from pieria.bank.sessions.records import kept_receipt, receipt_of
+from pieria.errors import ConflictError, InputError, UnavailableError
 from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
 from pieria.learning.experience import Experience, Taken
+from pieria.learning.models import embedder_of
 from pieria.learning.trajectory import extract
 from pieria.record import check
 from pieria.record.changeset import Record
 from pieria.record.draft import Problems
 from pieria.runtime.key_locks import turns
+from pieria.sessions.opened import Judges, Judging, Own
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -51,7 +52,7 @@ def ingest_many(
 
 def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
     with bank.core.reading() as reader:
-        found = receipts.found(reader, check.identifier(source_id, "source_id"))
+        found = receipt_of(reader, check.identifier(source_id, "source_id"))
     return None if found is None else found[1]
 
 
@@ -64,7 +65,7 @@ def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
     unknown: dict[str, int] = {}
     with bank.core.reading() as reader:
         for number, each in enumerate(given):
-            found = receipts.found(reader, each.source_id)
+            found = receipt_of(reader, each.source_id)
             if found is None:
                 unknown.setdefault(each.source_id, number)
             digests.setdefault(each.source_id, (found and found[0]) or each.digest)
@@ -123,7 +124,7 @@ def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
         if known is not None:
             found.append(known)
             raise _QuickerError
-        yield receipts.kept(given.digest, receipt)
+        yield kept_receipt(given.digest, receipt)
 
     more = {"source": given.source_id, "meta": json.loads(given.metadata or "{}")}
     try:
@@ -160,7 +161,7 @@ def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
 
     Raise `ConflictError` for another payload.
     """
-    found = receipts.found(reader, given.source_id)
+    found = receipt_of(reader, given.source_id)
     if found is None:
         return None
     digest, receipt = found
@@ -172,3 +173,35 @@ def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
 def _other_payload(*source_ids: str) -> ConflictError:
     hint = "Use another source_id for a different payload."
     return ConflictError("this source_id already has another payload", ids=source_ids, hint=hint)
+
+
+def judging_of(bank: Bank) -> Judging:
+    def judging(own: Own) -> Judges:
+        if bank.core.judging is None:
+            raise UnavailableError(
+                "session", "this bank was opened for inspection only", hint="Open it with pieria.open."
+            )
+        judges = bank.core.judging(own)
+        _check_space(bank, judges)
+        return judges
+
+    return judging
+
+
+def _check_space(bank: Bank, judges: Judges) -> None:
+    """Raise `ConflictError` if the session's vectors could not be compared with the bank's."""
+    with bank.core.reading() as reader:
+        held = reader.space()
+    embedder = embedder_of(judges.embedder)
+    if held is not None and not bank.core.embedding.takes_over(held):
+        named = held.name
+        is_other = embedder.space_of(held.dimension).name != named
+    else:
+        own = bank.core.embedding.embedder
+        named = own.model if own is not None else ""
+        is_other = own is not None and embedder.model != named
+    if is_other:
+        hint = "Open the bank with its own embedder, or move it: pieria models use NAME."
+        raise ConflictError(
+            f"the bank's vectors are from {named}, but those of the session from {embedder.model}", hint=hint
+        )

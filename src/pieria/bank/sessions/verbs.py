@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.filters import Names
-from pieria.bank.read.timeline import sessions
+from pieria.bank.read.get import sessions
 from pieria.record import check
 from pieria.runtime.lazy import loaded_property
 
@@ -35,7 +35,7 @@ class BankSessions:
 
     @loaded_property
     def opened(self) -> OpenSessions:
-        from pieria.bank.sessions.embedder import judging_of
+        from pieria.bank.sessions.ingest import judging_of
         from pieria.sessions.opened import OpenSessions
 
         return OpenSessions(self._bank.name, self._bank.graph, self.log, judging_of(self._bank), self._bank.clock)

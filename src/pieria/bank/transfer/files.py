@@ -23,8 +23,7 @@ from pieria.facts import aliases
 from pieria.learning.distilling.pieces import HEARD
 from pieria.record import check
 from pieria.record.changeset import Content, Record, State
-from pieria.record.fact import FactRow
-from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
+from pieria.record.fact import FactRow, checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.time import iso, micros
@@ -36,15 +35,13 @@ from pieria.store.seal import Seal
 from pieria.store.sqlite import is_database, is_live_database
 from pieria.store.sqlite import restore as restoring
 from pieria.transfer import mnemex
-from pieria.transfer.check import LISTED
+from pieria.transfer.check import LISTED, Rules
 from pieria.transfer.check import check as checked_file
 from pieria.transfer.export import Export
 from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
-from pieria.transfer.import_run import ON_ERROR, is_replayed, planned
-from pieria.transfer.join import MODES
-from pieria.transfer.problem import Problem
-from pieria.transfer.rules import Rules
-from pieria.transfer.tally import Tally
+from pieria.transfer.groups import Tally
+from pieria.transfer.join import MODES, ON_ERROR, is_replayed, planned
+from pieria.transfer.lines import Problem
 
 T = TypeVar("T")
 OPEN = "-"

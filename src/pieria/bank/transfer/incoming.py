@@ -26,8 +26,8 @@ from pieria.store.protocol import Progress
 from pieria.transfer import mnemex
 from pieria.transfer.check import LISTED
 from pieria.transfer.file import ELSEWHERE
-from pieria.transfer.import_run import ON_ERROR
-from pieria.transfer.problem import Problem
+from pieria.transfer.join import ON_ERROR
+from pieria.transfer.lines import Problem
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport

@@ -11,7 +11,7 @@ from pieria.bank.core import Core
 from pieria.bank.filters import Names
 from pieria.bank.read.links import common_holder
 from pieria.bank.read.recall import CAUGHT_UP
-from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
+from pieria.bank.results.upkeep import Clusters, Duplicates, Merged, Related
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -23,10 +23,9 @@ from pieria.record.link import End
 from pieria.record.memory import KINDS, LISTED_KINDS, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
+from pieria.upkeep import clusters
 from pieria.upkeep import clusters as clustering
-from pieria.upkeep import merge as merging
-from pieria.upkeep.selection import selected
-from pieria.upkeep.sleep import SUMMARY, said
+from pieria.upkeep.sleep import SUMMARY, said, selected
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,10 +124,10 @@ class Clustering:
         with core.reading() as reader:
             memories = _in_time(core, reader, wanted)
             vectors = _vectors(reader, memories)
-        merging.checked(memories, core.fades)
+        clusters.checked(memories, core.fades)
         alike = clustering.cohesion(memories, vectors)
         worded = core.mind.merge_statements([said(memory) for memory in memories]) if text is None else text
-        made = merging.merging(memories, check.text(worded, "text").strip(), alike)
+        made = clusters.merging(memories, check.text(worded, "text").strip(), alike)
         draft = core.screening.draft(checked_draft(made.new))
         id = new_id()
         return Merged(dry_run, id, draft.text, made, None if dry_run else _merged(core, made, draft, id))
@@ -141,8 +140,8 @@ class Clustering:
         with core.reading() as reader:
             memories = _in_time(core, reader, wanted)
             alike = clustering.cohesion(memories, _vectors(reader, memories))
-            ties = len(merging.ties(reader, wanted, alike).links)
-        change = None if dry_run else core.apply(lambda writer: merging.ties(writer, wanted, alike))
+            ties = len(clusters.ties(reader, wanted, alike).links)
+        change = None if dry_run else core.apply(lambda writer: clusters.ties(writer, wanted, alike))
         return Related(dry_run, wanted, alike, ties, None if change is None else change.seq)
 
     @property
@@ -189,9 +188,9 @@ def _in_time(core: Core, reader: Reader, ids: Sequence[str]) -> list[Memory]:
     return sorted((memories[row] for row in rows), key=lambda memory: (micros(memory.at), memory.row))
 
 
-def _merged(core: Core, made: merging.Merging, draft: Draft, id: str) -> int:
+def _merged(core: Core, made: clusters.Merging, draft: Draft, id: str) -> int:
     place = f"{core.name}/{made.new.kind}"
-    change = core.apply(lambda writer: merging.changes(writer, made, draft, id, core.filter(), core.now(), place))
+    change = core.apply(lambda writer: clusters.changes(writer, made, draft, id, core.filter(), core.now(), place))
     assert change is not None
     return change.seq
 

@@ -1,20 +1,26 @@
-"""The part of `bank.upkeep` about fading: reinforcement, reviews due, and the retention curve of a memory."""
+"""The part of `bank.upkeep` about fading: reinforcement, reviews due, ranking by retention, and a memory's curve."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import Core
+from pieria.bank.filters import Names
 from pieria.bank.read.usage import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
 from pieria.language.index_terms import compared
-from pieria.recall.dependents import drawn_on
+from pieria.recall.past import drawn_on
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
-from pieria.record.decay import may_go
-from pieria.record.usage import Use
+from pieria.record.decay import Wear, may_go
+from pieria.record.draft import Instant
+from pieria.record.filter import Filter
+from pieria.record.memory import LISTED_KINDS, End
+from pieria.record.usage import UNUSED, Use
+from pieria.store.parts import Outline
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep.faded import Worn, worn
 from pieria.upkeep.review import Curve, Retained, curve, due, is_foreign, retained, strengthened
@@ -23,8 +29,9 @@ if TYPE_CHECKING:
     from pieria.bank import Bank
 
 __all__ = ["Curve", "Reinforced", "Reinforcement", "Retained", "Reviewing"]
-
 OFF = "the setting reinforce is off"
+AT_ONCE = 5_000
+EVERY = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +179,56 @@ def _reinforced(
         after = retained(new, holder.fading, now)
         found[id] = Reinforcement(id, None, id in crossed, retained(one, holder.fading, now), after)
     return found
+
+
+class _Scored(NamedTuple):
+    score: float
+    last_used: int
+    row: int
+
+
+class Ranking:
+    _bank: Bank
+
+    def ranked(
+        self,
+        *,
+        k: int = 10,
+        tags: Names | None = None,
+        status: Names | None = None,
+        place: str | End | None = None,
+        used_since: Instant | None = None,
+        least: float = 0.0,
+    ) -> list[Retained]:
+        """Return the memories with the highest retention, of any listed kind, the user's own included.
+
+        Among equals, the last used comes first.
+        """
+        check.whole(k, "k", 1, 10_000)
+        check.number(least, "least")
+        core = self._bank.core
+        filter = core.filter(kinds=LISTED_KINDS, tags=tags, status=status, place=place, used_since=used_since)
+        holders = [core] if core.is_user_bank else [core, core.user_core(False)]
+        found = [one for holder in holders if holder is not None for one in self._best(holder, filter, k, least)]
+        return sorted(found, key=lambda one: (-one.score, -one.last_used))[:k]
+
+    def _best(self, holder: Core, filter: Filter, k: int, least: float) -> list[Retained]:
+        with holder.reading() as reader:
+            best = nlargest(k, (one for one in self._scored(reader, filter) if one.score >= least))
+            shown = reader.memories([one.row for one in best], filter)
+            found = worn(reader, [shown[one.row] for one in best])
+        return [retained(one, self._bank.core.fading, filter.now) for one in found]
+
+    def _scored(self, reader: Reader, filter: Filter) -> Iterator[_Scored]:
+        """Yield the scores of all memories, without reading their texts."""
+        rows = reader.rows(filter, "newest", EVERY)
+        for start in range(0, len(rows), AT_ONCE):
+            yield from self._part(reader, list(reader.outlines(rows[start : start + AT_ONCE], filter).values()))
+
+    def _part(self, reader: Reader, part: Sequence[Outline]) -> Iterator[_Scored]:
+        fading, now = self._bank.core.fading, self._bank.core.now()
+        used = reader.usage([one.id for one in part])
+        written = reader.written([one.row for one in part])
+        for one in part:
+            wear = Wear(one.at, one.kind, one.strength, used.get(one.id, UNUSED), *written[one.row])
+            yield _Scored(fading.of(wear, now), wear.last_used, one.row)

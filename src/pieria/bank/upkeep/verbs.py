@@ -16,8 +16,7 @@ from pieria.bank.core import check_decided
 from pieria.bank.filters import Names
 from pieria.bank.results.upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
 from pieria.bank.upkeep.clusters import Clustering
-from pieria.bank.upkeep.ranked import Ranking
-from pieria.bank.upkeep.review import Reviewing
+from pieria.bank.upkeep.review import Ranking, Reviewing
 from pieria.bank.upkeep.summaries import is_current, summed_up
 from pieria.bank.write.update import next_version
 from pieria.errors import ConflictError, PieriaError
@@ -34,13 +33,11 @@ from pieria.store.rows import terms_of
 from pieria.upkeep import faded as fading
 from pieria.upkeep import groups as grouping
 from pieria.upkeep import promotion as promoting
-from pieria.upkeep import selection as selecting
-from pieria.upkeep import shorten as shortening
+from pieria.upkeep import sleep
 from pieria.upkeep import sleep as sleeping
 from pieria.upkeep import validation as validating
 from pieria.upkeep.promotion import Promotion
-from pieria.upkeep.shorten import Shortened
-from pieria.upkeep.sleep import Summary
+from pieria.upkeep.sleep import Shortened, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,10 +96,10 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         bank = self._bank
         with bank.core.reading() as reader:
             place = _place(reader)
-            found = selecting.due(reader, bank.core.now(), force=force, limit=limit, after=place)
-            before = selecting.said_before(reader, bank.core.now()) if found.memories else []
+            found = sleep.due(reader, bank.core.now(), force=force, limit=limit, after=place)
+            before = sleep.said_before(reader, bank.core.now()) if found.memories else []
             vectors = _vectors(reader, [*before, *found.memories])
-            aged = shortening.due_levels(reader, bank.core.now(), limit)
+            aged = sleep.due_levels(reader, bank.core.now(), limit)
         groups = grouping.grouped(found.memories, vectors)
         settled = promoting.settled(found.memories, before, vectors)
         work = _Sleep(bank, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
@@ -285,7 +282,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def _proven(self, reader: Reader) -> list[Promotion]:
         asked = Filter(now=self._bank.core.now(), viewer=Viewer(everything=True), kinds=GIVEN_KINDS, status=("active",))
         found: list[Promotion] = []
-        for part in selecting.selected(reader, asked):
+        for part in sleep.selected(reader, asked):
             found += promoting.worth_promoting(reader, part, self._bank.core.fading, asked.now)
         return found
 
@@ -345,7 +342,7 @@ class _Sleep:
             self._tell()
 
     def _shorten(self, memory: Memory, level: int) -> None:
-        made = shortening.shortened(memory, level, self._bank.mind)
+        made = sleep.shortened(memory, level, self._bank.mind)
         made = made._replace(text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
         if self._dry_run or self._rewritten(made):
             self.shortened.append(made)
@@ -353,16 +350,13 @@ class _Sleep:
     def _kept(self, summary: Summary, draft: Draft) -> bool:
         """Write a summary, and return False if a source has changed meanwhile."""
         bank = self._bank
-        kept: list[bool] = []
 
-        def plan(writer: Writer) -> Changeset:
+        def plan(writer: Writer) -> tuple[Changeset, bool]:
             place = f"{bank.name}/{sleeping.SUMMARY}"
             changeset = sleeping.changes(writer, summary, draft, self._settled, bank.core.now(), place)
-            kept.append(changeset is not None)
-            return changeset or Changeset("sleep")
+            return changeset or Changeset("sleep"), changeset is not None
 
-        bank.core.apply(plan)
-        return kept[0]
+        return bank.core.carry_out(plan)[0]
 
     def _rewritten(self, made: Shortened) -> bool:
         """Write a shortened summary, and return False if it has changed meanwhile."""
@@ -401,7 +395,7 @@ class _Sleep:
             self._progress(self._done, self._whole)
 
 
-def _place(reader: Reader) -> selecting.Place | None:
+def _place(reader: Reader) -> sleep.Place | None:
     """Return where the last incomplete sleep ended."""
     at, row = reader.records(PLACES, "sleep").get("sleep", (None, None))
     return None if at is None else (at, row)

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.record.changeset import Record
 from pieria.store.protocol import Reader
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 NOTES, STATE = "vault", "vault state"
 BY_HAND = "vault:"
 """The prefix of marks of other notes, among those of all sources."""
-
 _LEFT = ("path", "size", "changed", "digest", "target")
-
 Mark = Mapping[str, Any]
 
 
@@ -72,3 +71,13 @@ def notes_of(reader: Reader, ids: Collection[str]) -> Iterator[str]:
     for path, mark in others_in(reader).items():
         if wanted.intersection(mark["ids"]):
             yield f"the note {path} in the vault, which is yours to delete"
+
+
+class VaultAt(NamedTuple):
+    """The vault folder, and the subfolder for notes of memories, from the settings."""
+
+    root: Path | None
+    own: str
+
+
+NOWHERE = VaultAt(None, "Pieria")

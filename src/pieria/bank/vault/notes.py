@@ -10,13 +10,12 @@ from pieria.bank.vault.marks import NOTES, Mark, is_as, paths_in
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
-from pieria.vault.decisions import AS_IT_WAS, CONFLICT, EDITED, decided
 from pieria.vault.front import BadFrontError
-from pieria.vault.note import Page, Said, changes, said_in
+from pieria.vault.note import AS_IT_WAS, CONFLICT, EDITED, Page, Said, changes, decided, said_in
 from pieria.vault.note_import import decoded
 
 if TYPE_CHECKING:
-    from pieria.bank.vault.files import File, Vaulted
+    from pieria.bank.vault.held import File, Vaulted
     from pieria.record.draft import Instant
     from pieria.record.memory import Memory
     from pieria.store.protocol import Reader
@@ -44,7 +43,7 @@ class Memories:
 
     def match(self) -> Iterator[File]:
         """Assign files to memories, and yield the files that belong to no memory."""
-        from pieria.bank.vault.files import File
+        from pieria.bank.vault.held import File
 
         at = self._at
         self._follow()

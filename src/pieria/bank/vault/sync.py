@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.capture.sources import BACK, DIGEST, GONE, NEW, PURGED, REMOVED, UNCHANGED, UPDATED
-from pieria.bank.results.vault import Synced
-from pieria.bank.vault.files import File, Vaulted
+from pieria.bank.results.transfer import Synced
+from pieria.bank.vault.held import File, Vaulted
 from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, marks_in, others_in
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Record
@@ -21,7 +21,7 @@ from pieria.record.ids import new_id
 from pieria.record.link import LinkRow, row_of
 from pieria.record.time import iso
 from pieria.record.trust import HEARSAY
-from pieria.vault import note_links as leading
+from pieria.vault import markdown
 from pieria.vault.folder import Folder
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Said, may_be_of_memory, said_in
@@ -248,14 +248,14 @@ class Sync:
         """Link memories as their notes link to each other, in either order of creation."""
         at = self._at
         notes = [*_leading(at)]
-        names = leading.Names({path: id for id, path, _ in notes})
-        wanted = leading.wanted(notes, names)
+        names = markdown.Names({path: id for id, path, _ in notes})
+        wanted = markdown.wanted(notes, names)
 
         def plan(reader: Reader) -> Changeset:
             standing = {id for id, held in reader.states({end for pair in wanted for end in pair}).items()
                         if not held.state.ended}  # fmt: skip
             sound = {pair for pair in wanted if standing.issuperset(pair)}
-            held = {(link.source.name, link.target.name): link for link in reader.links(relation=leading.RELATION)
+            held = {(link.source.name, link.target.name): link for link in reader.links(relation=markdown.RELATION)
                     if link.meta.get("by") == WING}  # fmt: skip
             new, old = sorted(sound - held.keys()), [held[pair] for pair in sorted(held.keys() - sound)]
             at.report.tied, at.report.untied = len(new), len(old)
@@ -283,4 +283,4 @@ def _leading(at: Vaulted) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _tie_row(source: str, target: str) -> LinkRow:
-    return LinkRow(new_id(), "memory", source, leading.RELATION, "memory", target, 1.0, None, f'{{"by":"{WING}"}}', "")
+    return LinkRow(new_id(), "memory", source, markdown.RELATION, "memory", target, 1.0, None, f'{{"by":"{WING}"}}', "")

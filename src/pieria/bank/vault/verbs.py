@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from pieria.bank.results.vault import Noted, Synced, VaultPromoted, VaultStatus
+from pieria.bank.results.transfer import Noted, Synced, VaultPromoted, VaultStatus
 from pieria.bank.vault.held import AT_ONCE, has_other_note, held_in, is_from_note, mark_of, promoted_in
 from pieria.bank.vault.marks import NOTES, STATE, by_hand_in, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
@@ -26,7 +26,7 @@ from pieria.vault.note import TARGETS, heading
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.vault.location import VaultAt
+    from pieria.bank.vault.marks import VaultAt
     from pieria.store.protocol import Progress, Reader
 
 

@@ -8,19 +8,17 @@ from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from pieria.bank.core import Core, missing
 from pieria.bank.delete.quarantine_records import hold_to_quarantines
-from pieria.bank.facts.extracted import Read, Wanted
-from pieria.bank.facts.extraction import draw
-from pieria.bank.write.given_vectors import supplied, wrong_length
+from pieria.bank.facts.extraction import Read, Wanted, draw
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.language.analyser import terms
 from pieria.language.pasted import REPEATS
 from pieria.record import check
-from pieria.record.changeset import Changeset, Write
+from pieria.record.changeset import Changeset, NewVector, Write
 from pieria.record.draft import Draft, NewMemory, as_new, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
@@ -28,6 +26,10 @@ from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Pending, Progress, Reader, Writer
 from pieria.store.rows import first_write, memory_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Faulty = InputError | UnavailableError | PrivacyError
 FAULTY = (InputError, UnavailableError, PrivacyError)
@@ -37,6 +39,7 @@ MOST_TOLD = 100
 ALL = Wanted(True, True)
 BATCH = 1_000
 """Memories per transaction: large enough for speed, small enough not to keep other writers waiting."""
+EXPECTED = "a list of finite numbers, or a list of such lists"
 
 
 def remember(core: Core, new: NewMemory) -> Memory:
@@ -362,3 +365,57 @@ def _without_repeats(new: NewMemory) -> NewMemory:
     if not isinstance(new.meta, Mapping) or REPEATS not in new.meta:
         return new
     return replace(new, meta={name: value for name, value in new.meta.items() if name != REPEATS})
+
+
+def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector, ...]:
+    """Return the vectors with their spans: one per passage if the numbers agree, otherwise each for the whole text.
+
+    If `dimension` is None, the caller must check the dimension.
+    """
+    from pieria.language.passages import passages
+
+    vectors = _vectors(given)
+    for vector in vectors:
+        if dimension is not None and len(vector) != dimension:
+            raise wrong_length(dimension, len(vector))
+    parts = passages(text)
+    spans = parts if len(parts) == len(vectors) else [(0, len(text))] * len(vectors)
+    return tuple(NewVector(*span, vector) for span, vector in zip(spans, vectors, strict=True))
+
+
+def wrong_length(dimension: int, length: int) -> InputError:
+    hint = "Embed with the bank's model, which `doctor` names, or leave vectors out."
+    return InputError("vectors", f"{dimension} numbers in each, as in the bank's space", f"{length:,}", hint=hint)
+
+
+def _vectors(given: object) -> NDArray[np.float32]:
+    """Return the vectors as rows of an array."""
+    import numpy as np
+
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+        raise InputError("vectors", EXPECTED, given)
+    try:
+        read = np.asarray(given)
+    except ValueError as problem:
+        raise InputError("vectors", "lists of one length", given) from problem
+    if not read.size or read.ndim not in (1, 2) or read.dtype.kind not in "iuf":
+        raise InputError("vectors", EXPECTED, given)
+    if _are_plain(read):
+        return np.atleast_2d(read)
+    made = np.atleast_2d(read).astype(np.float64)
+    # A value beyond float32 is as useless as an infinite one.
+    if not np.isfinite(made).all() or np.abs(made).max() > np.finfo(np.float32).max:
+        raise InputError("vectors", "finite numbers", "one that is not")
+    if not made.any(axis=1).all():
+        raise InputError("vectors", "a vector that is not all zeros", "zeros alone")
+    return made.astype(np.float32)
+
+
+def _are_plain(read: NDArray[np.generic]) -> TypeGuard[NDArray[np.float32]]:
+    """Return whether the vectors can be stored without conversion, judged by their lengths: fast for many thousands."""
+    import numpy as np
+
+    if read.dtype != np.float32:
+        return False
+    squares = np.vecdot(read, read)
+    return bool(np.isfinite(squares).all() and (squares > 0).all())

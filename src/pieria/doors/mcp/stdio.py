@@ -29,7 +29,7 @@ from pieria.toolsets.host import Paths, paths_of_user
 
 if TYPE_CHECKING:
     from pieria.bank.jobs.worker import Worker
-    from pieria.capture.behind import DrainBehind
+    from pieria.capture.drain import DrainBehind
 
 
 log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class Engine:
         banks = Banks(workspace, WHO)
         worker = drain = None
         if not self._asked.read_only:
-            from pieria.capture.behind import DrainBehind
+            from pieria.capture.drain import DrainBehind
 
             worker = banks.worker()
             worker.start()

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from pieria.doors.web.zones import Zone
-from pieria.record.procedure import condition
+from pieria.record.lesson import condition
 
 if TYPE_CHECKING:
     from pieria import Memory

@@ -16,7 +16,7 @@ from pieria.doors.web import words
 from pieria.doors.web.assets import PAGES, Assets
 from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
-from pieria.record.procedure import purpose
+from pieria.record.lesson import purpose
 from pieria.record.time import micros
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -16,11 +16,10 @@ from pieria.learning.distilling.pieces import alike, runs_of, turn_id
 from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
-from pieria.record.clip import clipped
+from pieria.record.clip import clipped, estimated_tokens
 from pieria.record.draft import NewMemory
 from pieria.record.event import AgentEvent
 from pieria.record.ids import derived_id
-from pieria.record.tokens import estimated_tokens
 from pieria.record.trust import AGENT, OUTSIDE, lowest
 
 log = logging.getLogger(__name__)

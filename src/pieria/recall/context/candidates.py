@@ -1,29 +1,31 @@
 """The memories that a context may show, best first, all read at one moment.
 
 Only indexed ones are read: the newest, the most important, the pinned, those that name a file, standing rules, and open
-threads. With a question, hits of recall replace the first two.
+threads. With a question, hits of recall replace the first two. Open threads are sentences that say so, and failures
+without a later fix.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from pieria.language.analyser import query_terms
+from pieria.language.analyser import query_terms, terms
+from pieria.language.sentences import sentences
 from pieria.recall.answer import Overturned, Recall
-from pieria.recall.context.lessons import spoken_for
 from pieria.recall.context.rules import ruling, words_of
-from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
+from pieria.recall.past import find_overturning
 from pieria.recall.query import asks_of_before
-from pieria.recall.reversals import find_overturning
+from pieria.record import lesson
 from pieria.record.decay import recency
 from pieria.record.filter import Filter
-from pieria.record.memory import STATEMENT, Memory
+from pieria.record.link import DRAWN_FROM
+from pieria.record.memory import STATEMENT, End, Memory
 from pieria.record.time import micros
 from pieria.record.trust import PERSON
 from pieria.store.parts import Outline
@@ -55,6 +57,27 @@ NEARLY_ALL = 0.75
 """A memory is redundant if a standing rule repeats at least this share of its text."""
 QUOTED = re.compile(r"[^“”]{1,20}“(.*)”")
 """Text that only quotes a person."""
+PROPOSALS = 500
+"""The newest proposals to read."""
+OPEN = "open"
+"""The tag of an observation about an open failure."""
+POINTS = 3
+"""Most sentences from one memory."""
+READ = 20_000
+"""Characters of a text to search."""
+ALIKE = 0.5
+"""Share of a failure's terms that its fix must mention."""
+NEXT = ("next_steps", "nextSteps")
+"""Keys of next steps in the bodies of summaries from other systems."""
+_CUE = re.compile(
+    r"""\b(?: to-?dos? | fixme | tbd | next \s steps? | next [:,]
+        | open \s (?: points? | questions? | issues? | items? | ends? ) | (?: is|are|was|were|left|remains?) \s open
+        | still \s (?: to\b | open | fail \w* | broken | missing | needs? | unclear | unknown | have \s to | has \s to )
+        | not \s (?: yet | finished | resolved | fixed | solved ) | yet \s to | remain (?: s|ing )
+        | left \s to \s \w+ | unfinished | unresolved | pending | blocked | waiting \s (?: for|on )
+        | follow [- ]? ups? | needs? \s to | postponed | deferred )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 class Rule(NamedTuple):
@@ -126,9 +149,6 @@ def _overturning(sources: Sequence[Source], memories: Sequence[Memory]) -> dict[
     return {id: by for source in sources for id, by in find_overturning(source.reader, source.filter, ids).items()}
 
 
-# --- standing rules, and what is pinned
-
-
 def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
     """Return the rules that people gave for the bank or themselves, each wording once."""
     own = [source for source in sources if not source.is_foreign]
@@ -152,9 +172,6 @@ def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
     asked = _placed(source, wanted).having(pinned=True)
     held = source.reader.select(asked, "important", PINNED)
     return sorted(held, key=lambda memory: (-memory.importance, *_newest(memory)))
-
-
-# --- all else
 
 
 def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
@@ -232,9 +249,6 @@ def _worth(head: Outline, now: int) -> float:
     return spoken * WEIGHT.get(head.kind, 1.0)
 
 
-# --- what was left open
-
-
 def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     asked = _placed(source, wanted)
     reader = source.reader
@@ -244,17 +258,17 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
     # A failure is already listed itself, even if it was fixed since.
     failing = [one.title.rstrip(".…") for one in failures if one.title]
+    # A point may have only the first sentence of the title.
     points = [(one, point) for one in digests for point in open_points(one)]
-    open_ += [Thread(one, point) for one, point in points if not any(_speaks_of(point, title) for title in failing)]
+    open_ += [
+        Thread(one, point)
+        for one, point in points
+        if not any(title in point or point.rstrip(".…") in title for title in failing)
+    ]
     # The author of text in a foreign bank is unknown.
     last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
     open_ += [Thread(one, one.text, ASKED) for one in last]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
-
-
-def _speaks_of(point: str, title: str) -> bool:
-    """Return whether the point is about that title. It may have only the first sentence of the title."""
-    return title in point or point.rstrip(".…") in title
 
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
@@ -276,9 +290,6 @@ def _once_open(threads: Iterable[Thread]) -> list[Thread]:
     for thread in threads:
         by_words.setdefault(" ".join(thread.text.split()), thread)
     return list(by_words.values())
-
-
-# --- what all go by
 
 
 def _placed(source: Source, wanted: Wanted) -> Filter:
@@ -342,3 +353,83 @@ def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memor
 
 def _tells_something(memory: Memory) -> bool:
     return len({found.term for found in query_terms(memory.text[:SEARCHED]) if not found.stop}) >= TELLING
+
+
+def waiting(source: Source) -> int:
+    """Return the number of undecided proposals that are worth a look."""
+    asked = source.filter.having(
+        kinds=tuple(lesson.KINDS.values()), types=lesson.TYPES, tags=(lesson.TAG,), status=("proposed",)
+    )
+    if not source.reader.count(asked)["total"]:
+        return 0
+    held = source.reader.select(asked, "newest", PROPOSALS)
+    return sum((memory.confidence or 0) >= lesson.WORTH_A_LOOK for memory in held)
+
+
+def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]]:
+    """Return by turn id the sentences of lessons that were accepted, declined or superseded."""
+    turns = {memory.id for memory in memories if memory.kind == "turn"}
+    if not turns:
+        return {}
+    known = source.filter.known_at
+    links = source.reader.links([End("memory", id) for id in turns], DRAWN_FROM, known)
+    drawn: dict[str, set[str]] = {}
+    for link in links:
+        if link.target.name in turns:
+            drawn.setdefault(link.source.name, set()).add(link.target.name)
+    if not drawn:
+        return {}
+    asked = source.filter.having(ids=tuple(drawn)).anything()
+    states = source.reader.states(list(drawn), asked)
+    held = source.reader.memories([one.state.row for one in states.values()], asked)
+    found: dict[str, set[str]] = {}
+    for memory in held.values():
+        if lesson.TAG in memory.tags and memory.body.get("type") == lesson.RULE and memory.status != "proposed":
+            for turn in drawn[memory.id]:
+                found.setdefault(turn, set()).update(_quotes(memory))
+    return found
+
+
+def _quotes(memory: Memory) -> list[str]:
+    evidence = memory.body.get("evidence")
+    told = evidence if isinstance(evidence, list) else []
+    return [str(each["said"]) for each in told if isinstance(each, dict) and each.get("said")]
+
+
+def open_points(memory: Memory) -> list[str]:
+    """Return the sentences of a memory that leave work open, and the next steps it names."""
+    return list(dict.fromkeys([*_named(memory), *_said(memory.text[:READ])]))[:POINTS]
+
+
+def unmended(failures: Sequence[Memory], fixes: Sequence[Memory]) -> list[Memory]:
+    """Return the failures that no later fix covers: none shares a changed file, and none mentions them."""
+    return [failure for failure in failures if not any(_mends(fix, failure) for fix in fixes)]
+
+
+def _named(memory: Memory) -> Iterator[str]:
+    for key in NEXT:
+        held = memory.body.get(key)
+        for step in held if isinstance(held, list) else [held]:
+            if isinstance(step, str) and step.strip():
+                yield step
+
+
+def _said(text: str) -> Iterable[str]:
+    return (text[start:end] for start, end in sentences(text) if _CUE.search(text, start, end))
+
+
+def _mends(fix: Memory, failure: Memory) -> bool:
+    if fix.at <= failure.at:
+        return False
+    if _changed(fix) & _changed(failure):
+        return True
+    of_failure = set(terms(failure.title or failure.text[:READ]))
+    of_fix = set(terms(f"{fix.title or ''} {fix.text[:READ]}"))
+    return bool(of_failure) and len(of_failure & of_fix) >= ALIKE * len(of_failure)
+
+
+def _changed(memory: Memory) -> set[str]:
+    """Return its files, without those only read: every session reads the same few."""
+    read, both = (memory.body.get(key) for key in ("files_read", "files_modified"))
+    only_read = set(read if isinstance(read, list) else ()) - set(both if isinstance(both, list) else ())
+    return set(memory.files) - only_read

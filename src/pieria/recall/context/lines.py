@@ -13,8 +13,8 @@ from datetime import datetime
 from pieria.recall.answer import Overturned
 from pieria.recall.snippet import snippet
 from pieria.record.fence import inert
+from pieria.record.lesson import purpose
 from pieria.record.memory import Memory
-from pieria.record.procedure import purpose
 from pieria.record.trust import RULING
 
 TITLE, SENTENCE, PINNED, NAME = 90, 300, 400, 60

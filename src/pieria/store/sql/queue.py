@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pieria.errors import ConflictError, JobError, NotFoundError
-from pieria.record.job import ENDED, OPEN, QUEUED, Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress
+from pieria.record.job import ENDED, OPEN, QUEUED, Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress, Spent
 from pieria.record.json_text import parsed
-from pieria.record.ledger import Spent
 from pieria.record.time import moment
 from pieria.store.sql.session import Session
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pieria.errors import NotFoundError
 from pieria.language.glance import Glance
-from pieria.record.change import Change
-from pieria.record.changeset import Content, Stored
+from pieria.record.changeset import Change, Content, Stored
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.link import End, Link
@@ -38,12 +37,11 @@ from pieria.store.rows import names_of
 from pieria.store.sql import rows as build
 from pieria.store.sql.copy import CopyReads
 from pieria.store.sql.facts import FactRows
-from pieria.store.sql.lead_index import driven
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Session, UnreadableRow, there
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies, TextIndex
-from pieria.store.sql.vectors import VectorReads
+from pieria.store.sql.vectors import VectorReads, driven
 from pieria.store.sql.visibility import QUARANTINED, compiled, hides
 from pieria.store.sql.wordings import Wordings
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from itertools import product
+from marshal import dumps
 from types import NoneType
 from typing import Any, TypeVar
+from zlib import crc32
 
 from pieria.language.glance import speaker
-from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Content, State, Stored
+from pieria.record.changeset import FOREVER, Change, Content, State, Stored
 from pieria.record.decay import Wear
 from pieria.record.fact import Fact, FactName
 from pieria.record.link import End, Link
@@ -24,12 +25,10 @@ from pieria.store.facts import FactSpan
 from pieria.store.parts import Aged, Met, Outline
 from pieria.store.rows import mapping_of, memory_of
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
-from pieria.store.sql.sums import sum_of
 
 CONTENT_COLUMNS, STATE_OF_MET = 12, 12
 Row = Sequence[Any]
 Built = TypeVar("Built")
-
 _TEXT, _WHOLE = (str,), (int,)
 _TEXT_OR_NONE, _WHOLE_OR_NONE, _REAL_OR_NONE = (str, NoneType), (int, NoneType), (float, NoneType)
 # Sets of type tuples: a lookup by the row's types is fast, and a recall reads many rows.
@@ -41,6 +40,9 @@ _FACT = frozenset(
         _TEXT_OR_NONE, _WHOLE, _WHOLE,
     )
 )  # fmt: skip
+FORMAT = 2
+"""A `marshal` format whose bytes depend only on the values, on every machine and in every Python that reads it."""
+_PLAIN = frozenset({str, int, float, bytes, type(None)})
 
 
 def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]:
@@ -65,24 +67,14 @@ def _of_kinds(row: Row, kinds: frozenset[tuple[object, ...]]) -> Row:
     return row
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _check_sum(row: Row) -> None:
-    """Raise `DamagedMemory` if a row of content differs from its checksum. Stores without checksums give None."""
-    held = row[CONTENT_COLUMNS]
-    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
-        raise DamagedMemory(row[0], row[1])
-
-
 @_of("memory")
 def memory(row: Row) -> Memory:
     """Build from `content.*` and `state.*`, each with its checksum."""
-    _check_sum(row)
-    _text(row[4])
+    held = row[CONTENT_COLUMNS]
+    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
+        raise DamagedMemory(row[0], row[1])
+    if not isinstance(row[4], str):
+        raise TypeError
     number, known_from, known_until, *state = row[CONTENT_COLUMNS + 1 : -1]
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
@@ -105,8 +97,10 @@ def stored(row: Row) -> Stored:
 
 @_of("memory")
 def content(row: Row) -> Content:
-    """Build from `content.*` and its checksum."""
-    _check_sum(row)
+    """Build from `content.*` and its checksum. Stores without checksums give None."""
+    held = row[CONTENT_COLUMNS]
+    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
+        raise DamagedMemory(row[0], row[1])
     return content_as_held(row)
 
 
@@ -114,7 +108,8 @@ def content(row: Row) -> Content:
 def content_as_held(row: Row) -> Content:
     """Return content without checking its sum: one damaged memory must not block building the index."""
     made = Content._make(row[1:CONTENT_COLUMNS])
-    _text(made.text)
+    if not isinstance(made.text, str):
+        raise TypeError
     return made
 
 
@@ -220,3 +215,18 @@ def usage(row: Row) -> Usage:
 def change(row: Row) -> Change:
     seq, at, who, what, ids = row
     return Change(seq, moment(at), who, what, tuple(json.loads(ids)))
+
+
+def sum_of(values: Sequence[Any]) -> int:
+    """Return the checksum of texts, numbers, bytes and Nones in their order."""
+    # For a subclass `marshal` writes its raw buffer, but the database returns the plain value.
+    plain = values if _PLAIN.issuperset(map(type, values)) else map(_plain, values)
+    return crc32(dumps(tuple(plain), FORMAT))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a subclass as the plain value that the database returns."""
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind.__str__(value) if kind is str else kind(value)
+    return value

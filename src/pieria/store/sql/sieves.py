@@ -10,10 +10,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pieria.record.filter import Filter
 from pieria.store.sql.session import Session
 from pieria.store.sql.visibility import COUNTED, SIEVES, Compiled, alone
+
+if TYPE_CHECKING:
+    from pieria.store.text import Rows
 
 FIELDS = tuple(field for field in (*SIEVES, *reversed(COUNTED)) if field != "standing")
 """Usually selective fields first. Standing rules are missing: rebuilding the text index changes them without a journal
@@ -41,13 +45,15 @@ class Sieve:
     marks: bytearray | None = None
     """1 at each row that passes. Rows are only added, so reading needs no lock."""
 
-    def kept(self, rows: Iterable[int]) -> list[int]:
+    def kept(self, rows: Rows) -> Rows:
         """Return those of the rows that pass."""
+        import numpy as np
+
         assert self.marks is not None
         # Read once: another thread may replace it with a longer one meanwhile.
-        marks = self.marks
-        beyond = len(marks)
-        return [row for row in rows if row < beyond and marks[row]]
+        marks = np.frombuffer(self.marks, np.uint8)
+        inside = rows[rows < len(marks)]
+        return inside[marks[inside] > 0]
 
     def rows(self) -> Iterator[int]:
         assert self.marks is not None

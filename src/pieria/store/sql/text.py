@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Candidate, Head, TextMatch
@@ -13,6 +12,9 @@ from pieria.store.sql.sieves import Sieve, Sieves
 from pieria.store.sql.visibility import compiled
 from pieria.store.sql.wordings import Wordings
 from pieria.store.text import is_crowded, rarest_first, rough_order, weight
+
+if TYPE_CHECKING:
+    from pieria.store.text import Rows
 
 FREQUENT = 2_000
 """Counts of terms at least this frequent are cached: counting takes as long as the term's postings are."""
@@ -107,7 +109,8 @@ class TextIndex:
         """Return every row that contains the rarest of the terms."""
         frequencies = self._frequencies.of(self._session, terms, self._head.documents)
         rarest = min(frequencies, key=lambda term: (frequencies[term], term))
-        return self._postings([rarest], "rows_holding")[rarest]
+        [(_, joined)] = self._session.execute(self._sql["rows_holding"], {"terms": self._session.listed([rarest])})
+        return list(map(int, joined.split(","))) if joined else []
 
     def _through_sieve(
         self, terms: Sequence[str], filter: Filter, sieve: Sieve | None, want: int, postings: int
@@ -164,7 +167,7 @@ class TextIndex:
 
     def _all_postings(
         self, looked_up: list[str], frequencies: dict[str, int], crowded: frozenset[str], budget: int
-    ) -> tuple[list[tuple[float, list[int]]], bool]:
+    ) -> tuple[list[tuple[float, Rows]], bool]:
         """Return each term's weight and rows, and whether all are listed. Over the budget, a term lists its newest."""
         whole = [term for term in looked_up if frequencies[term] <= budget]
         listed = self._postings([term for term in whole if term not in crowded])
@@ -180,7 +183,7 @@ class TextIndex:
 
     def _first_visible(
         self,
-        ordered: Iterator[int],
+        ordered: Sequence[int],
         terms: Sequence[str],
         filter: Filter,
         want: int,
@@ -188,11 +191,12 @@ class TextIndex:
     ) -> list[Candidate]:
         """Return the first visible candidates. `probed` caches candidates by row, with None for rows not visible."""
         found: list[Candidate] = []
-        while part := list(islice(ordered, want)):
+        for start in range(0, len(ordered), want):
+            part = ordered[start : start + want]
             new = [row for row in part if row not in probed]
             if new:
                 probed.update(dict.fromkeys(new))
-                probed.update((candidate.row, candidate) for candidate in self._candidates(new, terms, filter))
+                probed |= {candidate.row: candidate for candidate in self._candidates(new, terms, filter)}
             found += [candidate for row in part if (candidate := probed[row]) is not None]
             if len(found) >= want or self._broken_off:
                 break
@@ -207,14 +211,21 @@ class TextIndex:
         held = texts.each(terms)
         return [Candidate(row, of) for row, of in held.items() if of.counts]
 
-    def _postings(self, terms: Sequence[str], statement: str = "postings") -> dict[str, list[int]]:
+    def _postings(self, terms: Sequence[str], statement: str = "postings") -> dict[str, Rows]:
         """Return each term's rows in ascending order; the usual statement repeats a row for each occurrence."""
         if not terms:
             return {}
         found = self._session.execute(self._sql[statement], {"terms": self._session.listed(terms)})
-        return {term: list(map(int, joined.split(","))) if joined else [] for term, joined in found}
+        return {term: _parsed(joined) for term, joined in found}
 
-    def _newest_postings(self, term: str, limit: int) -> list[int]:
+    def _newest_postings(self, term: str, limit: int) -> Rows:
         asked = {"match": f'"{term}"', "term": term, "limit": limit}
         joined = self._session.execute(self._sql["newest_postings"], asked).fetchone()[0]
-        return list(map(int, joined.split(",")))[::-1] if joined else []
+        return _parsed(joined)[::-1]
+
+
+def _parsed(joined: str | None) -> Rows:
+    """Return the rows of a text with commas."""
+    import numpy as np
+
+    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, dtype=np.int64)

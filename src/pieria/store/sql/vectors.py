@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pieria.record.filter import Filter
 from pieria.store.protocol import Kind, Nearness, Pending, Space, Span, VectorMatch
 from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.visibility import COUNTED, Compiled, alone, compiled
 from pieria.store.sql.visibility import company as company_of
-from pieria.store.sql.visibility import compiled
 from pieria.store.vectors import alike, halves, normalised, singles
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ LOOKED_THROUGH = 16
 """Multiple of the reach: the states of a session that are searched for neighbours on either side."""
 Stored = tuple[int, int, int, int, bytes]
 """Row, number, start, stop, and the vector packed by `pieria.store.vectors`."""
+NARROW = 1_000
+"""Up to this many rows are read faster through their index than by scanning in order."""
 
 
 class VectorReads(ABC):
@@ -151,3 +153,23 @@ def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
         return halves(stored, dimension)
     except (TypeError, ValueError) as problem:
         raise UnreadableRow("a vector does not have the dimension of its space") from problem
+
+
+def driver(session: Session, filter: Filter) -> str | None:
+    """Return the field that lets the fewest versions through; None if each lets many through."""
+    fewest, best = NARROW + 1, None
+    for field in COUNTED:
+        asked = alone(session, filter, field)
+        if asked is not None:
+            sql = session.statements("queries.sql")["count_to"].format(where=asked.where)
+            number = session.execute(sql, {**asked.params, "limit": fewest}).fetchone()[0]
+            if number < fewest:
+                fewest, best = number, field
+    return best
+
+
+def driven(session: Session, filter: Filter) -> Compiled:
+    """Return the predicate for a scan that uses the best index."""
+    if session.picks_indexes:
+        return compiled(session, filter)
+    return compiled(session, filter, driver=driver(session, filter))

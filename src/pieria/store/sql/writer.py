@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.language.index_terms import labels, stated
-from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
+from pieria.record.changeset import FOREVER, Applied, Change, Changeset, Content, Cut, Record
 from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told
@@ -217,7 +216,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.hides = None
 
     def add_told(self, told: Iterable[Told], most: int) -> None:
-        self._many("add_told", told)
+        self._many("add_told", list(told))
         self._session.execute(self._sql["bound_told"], {"most": most})
 
     def _cut(self, cuts: Iterable[Cut], counters: dict[str, int]) -> None:
@@ -265,7 +264,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             words = list(map(terms_of, contents))
             indexed = zip(batch, words, strict=True)
             self._many("replace_terms", [(row[0], len(each), " ".join(each)) for row, each in indexed])
-            self._many("insert_label", _standing_labels(batch, contents))
+            self._many("insert_label", list(_standing_labels(batch, contents)))
             length += sum(map(len, words))
             done += len(batch)
             if progress is not None:
@@ -307,8 +306,9 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
     def _index_anew(self) -> None:
         """Rebuild the whole text index from the terms of all rows."""
 
-    def _many(self, statement: str, rows: Iterable[Any]) -> None:
-        self._session.executemany(self._sql[statement], rows)
+    def _many(self, statement: str, rows: Collection[Any]) -> None:
+        if rows:
+            self._session.executemany(self._sql[statement], rows)
 
 
 def _standing_labels(

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter
 from pieria.store.protocol import Near, VectorMatch
-from pieria.store.sql.lead_index import driven
 from pieria.store.sql.sieves import Sieve
-from pieria.store.sql.vectors import halves_of
+from pieria.store.sql.vectors import driven, halves_of
 from pieria.store.sql.visibility import compiled
 from pieria.store.sqlite.codes import ByCode, ByHeart, View
 from pieria.store.sqlite.kept import NOWHERE

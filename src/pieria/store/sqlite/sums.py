@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pieria.record.changeset import State
-from pieria.store.sql.sums import sum_of
+from pieria.store.sql.rows import sum_of
 from pieria.store.sql.tables import TABLES
 from pieria.store.sqlite.statements import statements
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pieria.record.filter import Filter
@@ -84,5 +84,6 @@ class SQLiteWriter(SQLiteReader, SQLWriter):
         )
         self._file.executemany(sql, [(*line, copied_sum(table, line)) for line in lines])
 
-    def _many(self, statement: str, rows: Iterable[Any]) -> None:
-        super()._many(statement, with_sums(statement, rows))
+    def _many(self, statement: str, rows: Collection[Any]) -> None:
+        if rows:
+            self._session.executemany(self._sql[statement], with_sums(statement, rows))

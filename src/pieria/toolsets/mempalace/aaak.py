@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pieria.errors import InputError
 from pieria.language.analyser import terms
-from pieria.language.analyser.stopwords import STOP_WORDS
+from pieria.language.analyser.tokenizer import STOP_WORDS
 from pieria.language.entities import entities
 from pieria.language.sentences import sentences
 

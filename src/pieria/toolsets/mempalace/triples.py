@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.record.fact import Fact
-from pieria.record.factnames import folded
+from pieria.record.fact import Fact, folded
 from pieria.record.time import instant, is_over, is_to_come, iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import opened

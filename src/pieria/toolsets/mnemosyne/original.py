@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.errors import InputError
-from pieria.record.factnames import checked_name, checked_predicate
+from pieria.record.fact import checked_name, checked_predicate
 from pieria.record.ids import derived_id
 from pieria.record.json_text import parsed
 from pieria.record.link import DRAWN_FROM

@@ -12,10 +12,10 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import AccessError, ConflictError, Invalid, NotFoundError, PieriaError
+from pieria.record.clip import estimated_tokens
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.privacy import cut_private, find_secrets, redact
 from pieria.record.time import iso
-from pieria.record.tokens import estimated_tokens
 from pieria.toolsets.host import Call
 from pieria.toolsets.registry import Tool
 from pieria.toolsets.validation import violations

@@ -20,8 +20,7 @@ from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria import Bank, Receipt
-    from pieria.bank.results.general import Forgotten
-    from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+    from pieria.bank.results.general import Forgotten, Lifted, Quarantine, Trace
 
 
 SHOWN = 20

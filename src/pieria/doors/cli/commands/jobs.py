@@ -168,8 +168,7 @@ def worker(call: Call, /, once: bool, idle: float | None) -> None:
     """
     from pieria.bank.jobs.handlers import HANDLERS
     from pieria.bank.jobs.worker import Worker
-    from pieria.capture.behind import DrainBehind
-    from pieria.capture.drain import Drain
+    from pieria.capture.drain import Drain, DrainBehind
 
     longest = None if idle is None else check.number(idle, "idle", 0.0, LONGEST_IDLE)
     with call.workspace() as workspace, call.progress("working") as report:

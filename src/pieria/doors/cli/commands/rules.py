@@ -11,7 +11,7 @@ from pieria.doors.cli.console import Parts, counted, line
 from pieria.doors.cli.parser import Command, Group
 
 if TYPE_CHECKING:
-    from pieria.bank.results.rules import DecidedRules, Rule, Rules
+    from pieria.bank.results.lessons import DecidedRules, Rule, Rules
 
 
 STATES = ("told", "waiting", "declined")

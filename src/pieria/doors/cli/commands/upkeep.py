@@ -14,9 +14,8 @@ from pieria.record.lesson import STATES, TYPES
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from pieria.bank.results.clusters import Clusters, Duplicates, Merged
     from pieria.bank.results.lessons import Decided, Learnt, Proposal, Proposals
-    from pieria.bank.results.upkeep import Collected, Promoted, Slept, Validated
+    from pieria.bank.results.upkeep import Clusters, Collected, Duplicates, Merged, Promoted, Slept, Validated
 
 
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")

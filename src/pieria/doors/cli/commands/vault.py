@@ -15,7 +15,7 @@ from pieria.doors.cli.values import OneOf
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+    from pieria.bank.results.transfer import Synced, VaultPromoted, VaultStatus
 
 
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")

@@ -15,7 +15,7 @@ from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import InputError, NotFoundError
 from pieria.language.index_terms import compared
-from pieria.record.factnames import is_blank
+from pieria.record.fact import is_blank
 from pieria.record.link import End
 from pieria.record.memory import KINDS
 from pieria.record.time import iso

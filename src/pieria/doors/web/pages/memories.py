@@ -17,7 +17,7 @@ from pieria.doors.web.forms import listed
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
-from pieria.record import check, procedure
+from pieria.record import check, lesson
 from pieria.record.json_text import parsed
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, LISTED_KINDS, ROUTING_KINDS
@@ -290,7 +290,7 @@ def _meanwhile(asked: Asked, before: Memory, now: Memory) -> Changes | None:
 
 def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
     values = {"memory": memory, "typed": typed, "seen": micros(memory.known_from), "meanwhile": meanwhile}
-    return Shown("memories/edit.html", {**values, "is_procedure": memory.kind == procedure.KIND})
+    return Shown("memories/edit.html", {**values, "is_procedure": memory.kind == lesson.KIND})
 
 
 def _standing(asked: Asked, memory: Memory) -> Memory:
@@ -311,7 +311,7 @@ def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
         "place": memory.place,
         "entities": [*memory.entities],
         "files": [*memory.files],
-        "condition": re.sub("\r\n?", "\n", procedure.condition(memory) or ""),
+        "condition": re.sub("\r\n?", "\n", lesson.condition(memory) or ""),
         "context": re.sub("\r\n?", "\n", memory.context or ""),
         "meta": _json(memory.meta) if memory.meta else "",
         "valid_from": "" if begin is None else zone.typed(begin),

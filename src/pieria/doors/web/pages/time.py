@@ -19,7 +19,7 @@ from pieria.toolsets import Access
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.bank.results.general import SessionSeen
-    from pieria.record.change import Change
+    from pieria.record.changeset import Change
     from pieria.record.fact import Fact
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
