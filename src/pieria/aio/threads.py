@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -16,6 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
+
+from pieria.runtime import forks
 
 log = logging.getLogger(__name__)
 
@@ -77,10 +78,9 @@ class _Task:
 
 class Pool:
     def __init__(self) -> None:
-        self.start_anew()
+        self.reset()
 
-    def start_anew(self) -> None:
-        """Reset after a fork: only the forking thread survives it."""
+    def reset(self) -> None:
         self._changed = threading.Condition(threading.Lock())
         self._waiting: deque[_Task] = deque()
         self._begun: dict[int, _Begun] = {}
@@ -193,5 +193,5 @@ class Pool:
 
 
 pool = Pool()
-os.register_at_fork(after_in_child=pool.start_anew)
+forks.in_child(pool.reset)
 atexit.register(pool.end)

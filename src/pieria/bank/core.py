@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,8 @@ from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
+from pieria.runtime import forks
+from pieria.runtime.lazy import cached_property
 from pieria.store.protocol import Finding, Reader, Store, Writer
 from pieria.store.rows import terms_of
 
@@ -93,6 +95,7 @@ class Core:
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
+        self.process = os.getpid()
         self.data = data
         self.store = store
         self.embedding = embedding
@@ -329,7 +332,12 @@ class Core:
             return None
         return self.screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
 
+    def check_process(self) -> None:
+        """Raise `ForkedError` in a forked child. Call it before taking a lock."""
+        forks.check(self.process, "bank", self.name)
+
     def check_open(self) -> None:
+        self.check_process()
         if self.closed:
             raise ClosedError(f"bank {self.name}")
 

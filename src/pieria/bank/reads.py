@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 class BankReads:
     def __init__(self, core: Core) -> None:
-        self.core = core
+        self._core = core
         core.bank = self
         self.name: str = core.name
         self.data: Path = core.data
@@ -59,6 +59,12 @@ class BankReads:
         self.is_user_bank: bool = core.is_user_bank
         self.is_foreign: bool = core.is_foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""
+
+    @property
+    def core(self) -> Core:
+        """The core of all verbs. Raises `ForkedError` in a forked child."""
+        self._core.check_process()
+        return self._core
 
     @property
     def zone(self) -> tzinfo:

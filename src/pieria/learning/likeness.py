@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from pieria.models.minds.rules import RuleMind
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     from pieria.models.embedder import Embedder
@@ -58,3 +59,4 @@ class _Kept:
 
 
 _kept: weakref.WeakKeyDictionary[Embedder, _Kept] = weakref.WeakKeyDictionary()
+forks.in_child(_kept.clear)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from pieria.language.analyser import STOP_WORDS, terms
@@ -20,6 +19,7 @@ from pieria.recall.query import Reading, without_names
 from pieria.recall.unembedded import embedded
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
+from pieria.runtime.lazy import cached_property
 from pieria.store.facts import FactSpan
 from pieria.store.protocol import Kind, Near
 

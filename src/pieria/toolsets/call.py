@@ -9,12 +9,12 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol
 
 from pieria import telemetry
 from pieria.errors import InputError, PieriaError, PrivacyError, UnavailableError, UnknownError
+from pieria.runtime.lazy import cached_property
 from pieria.toolsets.host import Call, Host
 from pieria.toolsets.registry import Registry
 from pieria.toolsets.tool import Tool, Toolset

@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from pieria.runtime.lazy import cached_property
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]

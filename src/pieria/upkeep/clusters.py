@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pieria.language.analyser import STOP_WORDS, terms
 from pieria.record.memory import Memory
 from pieria.record.time import micros
+from pieria.runtime.lazy import cached_property
 from pieria.upkeep.groups import audience_of
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ It decides which store a bank shares. `places` knows where banks are stored.
 from __future__ import annotations
 
 import logging
+import os
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -163,7 +164,7 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
 class Workspace(Recalling):
     """Shared settings and the banks opened with them; a context manager that closes them.
 
-    Threads may share it, and it survives a fork. An opened bank may be closed alone.
+    Threads may share it. A forked child makes its own. An opened bank may be closed alone.
     """
 
     def __init__(
@@ -266,10 +267,12 @@ class Workspace(Recalling):
 
     def banks(self) -> list[str]:
         """Return the names of all banks except the user's own."""
+        self._check_process()
         return self.place.names()
 
     def is_sealed(self, name: str) -> bool:
         """Return whether a bank's file is encrypted, without opening it. False if there is none, and on a server."""
+        self._check_process()
         return self.place.at(check_bank_name(name, "name")).is_sealed
 
     def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
@@ -283,6 +286,7 @@ class Workspace(Recalling):
         from pieria.workspace.removal import remove_bank
 
         check.flag(dry_run, "dry_run")
+        self._check_process()
         if self._closed:
             raise ClosedError("workspace")
         settings = self.resolved.settings
@@ -298,6 +302,9 @@ class Workspace(Recalling):
         """
         if session_id is not None:
             self.session(session_id).close()
+            return
+        if self._process != os.getpid():
+            self._closed = True
             return
         self._close_repositories()
         with stores.lock:
@@ -328,6 +335,7 @@ class Workspace(Recalling):
         resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True,
         via: str = AGENT,
     ) -> Bank:  # fmt: skip
+        self._check_process()
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")

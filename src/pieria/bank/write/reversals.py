@@ -7,7 +7,6 @@ This module finds the older memory, checks who may overturn it, and updates link
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from pieria.language.analyser import terms
@@ -22,6 +21,7 @@ from pieria.record.link import DRAWN_FROM, OVERTURNS, REVISES, End, Link, LinkRo
 from pieria.record.memory import PROPOSAL_STATUSES, Memory
 from pieria.record.time import micros
 from pieria.record.trust import may_overturn
+from pieria.runtime.lazy import cached_property
 from pieria.store.protocol import Reader
 
 MOST = 3

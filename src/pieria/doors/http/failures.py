@@ -32,6 +32,7 @@ STATUS: Mapping[str, int] = {
     "conflict": 409,
     "quarantined": 409,
     "closed": 503,
+    "forked": 500,
     "session": 409,
     "pipeline": 500,
     "adapter": 502,

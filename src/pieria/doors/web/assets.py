@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from pieria.doors.web import vendor
 from pieria.doors.web.compression import packed, sent
+from pieria.runtime.lazy import cached_property
 
 HERE = Path(__file__).parent
 STATIC, PAGES = HERE / "static", HERE / "pages"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from pieria.language.letters import UNSPACED, spaced
+from pieria.runtime.lazy import cached_property
 
 
 @dataclass(frozen=True)

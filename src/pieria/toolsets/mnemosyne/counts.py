@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.bank.results.general import Stats
 from pieria.record.memory import GIVEN_KINDS
+from pieria.runtime.lazy import cached_property
 from pieria.toolsets.mnemosyne.words import stamp
 
 SUMMARY = "summary"
