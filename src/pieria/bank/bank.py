@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Mapping
 from io import BufferedIOBase
 from pathlib import Path
@@ -483,8 +482,7 @@ class Bank(BankReads):
         return use_embedder(self.core)
 
     def close(self) -> None:
-        if self._core.process != os.getpid():
-            # The files and connections are the parent's.
+        if self._core.is_inherited:
             self._core.closed = True
             return
         if "sessions" in self.__dict__:
@@ -500,6 +498,3 @@ class Bank(BankReads):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"<Bank {self.name}{' (closed)' if self._core.closed else ''}>"

@@ -95,7 +95,7 @@ class Core:
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
-        self.process = os.getpid()
+        self._process = os.getpid()
         self.data = data
         self.store = store
         self.embedding = embedding
@@ -332,9 +332,14 @@ class Core:
             return None
         return self.screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked after the bank was opened. Files and connections are then the parent's."""
+        return self._process != os.getpid()
+
     def check_process(self) -> None:
         """Raise `ForkedError` in a forked child. Call it before taking a lock."""
-        forks.check(self.process, "bank", self.name)
+        forks.check(self._process, "bank", self.name)
 
     def check_open(self) -> None:
         self.check_process()

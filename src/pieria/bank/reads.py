@@ -60,6 +60,9 @@ class BankReads:
         self.is_foreign: bool = core.is_foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""
 
+    def __repr__(self) -> str:
+        return f"<Bank {self.name}{' (closed)' if self._core.closed else ''}>"
+
     @property
     def core(self) -> Core:
         """The core of all verbs. Raises `ForkedError` in a forked child."""

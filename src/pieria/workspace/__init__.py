@@ -6,7 +6,6 @@ It decides which store a bank shares. `places` knows where banks are stored.
 from __future__ import annotations
 
 import logging
-import os
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -286,9 +285,7 @@ class Workspace(Recalling):
         from pieria.workspace.removal import remove_bank
 
         check.flag(dry_run, "dry_run")
-        self._check_process()
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         settings = self.resolved.settings
         spot = self.place.at(check_bank_name(name, "name"))
         doubted = bool(doubts_about(self.resolved, spot))
@@ -303,18 +300,15 @@ class Workspace(Recalling):
         if session_id is not None:
             self.session(session_id).close()
             return
-        if self._process != os.getpid():
+        if self._is_inherited:
             self._closed = True
             return
         self._close_repositories()
         with stores.lock:
             self._closed = True
-            opened = list(self._banks)
-            couriers = list(self._couriers)
-        for bank in opened:
-            bank.close()
-        for courier in couriers:
-            courier.close()
+            closing: list[Bank | Courier] = [*self._banks, *self._couriers]
+        for each in closing:
+            each.close()
 
     def __enter__(self) -> Self:
         return self
@@ -335,9 +329,7 @@ class Workspace(Recalling):
         resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True,
         via: str = AGENT,
     ) -> Bank:  # fmt: skip
-        self._check_process()
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         check.name(who, "who")
         check.one_of(via, "via", GIVEN)
         settings = resolved.settings

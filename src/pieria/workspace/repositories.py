@@ -87,8 +87,17 @@ class Repositories(GraphCare):
         self._check_process()
         return self._own_lock
 
+    @property
+    def _is_inherited(self) -> bool:
+        return self._process != os.getpid()
+
     def _check_process(self) -> None:
         forks.check(self._process, "workspace")
+
+    def _check_open(self) -> None:
+        self._check_process()
+        if self._closed:
+            raise ClosedError("workspace")
 
     def open_repo(
         self,
@@ -107,9 +116,7 @@ class Repositories(GraphCare):
         the workspace's, and `prompts` gives steps their own prompt. Raise `RepoError` if the repository is already
         open.
         """
-        self._check_process()
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier, "prompts": prompts}
         given = {name: value for name, value in own.items() if value is not None}

@@ -151,6 +151,7 @@ class PostgresStore:
         """Yield a read transaction; within one of this thread, yield the same. Waits for a lock no longer than the busy
         time, or than `seconds`.
         """
+        forks.check(self._process, "bank", self.bank)
         held: PostgresSession | None = getattr(self._own, "session", None)
         if held is not None:
             yield held
