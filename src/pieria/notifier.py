@@ -7,10 +7,8 @@ on the list. Who emits which is told elsewhere; what leaves the process is the n
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -158,11 +156,6 @@ class Courier:
         if not isinstance(notifier, Notifier) or isinstance(notifier, type):
             raise InputError("notifier", "an object with a method notify(repo_id, event)", notifier)
         self._notifier = notifier
-        self.start_anew()
-        _couriers.add(self)
-
-    def start_anew(self) -> None:
-        """After a fork: what waits is told by the process that it happened in."""
         self._changed = threading.Condition()
         self._waiting: deque[tuple[str, Event]] = deque()
         self._left_out = 0
@@ -210,14 +203,3 @@ class Courier:
                     return
                 told = self._waiting.popleft()
             safe_notify(self._notifier, *told)
-
-
-_couriers: weakref.WeakSet[Courier] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for courier in list(_couriers):
-        courier.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

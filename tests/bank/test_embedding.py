@@ -203,7 +203,7 @@ def test_a_change_of_content_is_embedded_anew(bank: Bank) -> None:
     assert embedded(bank) == {"a pear": 1}
 
 
-# --- closing, dying, forking
+# --- closing, dying
 
 
 def test_a_bank_is_closed_in_time_and_the_rest_is_left_to_the_next(tmp_path: Path) -> None:
@@ -289,35 +289,6 @@ def test_kill_9_in_the_middle_loses_nothing(tmp_path: Path) -> None:
         assert bank.sync(SOON)
         assert len(embedded(bank)) == len(embedded(bank, "window")) == len(set(rows(bank)))
         assert [found for found in bank.doctor().findings if not found.well] == []
-
-
-def test_a_fork_while_the_thread_is_at_work(tmp_path: Path) -> None:
-    code = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from threading import Event\n"
-        "from tests.bank.test_embedding import SOON, Slow, embedded, opened\n"
-        "slow = Slow()\n"
-        "with opened(Path(sys.argv[1]), slow) as bank:\n"
-        "    bank.remember('parent')\n"
-        "    assert slow.begun.wait(SOON)\n"
-        "    pid = os.fork()\n"
-        "    if not pid:\n"
-        # A parent's thread that does not exist in the child may hold the parent's locks at this moment.
-        "        slow.begun, slow.may_go = Event(), Event()\n"
-        "    slow.may_go.set()\n"
-        "    if not pid:\n"
-        "        bank.remember('child')\n"
-        "        assert bank.sync(SOON), bank.stats().pending\n"
-        "        assert embedded(bank) == {'parent': 1, 'child': 1}, embedded(bank)\n"
-        "        bank.close()\n"
-        "        os._exit(0)\n"
-        "    assert os.waitpid(pid, 0)[1] == 0\n"
-        "    assert bank.sync(SOON)\n"
-        "    assert embedded(bank) == {'parent': 1, 'child': 1}, embedded(bank)\n"
-    )
-    done = ran(code, tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_processes_see_each_others_vectors(bank: Bank, tmp_path: Path) -> None:

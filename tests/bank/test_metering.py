@@ -1,8 +1,6 @@
 """The ledger of model calls and the daily budgets, shared by all processes of a bank."""
 
 import logging
-import os
-import signal
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -20,7 +18,6 @@ from pieria import Bank
 from pieria.errors import BudgetError, InputError
 from pieria.models import EmbeddingResponse
 from pieria.models.meter import Meter, Unmetered
-from pieria.record.job import Spent
 
 USED = {"input_tokens": 90, "output_tokens": 10}
 MODEL = "test:model"
@@ -246,38 +243,6 @@ def test_where_no_call_is_allowed_none_is_made_to_learn_how_long_vectors_are(tmp
     ):
         workspace.open("b").use_embedder()
     assert asked == []
-
-
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock: HandClock) -> None:
-    with opened(tmp_path, clock) as bank, bank.core.meter._lock:
-        pid = os.fork()
-        if not pid:
-            bank.core.meter.note("state", MODEL, USED, 0.5)
-            os._exit(0)
-        ends = time.monotonic() + 30
-        while (done := os.waitpid(pid, os.WNOHANG)) == (0, 0) and time.monotonic() < ends:
-            time.sleep(0.01)
-        if done == (0, 0):
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        assert done == (pid, 0)
-
-
-def test_what_waits_when_a_process_is_forked_off_is_counted_once(tmp_path: Path, clock: HandClock) -> None:
-    with opened(tmp_path, clock) as bank:
-        bank.core.meter.keep(Spent("state", MODEL, calls=1))
-        pid = os.fork()
-        if not pid:
-            # End the child if it waits without end.
-            signal.alarm(30)
-            try:
-                bank.core.meter.flush()
-            finally:
-                os._exit(0)
-        os.waitpid(pid, 0)
-        bank.core.meter.flush()
-        assert [one["calls"] for one in bank.stats().models["today"]] == [1]
 
 
 def test_an_embedder_at_hand_costs_nothing_and_is_not_counted(tmp_path: Path, clock: HandClock) -> None:

@@ -1,7 +1,5 @@
 """The counts of memories by place follow every change of every writer."""
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -27,23 +25,6 @@ def test_places_are_counted_with_their_types_and_their_newest(tmp_path: Path) ->
         assert bank.places.counts() == {"billing/decisions": 2, "notes/note": 1}
         kept = bank.places.all()["billing/decisions"]
         assert (kept.memories, dict(kept.types), kept.newest.month) == (2, {"decision": 1, "note": 1}, 2)
-
-
-def test_a_process_that_is_forked_off_in_the_middle_of_the_count_counts_by_itself(tmp_path: Path) -> None:
-    with opened(tmp_path) as bank:
-        bank.remember("One.", place="a/b")
-        with bank.places._lock:
-            child = os.fork()
-            if not child:
-                # End the child if it waits without end.
-                signal.alarm(30)
-                counted: dict[str, int] = {}
-                try:
-                    counted = bank.places.counts()
-                finally:
-                    os._exit(0 if counted == {"a/b": 1} else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert bank.places.counts() == {"a/b": 1}
 
 
 def test_what_another_process_changes_is_counted(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from tests.bank.resting import rested
-from tests.bank.test_embedding import ran
 
 import pieria
 from pieria import Bank
@@ -254,31 +253,6 @@ def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
     for name in ("closed", "dropped"):
         with pieria.open(name, data=tmp_path) as bank:
             assert written(bank, "heron") == {"heron": 1}
-
-
-FORKING = """
-import os, sys
-import pieria
-from tests.bank.test_using import written
-with pieria.open('b', data=sys.argv[1]) as bank:
-    id = bank.remember('heron').id
-    bank.core.uses.note([id])
-    child = os.fork()
-    if not child:
-        assert bank.usage(id)[id].accesses == 0
-        bank.core.uses.note([id])
-        assert bank.sync()
-        assert written(bank, id) == {id: 1}
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert bank.sync()
-    assert written(bank, id) == {id: 2}
-"""
-
-
-def test_the_child_of_a_fork_starts_with_none(tmp_path: Path) -> None:
-    done = ran(FORKING, tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_group_of_verbs_keeps_its_bank_open(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Uses of a bank across a fork. Each function is one whole process and makes its own assertions.
+"""Forks of a process with an open bank. Each function is one whole process and makes its own assertions.
 
 Each runs in a new process, because a fork must start from one thread and without a test runner around it.
 """
@@ -7,18 +7,21 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tests.durability.processes import PATIENCE
 
 import pieria
 from pieria.bank import Bank
+from pieria.errors import BusyError, ForkedError
+from pieria.runtime.background import background
+from pieria.workspace.open_stores import stores
 
-Story = Callable[[Connection, str], None]
+Story = Callable[..., None]
 
 
 def texts(bank: Bank) -> set[str]:
@@ -61,330 +64,207 @@ class Turn:
         os.read(self.read, 1)
 
 
-def both_write(pipe: Connection, folder: str) -> None:
-    with pieria.open("forked", data=folder) as bank:
-        bank.remember("before the fork")
-        assert texts(bank) == {"before the fork"}
+@contextmanager
+def held_by_a_thread(*held: AbstractContextManager[Any]) -> Iterator[threading.Event]:
+    """Let another thread be inside these during the block, or until the event is set."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with ExitStack() as stack:
+            for each in held:
+                stack.enter_context(each)
+            inside.set()
+            leave.wait(PATIENCE)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert inside.wait(PATIENCE)
+        yield leave
+    finally:
+        leave.set()
+        thread.join(PATIENCE)
+
+
+def inherited_is_refused(pipe: Connection, folder: str) -> None:
+    """The child gets the error at once, although threads of the parent hold every lock on the way. It opens its own."""
+    workspace = pieria.Workspace(folder)
+    bank = workspace.open("forked")
+    workspace.open_repo("repository")
+    session = bank.session("Bake bread")
+    places, sessions, parent = bank.places, bank.sessions, os.getpid()
+    uses: dict[str, list[Callable[[], object]]] = {
+        "bank": [
+            lambda: bank.remember("child"), lambda: bank.recall("bread"), bank.stats, bank.jobs.list,
+            lambda: bank.wait(0, 1), lambda: bank.session("Sail"), places.counts, sessions.list,
+            sessions.opened.standing,
+        ],
+        "workspace": [
+            lambda: workspace.open("other"), lambda: workspace.open_repo("other"), workspace.banks,
+            workspace.list_repos, lambda: workspace.remove_bank("forked"), lambda: workspace.session(session.id),
+        ],
+        "session": [lambda: session.append("flour", "bread"), session.get_context, session.close],
+    }  # fmt: skip
+
+    def work() -> None:
+        for kind, asked in uses.items():
+            for use in asked:
+                try:
+                    use()
+                except ForkedError as problem:
+                    assert (problem.opened_in, problem.process) == (parent, os.getpid())
+                    assert problem.what.startswith(kind)
+                    assert "in this process" in str(problem.hint)
+                else:
+                    raise AssertionError(f"it was used: {kind}")
+        bank.close()
+        workspace.close()
+        with pieria.Workspace(folder) as own:
+            own.open("forked").remember("child")
+            own.open("forked").session("Sail").append("wind", "sail")
+
+    locks = (stores.lock, workspace._own_lock, places._lock, session._machine.changed, background._changed)
+    with held_by_a_thread(*locks):
+        ended_well(child(work))
+    session.append("flour", "bread")
+    bank.remember("parent")
+    assert texts(bank) == {"child", "parent"}
+    workspace.close()
+
+
+def child_opens_its_own(pipe: Connection, folder: str, models: str) -> None:
+    """Parent and child use the real model, while threads of the parent write and recall. Each finds the other's."""
+    settings = {"embedder": "local", "models": models}
+    with pieria.open("forked", data=folder, settings=settings) as bank:
+        bank.remember("The heron nests by the mill.")
+        assert bank.sync(PATIENCE)
+        stop, made = threading.Event(), list[str]()
+
+        def keep_at_it(number: int) -> None:
+            while not stop.is_set():
+                made.append(bank.remember(f"Thread {number} counts.").id)
+                assert bank.recall("Which bird lives at the water?", k=1)[0].memory.text.startswith("The heron")
 
         def work() -> None:
-            assert "before the fork" in texts(bank)
-            for n in range(20):
-                bank.remember(f"child {n}")
-            bank.close()
+            with pieria.open("forked", data=folder, settings=settings) as own:
+                Path(folder, str(os.getpid())).write_text(own.remember("The child bakes rye loaves.").id)
+                assert own.recall("Which bird lives at the water?", k=1)[0].memory.text.startswith("The heron")
 
-        pid = child(work)
-        for n in range(20):
-            bank.remember(f"parent {n}")
-        ended_well(pid)
-        expected = {f"{who} {n}" for who in ("child", "parent") for n in range(20)} | {"before the fork"}
-        assert texts(bank) == expected
+        threads = [threading.Thread(target=keep_at_it, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        children = [child(work) for _ in range(6)]
+        for pid in children:
+            ended_well(pid)
+        stop.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+        theirs = [Path(folder, str(pid)).read_text() for pid in children]
+        assert len({*made, *theirs}) == len(made) + 6
+        assert all(bank.get(id) is not None for id in theirs)
+        assert bank.recall("Who makes bread?", k=1)[0].memory.text == "The child bakes rye loaves."
+        assert bank.count() == 1 + len(made) + 6
         assert bank.doctor().well
 
 
-def child_outlives_parent_s_bank(pipe: Connection, folder: str) -> None:
-    """Closing the parent's bank must not break the child's connection to the file."""
-    closed, written = Turn(), Turn()
+def either_may_close_first(pipe: Connection, folder: str) -> None:
+    """A thread reads during the fork. No write is lost, whoever closes first, also if a third process opens it."""
     bank = pieria.open("forked", data=folder)
     bank.remember("before the fork")
+    closed, written = Turn(), Turn()
+
+    def write(text: str) -> None:
+        with pieria.open("forked", data=folder) as own:
+            own.remember(text)
 
     def work() -> None:
-        bank.remember("child, first")
-        written.give()
-        closed.wait()
-        bank.remember("child, after the parent closed")
-        assert texts(bank) == {"before the fork", "child, first", "child, after the parent closed"}
+        with pieria.open("forked", data=folder) as own:
+            own.remember("child")
+            written.give()
+            closed.wait()
+            own.remember("child, after the parent closed")
 
+    with held_by_a_thread(bank.core.store.reading()) as leave:
+        letting_go = threading.Timer(0.2, leave.set)
+        letting_go.start()
+        ended_well(child(lambda: write("first child")))
+    bank.remember("parent, after a child closed")
     pid = child(work)
     written.wait()
     bank.close()
+    ended_well(child(lambda: write("third")))
     closed.give()
     ended_well(pid)
     with pieria.open("forked", data=folder) as again:
-        assert texts(again) == {"before the fork", "child, first", "child, after the parent closed"}
+        assert texts(again) == {
+            "before the fork", "first child", "parent, after a child closed", "child", "third",
+            "child, after the parent closed",
+        }  # fmt: skip
         assert again.doctor().well
-
-
-def parent_outlives_child(pipe: Connection, folder: str) -> None:
-    """A child that closes the bank or exits leaves the parent's bank intact, also if a third process opens it then."""
-    for end in ("close", "end"):
-        with pieria.open(end, data=folder) as bank:
-            bank.remember("before the fork")
-
-            def work(bank: Bank = bank, end: str = end) -> None:
-                bank.remember("child")
-                if end == "close":
-                    bank.close()
-
-            for _ in range(3):
-                ended_well(child(work))
-                third = child(lambda end=end: _write_as_a_third(folder, end))  # type: ignore[misc]
-                ended_well(third)
-                bank.remember("parent")
-        with pieria.open(end, data=folder) as bank:
-            assert bank.count() == 10
-            assert bank.doctor().well
-
-
-def _write_as_a_third(folder: str, name: str) -> None:
-    with pieria.open(name, data=folder) as bank:
-        bank.remember("third")
 
 
 def parent_s_locks_hold(pipe: Connection, folder: str) -> None:
     """No child may write while the parent is in a write. The parent's write must be complete."""
-    with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as bank:
+    settings = {"busy_seconds": 5}
+    with pieria.open("forked", data=folder, settings=settings) as bank:
         bank.remember("before the fork")
-        inside, leave = threading.Event(), threading.Event()
-
-        def hold() -> None:
-            with bank.core.store.writing() as writer:
-                writer.head()
-                inside.set()
-                leave.wait(PATIENCE)
-
-        thread = threading.Thread(target=hold)
         held, tried = Turn(), Turn()
 
         def work() -> None:
-            # Open a new bank in the child, so that the lock of the parent's other thread blocks it.
             held.wait()
-            with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as own:
+            with pieria.open("forked", data=folder, settings=settings) as own:
                 try:
                     own.remember("child, while the parent writes")
-                except pieria.errors.BusyError:
+                except BusyError:
                     tried.give()
                     return
             raise AssertionError("two writers at once")
 
         pid = child(work)
-        thread.start()
-        assert inside.wait(PATIENCE)
-        held.give()
-        tried.wait()
-        leave.set()
-        thread.join(PATIENCE)
+        with held_by_a_thread(bank.core.store.writing()):
+            held.give()
+            tried.wait()
         ended_well(pid)
         bank.remember("after")
         assert texts(bank) == {"before the fork", "after"}
 
 
-def fork_while_another_thread_writes(pipe: Connection, folder: str) -> None:
-    """The writing thread does not exist in the child. Its locks must not block the child."""
+def fork_while_a_read_stays_open(pipe: Connection, folder: str) -> None:
+    """If a fork times out, the child is refused the file: SQLite would take locks for granted there."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
-        stop = threading.Event()
-        wrote = [0]
-
-        def keep_writing() -> None:
-            while not stop.is_set():
-                bank.remember("thread")
-                wrote[0] += 1
-
-        thread = threading.Thread(target=keep_writing)
-        thread.start()
 
         def work() -> None:
-            bank.remember("child")
-            assert "child" in texts(bank)
-
-        for _ in range(20):
-            ended_well(child(work))
-        stop.set()
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-        assert bank.count() == 1 + 20 + wrote[0]
-        assert bank.doctor().well
-
-
-def fork_while_another_thread_reads(pipe: Connection, folder: str) -> None:
-    """A read is open during the fork, and the parent closes first. The child's write must survive."""
-    bank = pieria.open("forked", data=folder)
-    bank.remember("before the fork")
-    inside, leave = threading.Event(), threading.Event()
-    closed = Turn()
-
-    def hold() -> None:
-        with bank.core.store.reading() as reader:
-            reader.head()
-            inside.set()
-            leave.wait(PATIENCE)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert inside.wait(PATIENCE)
-    letting_go = threading.Timer(0.2, leave.set)
-    letting_go.start()
-
-    def work() -> None:
-        bank.remember("child, first")
-        closed.wait()
-        bank.remember("child, after the parent closed")
-
-    pid = child(work)
-    thread.join(PATIENCE)
-    letting_go.join(PATIENCE)
-    bank.close()
-    closed.give()
-    ended_well(pid)
-    with pieria.open("forked", data=folder) as again:
-        assert texts(again) == {"before the fork", "child, first", "child, after the parent closed"}
-        assert again.doctor().well
-
-
-def many_threads_and_many_forks(pipe: Connection, folder: str) -> None:
-    """Fork often while many threads work, with children that fork again. No process may hang or lose a write."""
-    with pieria.open("forked", data=folder) as bank:
-        stop = threading.Event()
-        counts = [0] * 4
-
-        def keep_at_it(number: int) -> None:
-            while not stop.is_set():
-                bank.remember(f"thread {number}")
-                bank.recall("thread")
-                counts[number] += 1
-
-        threads = [threading.Thread(target=keep_at_it, args=(n,)) for n in range(len(counts))]
-        for thread in threads:
-            thread.start()
-
-        def work() -> None:
-            bank.remember("child")
-            ended_well(child(lambda: _note(bank, "grandchild")))
-            bank.close()
-
-        for _ in range(10):
-            ended_well(child(work))
-        stop.set()
-        for thread in threads:
-            thread.join(PATIENCE)
-        assert not any(thread.is_alive() for thread in threads)
-        assert bank.count() == 10 * 2 + sum(counts)
-        assert bank.doctor().well
-
-
-def fork_while_threads_read_two_banks_at_once(pipe: Connection, folder: str) -> None:
-    """A recall also reads the user's bank. A fork must not wait for a reader that waits for the fork."""
-    with ExitStack() as stack:
-        banks = [stack.enter_context(pieria.open("forked", data=Path(folder, str(n)))) for n in range(5)]
-        for bank in banks:
-            bank.remember("thread of ours")
-            bank.remember("thread of the user", scope="user")
-        stop = threading.Event()
-        counts = [0] * len(banks)
-
-        def keep_recalling(number: int) -> None:
-            while not stop.is_set():
-                assert len(banks[number].recall("thread")) == 2
-                counts[number] += 1
-
-        threads = [threading.Thread(target=keep_recalling, args=(n,)) for n in range(len(banks))]
-        for thread in threads:
-            thread.start()
-        for number in range(20):
-            ended_well(child(lambda number=number: _note(banks[number % 5], f"child {number}")))  # type: ignore[misc]
-        stop.set()
-        for thread in threads:
-            thread.join(PATIENCE)
-        assert all(counts)
-        assert [bank.count() for bank in banks] == [5] * 5
-
-
-def fork_while_a_read_stays_open(pipe: Connection, folder: str) -> None:
-    """If a fork times out, the child writes safely or is refused. No acknowledged write may be lost."""
-    bank = pieria.open("forked", data=folder)
-    bank.remember("before the fork")
-    inside, leave, closed, tried = threading.Event(), threading.Event(), Turn(), Turn()
-
-    def hold() -> None:
-        with bank.core.store.reading() as reader:
-            reader.head()
-            inside.set()
-            leave.wait(PATIENCE)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert inside.wait(PATIENCE)
-
-    def work() -> None:
-        acknowledged = Path(folder, "acknowledged")
-        for text in ("child, first", "child, after the parent closed"):
             try:
-                bank.remember(text)
-            except pieria.PieriaError:
-                pass
+                pieria.open("forked", data=folder)
+            except ForkedError as problem:
+                assert "while it is idle" in str(problem.hint)
             else:
-                with acknowledged.open("a") as file:
-                    file.write(f"{text}\n")
-            tried.give()
-            closed.wait()
+                raise AssertionError("it was opened")
+            with pieria.open("other", data=folder) as other:
+                other.remember("elsewhere")
 
-    pid = child(work)
-    tried.wait()
-    leave.set()
-    thread.join(PATIENCE)
-    bank.close()
-    closed.give()
-    closed.give()
-    ended_well(pid)
-    told = Path(folder, "acknowledged").read_text().split("\n")[:-1] if Path(folder, "acknowledged").exists() else []
-    with pieria.open("forked", data=folder) as again:
-        assert texts(again) == {"before the fork", *told}
-        assert again.doctor().well
-
-
-def _note(bank: Bank, text: str) -> None:
-    bank.remember(text)
+        with held_by_a_thread(bank.core.store.reading()):
+            ended_well(child(work))
+        bank.remember("parent")
+        assert texts(bank) == {"before the fork", "parent"}
 
 
 def fork_inside_one_s_own_reading(pipe: Connection, folder: str) -> None:
-    """The forking thread itself has a read open. Parent and child must both go on."""
+    """The forking thread itself has a read open. The parent goes on with it."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
         with bank.core.store.reading() as reader:
             assert reader.head().documents == 1
 
             def work() -> None:
-                bank.remember("child")
-                assert texts(bank) == {"before the fork", "child"}
+                with pieria.open("forked", data=folder) as own:
+                    own.remember("child")
 
             ended_well(child(work))
             assert reader.head().documents == 1
         bank.remember("parent")
         assert texts(bank) == {"before the fork", "child", "parent"}
-
-
-def a_bank_that_was_closed_before_the_fork_stays_closed(pipe: Connection, folder: str) -> None:
-    bank = pieria.open("forked", data=folder)
-    bank.remember("before the fork")
-    bank.close()
-
-    def work() -> None:
-        try:
-            bank.remember("child")
-        except pieria.errors.ClosedError:
-            return
-        raise AssertionError("a closed bank was written to")
-
-    ended_well(child(work))
-
-
-def a_workspace_outlives_a_fork(pipe: Connection, folder: str) -> None:
-    workspace = pieria.Workspace(folder)
-    first = workspace.open("forked")
-    first.remember("before the fork", scope="user")
-
-    def work() -> None:
-        with workspace.open("forked") as mine:
-            mine.remember("child")
-            mine.remember("child of the user", scope="user")
-        first.remember("child, in the bank it carried")
-        workspace.close()
-
-    ended_well(child(work))
-    first.remember("parent")
-    assert texts(first) == {"child", "child, in the bank it carried", "parent"}
-    assert {hit.memory.text for hit in first.recall("user fork")} == {"before the fork", "child of the user"}
-    workspace.close()
 
 
 def pool_work(folder: str, number: int) -> str:
@@ -409,4 +289,3 @@ def pools_of_both_kinds(pipe: Connection, folder: str) -> None:
         assert bank.count() == 15
         assert all(bank.get(id) for id in made)
         assert bank.doctor().well
-    assert Path(folder, "pooled.db").exists()

@@ -10,17 +10,20 @@ FORKING = """
 import os, signal, sys, threading
 import pieria
 
+def opened():
+    return pieria.open("notes", data=sys.argv[1], settings={"embedder": "none"})
+
 def use(bank):
     bank.facts.stats(), bank.recall("heron"), bank.context()
 
-with pieria.open("notes", data=sys.argv[1], settings={"embedder": "none"}) as bank:
+with opened() as bank:
     bank.remember("heron")
     thread = threading.Thread(target=use, args=(bank,))
     thread.start()
     child = os.fork()
     if child == 0:
         signal.alarm(30)
-        use(bank)
+        use(opened())
         os._exit(0)
     thread.join()
     sys.exit(os.waitpid(child, 0)[1] != 0)

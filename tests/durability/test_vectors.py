@@ -1,6 +1,5 @@
-"""Vectors under stress: killed during a write, erased, forked, shared, damaged and repaired."""
+"""Vectors under stress: killed during a write, erased, shared, damaged and repaired."""
 
-import os
 import random
 import sqlite3
 import threading
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.contract.making import ALL, HOUR, NOW, apply, memory
-from tests.durability.processes import done, working
+from tests.durability.processes import working
 
 from pieria.errors import CorruptError
 from pieria.record.changeset import NewVector, Write
@@ -167,33 +166,6 @@ def test_processes_agree_after_each_other_s_writes_and_erasures(tmp_path: Path) 
             apply(store, erase=[f"m{n}" for n in range(10)])
             windows(store, rows[20:60], 3)
         other.finish()
-
-
-def fork_and_ask(pipe: Connection, path: str) -> None:
-    """Search in the child what the parent had loaded, after both have written."""
-    store = SQLiteStore(Path(path))
-    question = drawn(5, 1)[0]
-    with store.reading() as reader:
-        before = reader.near(question, ALL, 10)
-    child = os.fork()
-    apply(store, *written(7 if child else 8, 20, "parent" if child else "child"), space=1)
-    with store.reading() as reader:
-        after = reader.near(question, ALL, 10)
-        assert after.scanned >= before.scanned + 20
-    well(store)
-    if not child:
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    with store.reading() as reader:
-        assert reader.near(question, ALL, 10).scanned == before.scanned + 40
-    store.close()
-    pipe.send("done")
-
-
-def test_a_store_carried_over_a_fork_searches_on_both_sides(tmp_path: Path) -> None:
-    path = tmp_path / "b.db"
-    filled(path, 200)
-    assert done(fork_and_ask, str(path)) == ["done"]
 
 
 def test_threads_search_while_others_write_and_erase(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The embedder around any embedding: what it accepts, what identifies a space, and how one is chosen."""
 
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -251,12 +250,3 @@ def test_the_estimate_is_seldom_below_what_a_model_counts(local: Embedder) -> No
     ]
     for text in texts:
         assert EstimatedPieces(254).count(text) >= local.pieces.count(text)
-
-
-def test_a_process_that_is_forked_off_in_the_middle_of_a_text_does_not_wait_for_its_end() -> None:
-    embedding = FastEmbedding("x")
-    with embedding._lock:
-        child = os.fork()
-        if not child:
-            os._exit(0 if embedding._lock.acquire(blocking=False) else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

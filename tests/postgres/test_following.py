@@ -145,7 +145,8 @@ def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecuto
     if not child:
         woken = False
         try:
-            woken = store.wait(0, LONG) and store.wait(1, LONG)
+            own = opens("bank")
+            woken = own.wait(0, LONG) and own.wait(1, LONG)
         finally:
             os._exit(0 if woken else 1)
     apply(writer, memory())

@@ -400,15 +400,6 @@ def test_what_a_purged_step_was_taken_down_as_goes_with_it_unless_something_else
     assert "source_1" in bank.purge("other").also
 
 
-def test_after_a_fork_the_child_holds_nothing(opened: Opened) -> None:
-    log = BankLog(opened())
-    log.begin(FRESH)
-    log.start_anew()
-    with pytest.raises(SessionError) as refused:
-        log.step(FRESH, STEP)
-    assert reason(refused) == "held_elsewhere"
-
-
 # --- what other verbs of the bank report
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sessions.living import Life, bake, in_state, reason
+from tests.sessions.living import Life, bake, in_state
 
 from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag
@@ -265,50 +265,3 @@ def hanging_model_at_the_end() -> None:
 
 def test_no_thread_keeps_a_process_from_ending() -> None:
     ran("hanging_model_at_the_end")
-
-
-def forked() -> None:
-    """Fork while threads of the parent are taking in steps and drawing knowledge."""
-    import os
-
-    life, crew = Life(), Crew()
-    here, go_on = threading.Event(), threading.Event()
-    closed = Session.begin("Sleep", life.surroundings(crew=crew))
-    leave([closed])
-    session = Session.begin("Bake bread", life.surroundings(crew=crew))
-    bake(session, "bread", "ships")
-    life.mind.within["state"] = signalled(here, go_on)
-    session.append_async("flour", "bread begins")
-    assert here.wait(SOON)
-    child = os.fork()
-    if not child:
-        life.mind.within.clear()
-        asked: list[Callable[[], None]] = [lambda: session.append("water", "bread"), session.close, session.close_async]
-        for ask in asked:
-            try:
-                ask()
-            except SessionError as problem:
-                assert reason(problem) == "held_elsewhere"
-            else:
-                raise AssertionError("the session is the parent's")
-        try:
-            closed.close()
-        except ClosedError:
-            pass
-        else:
-            raise AssertionError("what was left before stays left")
-        own = Session.begin("Sail", life.surroundings(crew=crew))
-        with own:
-            own.append("wind", "ships sail")
-            own.append_async("waves", "ships sail")
-        assert "wind" in life.steps()
-        crew.close()
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    go_on.set()
-    session.close_and_commit()
-    assert set(life.steps()) == {"bread 0", "ships 1", "flour"}
-
-
-def test_after_a_fork_a_session_stays_with_the_process_that_began_it() -> None:
-    ran("forked")

@@ -54,6 +54,7 @@ EXAMPLES = [
     ConflictError("a later change depends on it", ["a", "b"]),
     errors.QuarantinedError("it is in quarantine", ["a"]),
     errors.ClosedError("bank 'notes'"),
+    errors.ForkedError("bank notes", 123, 456),
     SessionError("not_ready", "idle"),
     PipelineError("task_crashed", errors=[NotFoundError("repo", "x")]),
     AdapterError("openai", "chat", ConnectionError("refused"), retryable=True),

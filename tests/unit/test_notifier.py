@@ -1,10 +1,8 @@
 """Events match the list, a notifier gets them in order, and its failures disturb no other code."""
 
 import logging
-import os
 import re
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,33 +187,6 @@ def test_a_notifier_may_close_what_tells_it() -> None:
     couriers[0].tell("notes", deleted("a"))
     couriers[0].close(30)
     assert len(listening.heard) == 1
-
-
-def test_the_child_of_a_fork_tells_its_own_events_and_leaves_its_parents_alone() -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def stands() -> None:
-        begun.set()
-        assert go_on.wait(30)
-
-    courier = Courier(listening := Listening(stands))
-    courier.tell("notes", deleted("parent"))
-    assert begun.wait(30)
-    courier.tell("notes", deleted("waits"))
-    with warnings.catch_warnings():
-        # The fork with running threads is intended.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        # A lock that the parent's thread holds at the fork stays locked in the child for ever.
-        listening.then = lambda: None
-        courier.tell("notes", deleted("child"))
-        courier.close(30)
-        os._exit(0 if [event for _, event in listening.heard] == [deleted("parent"), deleted("child")] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    go_on.set()
-    courier.close(30)
-    assert [event for _, event in listening.heard] == [deleted("parent"), deleted("waits")]
 
 
 def test_what_cannot_be_told_anything_is_refused() -> None:

@@ -142,7 +142,7 @@ __all__ = [
 class Workspace:
     """Shared settings and the banks opened with them; a context manager that closes them.
 
-    Threads may share it, and it survives a fork. An opened bank may be closed alone.
+    Threads may share it. A forked child makes its own. An opened bank may be closed alone.
     """
     def __init__(
         self,

@@ -10,7 +10,6 @@ import asyncio
 import atexit
 import inspect
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from pieria.errors import ClosedError, UnavailableError
+from pieria.runtime import forks
 from pieria.runtime.patience import Caller, caller
 
 log = logging.getLogger(__name__)
@@ -93,10 +93,9 @@ class _Task:
 
 class Pool:
     def __init__(self) -> None:
-        self.start_anew()
+        self.reset()
 
-    def start_anew(self) -> None:
-        """Reset after a fork: only the forking thread survives it."""
+    def reset(self) -> None:
         self._changed = threading.Condition(threading.Lock())
         self._waiting: deque[_Task] = deque()
         self._begun: dict[int, _Begun] = {}
@@ -209,7 +208,7 @@ class Pool:
 
 
 pool = Pool()
-os.register_at_fork(after_in_child=pool.start_anew)
+forks.in_child(pool.reset)
 atexit.register(pool.end)
 
 

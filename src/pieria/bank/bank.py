@@ -22,7 +22,7 @@ from pieria.bank.write.remember import remember, remember_many
 from pieria.bank.write.update import invalidate, pin, revise, update, widen
 from pieria.record.draft import NewMemory
 from pieria.record.memory import nothing
-from pieria.runtime.lazy import loaded_property
+from pieria.runtime.lazy import cached_property
 
 if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed
@@ -64,69 +64,69 @@ class Bank(BankReads):
 
     # Groups of verbs are imported at first use, because most processes need few of them.
 
-    @loaded_property
+    @cached_property
     def facts(self) -> Facts:
         from pieria.bank.facts.verbs import Facts
 
         return Facts(self.core)
 
-    @loaded_property
+    @cached_property
     def hooks(self) -> Hooks:
         from pieria.bank.capture.hooks import Hooks
 
         return Hooks(self.core)
 
-    @loaded_property
+    @cached_property
     def places(self) -> Places:
         from pieria.bank.places import Places
 
         return Places(self.core)
 
-    @loaded_property
+    @cached_property
     def rules(self) -> BankRules:
         """The standing rules for agents, and those that wait for a person."""
         from pieria.bank.rules import BankRules
 
         return BankRules(self)
 
-    @loaded_property
+    @cached_property
     def scratchpad(self) -> Scratchpad:
         from pieria.bank.scratchpad import Scratchpad
 
         return Scratchpad(self.core)
 
-    @loaded_property
+    @cached_property
     def sources(self) -> Sources:
         from pieria.bank.capture.sources import Sources
 
         return Sources(self)
 
-    @loaded_property
+    @cached_property
     def upkeep(self) -> Upkeep:
         from pieria.bank.upkeep.verbs import Upkeep
 
         return Upkeep(self)
 
-    @loaded_property
+    @cached_property
     def vault(self) -> Vault:
         from pieria.bank.vault.verbs import Vault
 
         return Vault(self, self._vault_at)
 
-    @loaded_property
+    @cached_property
     def graph(self) -> BankGraph:
         """Experience and knowledge as nodes and edges."""
         from pieria.bank.graph.verbs import BankGraph
 
         return BankGraph(self)
 
-    @loaded_property
+    @cached_property
     def sessions(self) -> BankSessions:
         from pieria.bank.sessions.verbs import BankSessions
 
         return BankSessions(self)
 
-    @loaded_property
+    @cached_property
     def text(self) -> BankText:
         from pieria.bank.facts.text_analysis import BankText
 
@@ -462,6 +462,9 @@ class Bank(BankReads):
         return use_embedder(self.core)
 
     def close(self) -> None:
+        if self._core.is_inherited:
+            self._core.closed = True
+            return
         if "sessions" in self.__dict__:
             self.sessions.close()
         # While the bank is open, so that a job that is nearly done can finish.
@@ -475,6 +478,3 @@ class Bank(BankReads):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"<Bank {self.name}{' (closed)' if self.core.closed else ''}>"

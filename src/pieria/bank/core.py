@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, tzinfo
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +34,8 @@ from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
 from pieria.record.usage import Habits
+from pieria.runtime import forks
+from pieria.runtime.lazy import cached_property
 from pieria.store.protocol import Finding, Reader, Store, Writer
 from pieria.store.rows import terms_of
 
@@ -100,6 +102,7 @@ class Core:
     on_close: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
+        self._process = os.getpid()
         self.llm = self.thinker.llm
         self.screening = Screen(self.secrets)
         self.bank: object = None
@@ -316,7 +319,17 @@ class Core:
             return None
         return self.screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked after the bank was opened. Files and connections are then the parent's."""
+        return self._process != os.getpid()
+
+    def check_process(self) -> None:
+        """Raise `ForkedError` in a forked child. Call it before taking a lock."""
+        forks.check(self._process, "bank", self.name)
+
     def check_open(self) -> None:
+        self.check_process()
         if self.closed:
             raise ClosedError(f"bank {self.name}")
 

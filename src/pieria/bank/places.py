@@ -7,11 +7,10 @@ count again, for changes by any process.
 from __future__ import annotations
 
 import heapq
-import os
 import threading
-import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -54,30 +53,22 @@ class Places:
         self._core = core
         self._lock = threading.Lock()
         self._survey: _Survey | None = None
-        _every.add(self)
-
-    def _start_anew(self) -> None:
-        """Reset the state after a fork: a thread that no longer exists may hold the lock in the middle of a survey."""
-        if self._lock.locked():
-            self._survey = None
-        self._lock = threading.Lock()
 
     def all(self) -> dict[str, PlaceSummary]:
         """Return every place with memories that recall may return, by its name `wing/room`."""
-        with self._lock:
-            held = self._surveyed().held
-            return {name: one.told() for name, one in sorted(held.items())}
+        with self._surveyed() as survey:
+            return {name: one.told() for name, one in sorted(survey.held.items())}
 
     def counts(self) -> dict[str, int]:
         """Return the number of memories in each place."""
-        with self._lock:
-            return {name: len(one.times) for name, one in sorted(self._surveyed().held.items())}
+        with self._surveyed() as survey:
+            return {name: len(one.times) for name, one in sorted(survey.held.items())}
 
     def entities(self, places: str | Iterable[str]) -> dict[str, int]:
         """Return the `entities` of the memories in these places, with the number of memories for each, most first."""
         wanted = check.identifiers(places, "places")
-        with self._lock:
-            survey = self._surveyed().with_names()
+        with self._surveyed() as survey:
+            survey.count_names()
             found: Counter[str] = Counter()
             for name in wanted:
                 if name in survey.held:
@@ -88,8 +79,9 @@ class Places:
     def naming(self, entity: str) -> dict[str, int]:
         """Return the places with memories that name this entity, and the number of these memories."""
         wanted = compared(check.name(entity, "entity"))
-        with self._lock:
-            return dict(sorted(self._surveyed().with_names().naming.get(wanted, {}).items()))
+        with self._surveyed() as survey:
+            survey.count_names()
+            return dict(sorted(survey.naming.get(wanted, {}).items()))
 
     def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
         """Return the entities named in several places: by name, the places and their number of memories.
@@ -99,8 +91,8 @@ class Places:
         """
         wanted = None if places is None else check.identifiers(places, "places")
         check.whole(most, "most", 2)
-        with self._lock:
-            survey = self._surveyed().with_names()
+        with self._surveyed() as survey:
+            survey.count_names()
             keys: Iterable[str] = survey.naming
             if wanted is not None:
                 keys = sorted({key for place in wanted if place in survey.held for key in survey.held[place].entities})
@@ -139,8 +131,14 @@ class Places:
         self._core.apply(plan)
         return len(led)
 
-    def _surveyed(self) -> _Survey:
-        """Return the survey, updated to one moment of the bank."""
+    @contextmanager
+    def _surveyed(self) -> Iterator[_Survey]:
+        """Yield the survey, updated to one moment of the bank, to one thread at a time."""
+        self._core.check_process()
+        with self._lock:
+            yield self._updated()
+
+    def _updated(self) -> _Survey:
         core = self._core
         filter = core.filter(kinds=LISTED_KINDS).having(valid_at=ANY_TIME)
         with core.reading() as reader:
@@ -234,13 +232,12 @@ class _Survey:
         if self._knows_names:
             self._add_names(one)
 
-    def with_names(self) -> _Survey:
-        """Return the survey with entities counted. Callers that need only numbers skip this cost."""
+    def count_names(self) -> None:
+        """Count entities, once. Callers that need only numbers skip this cost."""
         if not self._knows_names:
             self._knows_names = True
             for one in self._counted.values():
                 self._add_names(one)
-        return self
 
     def _add_names(self, one: Placed) -> None:
         place = self.held[one.place]
@@ -305,14 +302,3 @@ def _changed(reader: Reader, since: int) -> tuple[str, ...]:
 def _parts(ids: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for start in range(0, len(ids), AT_ONCE):
         yield ids[start : start + AT_ONCE]
-
-
-_every: weakref.WeakSet[Places] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for places in list(_every):
-        places._start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 class BankReads:
     def __init__(self, core: Core) -> None:
-        self.core = core
+        self._core = core
         core.bank = self
         self.name: str = core.name
         self.data: Path = core.data
@@ -56,6 +56,15 @@ class BankReads:
         self.is_user_bank: bool = core.is_user_bank
         self.is_foreign: bool = core.is_foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""
+
+    def __repr__(self) -> str:
+        return f"<Bank {self.name}{' (closed)' if self._core.closed else ''}>"
+
+    @property
+    def core(self) -> Core:
+        """The core of all verbs. Raises `ForkedError` in a forked child."""
+        self._core.check_process()
+        return self._core
 
     @property
     def zone(self) -> tzinfo:

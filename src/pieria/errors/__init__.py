@@ -16,6 +16,7 @@
     │   ├── ConflictError             it contradicts what is stored
     │   │   └── QuarantinedError      the memory is in quarantine
     │   ├── ClosedError               the bank or workspace was closed
+    │   ├── ForkedError               it was opened before this process was forked
     │   ├── SessionError              the session's state does not allow it
     │   ├── PipelineError             learning or recall failed
     │   ├── AdapterError              a model's adapter failed
@@ -54,6 +55,7 @@ from pieria.errors.framework import (
     BudgetError,
     ClosedError,
     ConflictError,
+    ForkedError,
     JobError,
     LimitError,
     ModelDamagedError,
@@ -110,6 +112,7 @@ __all__ = [
     "DiskFullError",
     "EpisodeError",
     "ForeignFileError",
+    "ForkedError",
     "Framework",
     "InputError",
     "Invalid",

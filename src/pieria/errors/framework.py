@@ -99,6 +99,26 @@ class ClosedError(Framework):
         super().__init__(f"{what} is closed", **more)
 
 
+class ForkedError(Framework):
+    """It was opened before this process was forked, and belongs to the process ``opened_in``."""
+
+    code = "forked"
+    fields = ("what", "opened_in", "process")
+    advice = "Open it again in this process. A server that forks opens its banks in each worker: pieria.open(...)."
+    hints: ClassVar[Mapping[str, str]] = {
+        "bank": "Open it again in this process: pieria.open(...).",
+        "workspace": "Make another one in this process: pieria.Workspace(...).",
+        "session": "Begin another session in this process, in a bank opened here. The other process has this one.",
+    }
+
+    def __init__(self, what: str, opened_in: int, process: int, **more: Unpack[More]) -> None:
+        self.what = what
+        self.opened_in = opened_in
+        self.process = process
+        more.setdefault("hint", self.hints.get(what.partition(" ")[0]))
+        super().__init__(f"{what} was opened in process {opened_in}, and this is its child {process}", **more)
+
+
 class SessionError(Framework):
     """The session's state does not allow the step."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import PieriaError
 from pieria.hermes.recall import Recalling
+from pieria.runtime import forks
 from pieria.toolsets import Banks, Host
 from pieria.toolsets.host import paths_of_user
 from pieria.workspace import Workspace
@@ -38,6 +39,7 @@ UNNAMED = "user"
 """Name of a person whom the host does not name."""
 LAST_SECONDS = 5.0
 _open: weakref.WeakSet[Joined] = weakref.WeakSet()
+forks.in_child(_open.clear)
 
 
 @dataclass(frozen=True, slots=True)

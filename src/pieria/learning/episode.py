@@ -26,6 +26,7 @@ from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.record import check
 from pieria.record.ids import new_id
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     from pieria.config import Config
@@ -266,3 +267,4 @@ class _Kept:
 
 
 _kept: weakref.WeakKeyDictionary[Embedder, _Kept] = weakref.WeakKeyDictionary()
+forks.in_child(_kept.clear)

@@ -5,11 +5,8 @@ All adapters for servers use it. They interpret requests and replies themselves.
 
 from __future__ import annotations
 
-import os
 import random
-import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pieria.errors import AdapterError, InputError
 from pieria.record.json_text import parsed
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,7 +39,7 @@ _HINTS = {
 
 
 class Endpoint:
-    """A server at one address. `seconds` bounds a call with all its retries and pauses. Usable after a fork.
+    """A server at one address. `seconds` bounds a call with all its retries and pauses.
 
     The key goes only into the request, and redirects are not followed. `key_header` has the header's name and the
     prefix of its value.
@@ -74,19 +72,8 @@ class Endpoint:
         self._secrets = () if key is None else (key,)
         self._seconds = seconds
         self._sleep = sleep
-        self._client: httpx2.Client | None = None
-        self._start_anew()
-        _every.add(self)
-
-    def _start_anew(self) -> None:
-        """Drop the connections in a forked child: two processes on one connection would read each other's replies.
-
-        The client is kept, unused: closing it could tell the server that the parent is gone.
-        """
-        self._lock = threading.Lock()
-        if self._client is not None:
-            _inherited.append(self._client)
-            self._client = None
+        self._client: forks.Own[httpx2.Client] = forks.Own()
+        """One for each process: two processes on one connection would read each other's replies."""
 
     @property
     def host(self) -> str:
@@ -148,8 +135,7 @@ class Endpoint:
         raise AssertionError("a try either returns or raises")
 
     def close(self) -> None:
-        with self._lock:
-            client, self._client = self._client, None
+        client = self._client.take()
         if client is not None:
             client.close()
 
@@ -200,32 +186,17 @@ class Endpoint:
             raise self._error(operation, "the reply is not JSON") from problem
 
     def _opened(self) -> httpx2.Client:
-        with self._lock:
-            if self._client is None:
-                try:
-                    import httpx2
-                except ImportError as problem:
-                    raise self._error("load", "the package httpx2 is missing", hint="Install httpx2.") from problem
-                self._client = httpx2.Client(headers=self._headers, follow_redirects=False)
-            return self._client
+        try:
+            import httpx2
+        except ImportError as problem:
+            raise self._error("load", "the package httpx2 is missing", hint="Install httpx2.") from problem
+        return self._client.get(lambda: httpx2.Client(headers=self._headers, follow_redirects=False))
 
     def _too_slow(self) -> str:
         return f"no whole reply within {self._seconds:g} seconds"
 
     def _error(self, operation: str, reason: str, *, retryable: bool = False, hint: str | None = None) -> AdapterError:
         return AdapterError(self._adapter, operation, reason, retryable=retryable, hint=hint)
-
-
-_every: weakref.WeakSet[Endpoint] = weakref.WeakSet()
-_inherited: list[httpx2.Client] = []
-
-
-def _after_fork() -> None:
-    for endpoint in list(_every):
-        endpoint._start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)
 
 
 class NotTakenError(Exception):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
 from pieria.models.providers import AUTO, NONE
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     from pieria.language.grammar import Named
@@ -45,8 +45,7 @@ _LONGEST = 100_000
 _NAME = re.compile(r"\w+")
 _loading: dict[str, threading.Lock] = {}
 _loaded: dict[str, Any] = {}
-# A forked child has no thread that would finish a load that the parent began.
-os.register_at_fork(after_in_child=_loading.clear)
+forks.in_child(_loading.clear)
 
 
 def checked_pipeline(name: object, parameter: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from pieria.recall.part import Part
 from pieria.recall.query import Reading, Span, without_names
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
+from pieria.runtime.lazy import cached_property
 from pieria.store.facts import FactSpan
 from pieria.store.protocol import Kind, Near
 

@@ -13,6 +13,8 @@ import os
 import threading
 import time
 
+from pieria.runtime import forks
+
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = tuple(high + low for high in _DIGITS for low in _DIGITS)
 _STEPS_A_MILLISECOND = 1024
@@ -58,9 +60,7 @@ def _spelt(step: int) -> str:
 
 
 _source = _Source()
-
-
-os.register_at_fork(after_in_child=_source.draw)
+forks.in_child(_source.draw)
 
 
 def new_id() -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from typing import Protocol
+
+from pieria.runtime import forks
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +35,6 @@ class Worker(Protocol):
     def step(self) -> float | None:
         """Do some work. Return the seconds until the next step, or None if all is done."""
 
-    def start_anew(self) -> None:
-        """Reset the state after a fork."""
-
 
 class _Once:
     """Work that runs once."""
@@ -50,26 +47,17 @@ class _Once:
     def step(self) -> None:
         self._work()
 
-    def start_anew(self) -> None:
-        """There is no state to reset."""
-
 
 class Background:
     def __init__(self) -> None:
-        self._known: weakref.WeakSet[Worker] = weakref.WeakSet()
-        self._start_anew()
+        self.reset()
 
-    def _start_anew(self) -> None:
+    def reset(self) -> None:
         self._changed = threading.Condition()
         self._due: dict[Worker, float] = {}
         self._at_work: Worker | None = None
         self._thread: threading.Thread | None = None
         self._ended = False
-
-    def know(self, worker: Worker) -> None:
-        """Register a worker to be reset after a fork."""
-        with self._changed:
-            self._known.add(worker)
 
     def add(self, worker: Worker, pause: float = PATIENCE) -> bool:
         """Schedule a worker after the pause. If it is scheduled already, its time stays.
@@ -85,7 +73,6 @@ class Background:
     def _taken(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
         starting = None
         with self._changed:
-            self._known.add(worker)
             if self._ended:
                 return False
             if is_urgent or worker not in self._due:
@@ -142,15 +129,6 @@ class Background:
         for worker in left:
             self._stepped(worker)
 
-    def after_fork(self) -> None:
-        """Reset the workers in the child, and schedule again what was due or running."""
-        due = {*self._due} | ({self._at_work} if self._at_work else set())
-        self._start_anew()
-        for worker in list(self._known):
-            worker.start_anew()
-        for worker in due:
-            self.add(worker)
-
     def _run(self) -> None:
         while True:
             worker = self._next()
@@ -187,5 +165,5 @@ class Background:
 
 
 background = Background()
-os.register_at_fork(after_in_child=background.after_fork)
+forks.in_child(background.reset)
 atexit.register(background.end)

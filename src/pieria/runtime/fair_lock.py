@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -10,15 +9,14 @@ from contextlib import contextmanager
 
 
 class Turns:
-    """Threads may share it. A forked child starts with an empty queue."""
+    """The queue of the lock. Threads may share it."""
 
     def __init__(self) -> None:
-        self._begin()
+        self._changed = threading.Condition()
+        self._waiting: deque[object] = deque()
 
     def take(self) -> object:
         """Take a place in the queue. `at` must then be called with it."""
-        if self._process != os.getpid():
-            self._begin()
         turn = object()
         with self._changed:
             self._waiting.append(turn)
@@ -35,8 +33,3 @@ class Turns:
             with self._changed:
                 self._waiting.remove(turn)
                 self._changed.notify_all()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
-        self._changed = threading.Condition()
-        self._waiting: deque[object] = deque()

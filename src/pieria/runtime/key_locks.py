@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+
+from pieria.runtime import forks
 
 
 class _Turn:
@@ -15,12 +16,12 @@ class _Turn:
 
 
 class Turns:
-    """The locks, by key. A fork resets them, because no other thread exists in the child."""
+    """The locks, by key."""
 
     def __init__(self) -> None:
-        self.start_anew()
+        self.reset()
 
-    def start_anew(self) -> None:
+    def reset(self) -> None:
         self._lock = threading.Lock()
         self._taken: dict[Hashable, _Turn] = {}
 
@@ -40,5 +41,4 @@ class Turns:
 
 
 turns = Turns()
-
-os.register_at_fork(after_in_child=turns.start_anew)
+forks.in_child(turns.reset)

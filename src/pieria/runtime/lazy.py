@@ -1,38 +1,30 @@
-"""Properties of a bank that are imported at first use, safely with forks.
-
-After a fork in the middle of an import, the child would wait for a lock of a missing thread.
-"""
+"""Properties that are computed once."""
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
-from functools import cached_property
-from importlib import import_module
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-_loading = threading.RLock()
-
-
-def _settle() -> None:
-    """Wait for imports of our modules in other threads. Imports of other packages are not waited for."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("pieria.") and getattr(getattr(module, "__spec__", None), "_initializing", False):
-            import_module(name)
-
-
-# Fork handlers run in reverse order: under the lock, no new import begins.
-os.register_at_fork(before=_settle)
-os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
-
 if TYPE_CHECKING:
-    loaded_property = cached_property
+    import functools
+
+    cached_property = functools.cached_property
 else:
 
-    class loaded_property(cached_property):
-        """A `cached_property` that forks wait for."""
+    class cached_property:
+        """That of the standard library, without its lock in Python 3.11: a forked child could find it locked for ever.
+
+        If two threads compute the value at once, both get the first one.
+        """
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self._compute = compute
+            self.__doc__ = compute.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
-            with _loading:
-                return super().__get__(instance, owner)
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self._name, self._compute(instance))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+
+from pieria.runtime import forks
 
 log = logging.getLogger(__name__)
 
@@ -29,15 +30,11 @@ class Pool:
     def __init__(self, name: str, size: int) -> None:
         self._name = name
         self._size = size
-        self.start_anew()
-        _pools.add(self)
-
-    def start_anew(self) -> None:
-        """Forget all threads and work in a forked child. The parent does the work that waits."""
         self._changed = threading.Condition()
         self._waiting: deque[Work] = deque()
         self._threads = 0
         self._ended = False
+        _pools.add(self)
 
     def submit(self, work: Work) -> None:
         """Run the work in a thread, or at once if no thread can start. After `end` the work is dropped."""
@@ -78,11 +75,7 @@ class Pool:
 
 
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for pool in list(_pools):
-        pool.start_anew()
+forks.in_child(_pools.clear)
 
 
 def _at_the_end() -> None:
@@ -91,5 +84,4 @@ def _at_the_end() -> None:
         pool.end(until)
 
 
-os.register_at_fork(after_in_child=_after_fork)
 atexit.register(_at_the_end)

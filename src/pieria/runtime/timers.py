@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
@@ -19,16 +17,9 @@ class _Armed(NamedTuple):
 
 
 class Timers:
-    """Each timer calls its function once, in the timer thread. The function may only start work elsewhere.
-
-    Processes do not share timers: after a fork the child has none.
-    """
+    """Each timer calls its function once, in the timer thread. The function may only start work elsewhere."""
 
     def __init__(self) -> None:
-        self.start_anew()
-        _timers.add(self)
-
-    def start_anew(self) -> None:
         self._changed = threading.Condition()
         self._armed: dict[Hashable, _Armed] = {}
         self._thread: threading.Thread | None = None
@@ -72,14 +63,3 @@ class Timers:
                 self._changed.wait(min(left, threading.TIMEOUT_MAX))
             self._thread = None
             return None
-
-
-_timers: weakref.WeakSet[Timers] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for timers in list(_timers):
-        timers.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

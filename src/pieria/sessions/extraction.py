@@ -52,9 +52,6 @@ class Drawing:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self.start_anew()
-
-    def start_anew(self) -> None:
         self._under_way: set[Part] = set()
         self._is_preparing = False
         self._faults: list[PieriaError] = []

@@ -41,9 +41,6 @@ class Line:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self.start_anew()
-
-    def start_anew(self) -> None:
         self._tickets: deque[Ticket] = deque()
 
     @property

@@ -6,9 +6,7 @@ object at a time holds a session, across all processes that share the log.
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
@@ -128,11 +126,6 @@ class MemoryLog:
         self._apply = apply
         self._entries: dict[str, _Entry] = {}
         self._held: set[str] = set()
-        self.start_anew()
-        _logs.add(self)
-
-    def start_anew(self) -> None:
-        """Replace the lock in a forked child. The parent still holds the sessions."""
         self._lock = threading.RLock()
 
     def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
@@ -214,14 +207,3 @@ class MemoryLog:
         entry = self._known(kept.id)
         entry.kept = kept
         return entry
-
-
-_logs: weakref.WeakSet[MemoryLog] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for log in list(_logs):
-        log.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -8,10 +8,8 @@ tables of allowed operations are in `state`, incoming steps in `line`, extractio
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -44,33 +42,15 @@ class Machine:
         self.drawing = Drawing(self)
         self.queue = Queue(self)
         self.timeouts = Timeouts(self)
-        self.is_over = False
-        self.is_left = False
-        self._begin_anew()
-        self._take(kept, steps)
-        _machines.add(self)
-
-    def _begin_anew(self) -> None:
         self.changed = threading.Condition()
         self.operating: Operation | None = None
         """The operation in progress; there is at most one."""
-        self.is_stopping = False
-        self.is_leaving = False
-        self.is_inherited = False
+        self.is_over = self.is_left = False
+        self.is_stopping = self.is_leaving = False
         self.node_ids: list[str] = []
         """The nodes that the current or last episode added to the graph, in this process."""
-        for part in (self.line, self.drawing, self.queue):
-            part.start_anew()
-
-    def after_fork(self) -> None:
-        """Reset the child's copy. The parent still holds the session; the child takes it over at its next use."""
-        self._begin_anew()
-        self.is_inherited = not (self.is_over or self.is_left)
-
-    def _take(self, kept: UnfinishedSession, steps: Sequence[Step]) -> None:
-        judged = [step for step in steps if step.trajectory_id]
         self.kept = kept
-        self.episode = _episode(kept, judged)
+        self.episode = _episode(kept, [step for step in steps if step.trajectory_id])
         self.unjudged = next((step for step in steps if not step.trajectory_id), None)
 
     # --- state
@@ -110,8 +90,6 @@ class Machine:
             raise ClosedError("session")
         if self.is_over:
             raise unknown(self.id)
-        if self.is_inherited:
-            self._take_up()
 
     def may(self, operation: Operation) -> Do:
         """Return what the operation does now, or raise the reason for refusing it. The lock must be held."""
@@ -311,7 +289,7 @@ class Machine:
         with self.changed:
             if self.episode is None or self.is_over:
                 return None
-            if not (self.is_left or self.is_inherited):
+            if not self.is_left:
                 self.refresh()
             return context_of(self.kept, self.steps)
 
@@ -354,7 +332,7 @@ class Machine:
             self.changed.notify_all()
             while self._is_working and (left := until - time.monotonic()) > 0:
                 self.changed.wait(left)
-            was_held = not (self.is_left or self.is_over or self.is_inherited)
+            was_held = not (self.is_left or self.is_over)
             self.is_left = True
             self.changed.notify_all()
         self.queue.report([(callback, ClosedError("session")) for callback in unheard])
@@ -364,16 +342,6 @@ class Machine:
     @property
     def _is_working(self) -> bool:
         return self.line.is_busy or self.drawing.is_busy or self.operating is not None
-
-    def _take_up(self) -> None:
-        """Take over the session in a forked process. The lock must be held."""
-        self.at.log.hold(self.id)
-        loaded = self.at.log.load(self.id)
-        if loaded is None:
-            raise unknown(self.id)
-        self._take(*loaded)
-        self.is_inherited = False
-        self.go_on()
 
 
 def context_of(kept: UnfinishedSession, steps: Sequence[Step]) -> dict[str, Any]:
@@ -406,14 +374,3 @@ def _episode(kept: UnfinishedSession, steps: Sequence[Step]) -> Episode | None:
         return None
     embedding = steps[-1].embedding if steps else None
     return Episode(kept.goal, steps=tuple(steps), current_subgoal_embedding=embedding, **kept.episode)
-
-
-_machines: weakref.WeakSet[Machine] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for machine in list(_machines):
-        machine.after_fork()
-
-
-os.register_at_fork(after_in_child=_after_fork)

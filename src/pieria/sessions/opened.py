@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +12,7 @@ from pieria.graph.backend import GraphBackend
 from pieria.learning.models import embedder_of
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
+from pieria.runtime import forks
 from pieria.sessions.log import SessionLog, unknown
 from pieria.sessions.machine import context_of
 from pieria.sessions.session import Session, leave
@@ -68,12 +68,14 @@ class OpenSessions:
         self._judging = judging
         self._clock = clock
         self._open: dict[str, Session] = {}
-        self.start_anew()
-        _all.add(self)
+        self._process = os.getpid()
+        self._own_lock = threading.RLock()
 
-    def start_anew(self) -> None:
-        """Replace the lock in a forked child: the thread that held it does not exist there."""
-        self._lock = threading.RLock()
+    @property
+    def _lock(self) -> threading.RLock:
+        """The lock. Raises `ForkedError` in a forked child, where it may be locked for ever."""
+        forks.check(self._process, "bank", self._repo)
+        return self._own_lock
 
     def begin(self, goal: str, own: Own) -> Session:
         session = Session.begin(goal, self._surroundings(own))
@@ -137,7 +139,7 @@ class OpenSessions:
             embedder=embedder_of(judges.embedder),
             backend=self._backend,
             log=self._log,
-            crew=_CREW,
+            crew=_crew.get(Crew),
             tell=judges.tell,
             config=judges.config,
             profile=judges.profile,
@@ -145,14 +147,5 @@ class OpenSessions:
         )
 
 
-_CREW = Crew()
+_crew: forks.Own[Crew] = forks.Own()
 """Shared by all sessions of this process."""
-_all: weakref.WeakSet[OpenSessions] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for opened in list(_all):
-        opened.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -39,9 +39,6 @@ class Queue:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self.start_anew()
-
-    def start_anew(self) -> None:
         self._waiting: deque[Asked] = deque()
         self._is_draining = False
 

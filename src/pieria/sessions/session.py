@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from typing import Any, Self
 from pieria.errors import InputError, PieriaError, PipelineError
 from pieria.learning.steps import EpisodeTrace, Step
 from pieria.record import check
+from pieria.runtime import forks
 from pieria.sessions.log import UnfinishedSession, unknown
 from pieria.sessions.machine import Machine
 from pieria.sessions.queue import Callback
@@ -38,7 +40,14 @@ class Session:
 
     def __init__(self, machine: Machine) -> None:
         """Use `begin` or `resume` to make a session."""
-        self._machine = machine
+        self._held = machine
+        self._process = os.getpid()
+
+    @property
+    def _machine(self) -> Machine:
+        """The state. Raises `ForkedError` in a forked child, where the lock may be locked for ever."""
+        forks.check(self._process, "session", self.id)
+        return self._held
 
     @classmethod
     def begin(cls, goal: str, at: Surroundings) -> Self:
@@ -68,7 +77,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        return self._machine.id
+        return self._held.id
 
     @property
     def state(self) -> SessionState:
@@ -202,6 +211,8 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._process != os.getpid():
+            return
         if kind is not None:
             self._machine.pause()
         elif not self.is_over and self.state is SessionState.COLLECTING:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,11 +38,6 @@ class Crew:
         self.extractions = extractions or Pool("pieria-extraction", EXTRACTIONS)
         self.errands = errands or Pool("pieria-session", ERRANDS)
         self.timers = timers or Timers()
-        self.start_anew()
-        _crews.add(self)
-
-    def start_anew(self) -> None:
-        """Replace the locks in a forked child: the threads that held them do not exist there."""
         self._lock = threading.Lock()
         self._lanes: dict[str, threading.Lock] = {}
 
@@ -86,14 +79,3 @@ class Surroundings:
     def setting(self, name: str) -> Any:
         """Return a session setting of the configuration."""
         return (USUAL_SESSION if self.config is None else self.config.session)[name]
-
-
-_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for crew in list(_crews):
-        crew.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)

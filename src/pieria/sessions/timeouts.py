@@ -65,7 +65,7 @@ class Timeouts:
     @property
     def _is_waiting(self) -> bool:
         machine = self._machine
-        is_gone = machine.is_left or machine.is_leaving or machine.is_over or machine.is_inherited
+        is_gone = machine.is_left or machine.is_leaving or machine.is_over
         return not is_gone and machine.state is SessionState.COLLECTING
 
     def _expire(self) -> None:

@@ -9,11 +9,11 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from pieria import telemetry
 from pieria.errors import InputError, PieriaError, PrivacyError, UnavailableError, UnknownError
+from pieria.runtime.lazy import cached_property
 from pieria.toolsets.host import Call, Host
 from pieria.toolsets.registry import Registry, Tool, Toolset
 from pieria.toolsets.validation import validated

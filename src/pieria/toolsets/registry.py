@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, get_close_matches
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pieria.errors import InputError, NotFoundError, PieriaError
+from pieria.runtime.lazy import cached_property
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]

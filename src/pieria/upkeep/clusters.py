@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from pieria.record.link import row_of as link_row
 from pieria.record.memory import TIERS, Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED, Usage, Use
+from pieria.runtime.lazy import cached_property
 from pieria.store.protocol import Reader
 from pieria.store.rows import first_write
 from pieria.upkeep.groups import audience_of

@@ -11,12 +11,13 @@ import stat
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from pathlib import Path
 from typing import NamedTuple
 
 from pieria.errors import ConflictError, NotFoundError, StorageError
+from pieria.runtime.lazy import cached_property
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
 from pieria.vault.file_names import ENDING, same_name
 

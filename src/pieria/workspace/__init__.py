@@ -163,7 +163,7 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
 class Workspace(Recalling):
     """Shared settings and the banks opened with them; a context manager that closes them.
 
-    Threads may share it, and it survives a fork. An opened bank may be closed alone.
+    Threads may share it. A forked child makes its own. An opened bank may be closed alone.
     """
 
     def __init__(
@@ -266,10 +266,12 @@ class Workspace(Recalling):
 
     def banks(self) -> list[str]:
         """Return the names of all banks except the user's own."""
+        self._check_process()
         return self.place.names()
 
     def is_sealed(self, name: str) -> bool:
         """Return whether a bank's file is encrypted, without opening it. False if there is none, and on a server."""
+        self._check_process()
         return self.place.at(check_bank_name(name, "name")).is_sealed
 
     def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
@@ -283,8 +285,7 @@ class Workspace(Recalling):
         from pieria.workspace.removal import remove_bank
 
         check.flag(dry_run, "dry_run")
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         settings = self.resolved.settings
         spot = self.place.at(check_bank_name(name, "name"))
         doubted = bool(doubts_about(self.resolved, spot))
@@ -299,15 +300,15 @@ class Workspace(Recalling):
         if session_id is not None:
             self.session(session_id).close()
             return
+        if self._is_inherited:
+            self._closed = True
+            return
         self._close_repositories()
         with stores.lock:
             self._closed = True
-            opened = list(self._banks)
-            couriers = list(self._couriers)
-        for bank in opened:
-            bank.close()
-        for courier in couriers:
-            courier.close()
+            closing: list[Bank | Courier] = [*self._banks, *self._couriers]
+        for each in closing:
+            each.close()
 
     def __enter__(self) -> Self:
         return self
@@ -328,8 +329,7 @@ class Workspace(Recalling):
         resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True,
         via: str = AGENT,
     ) -> Bank:  # fmt: skip
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         check.name(who, "who")
         check.one_of(via, "via", GIVEN)
         settings = resolved.settings

@@ -24,6 +24,7 @@ from pieria.models import (
 )
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
+from pieria.runtime import forks
 from pieria.workspace.config import config_of, further_of, names_in, say_who_embeds
 from pieria.workspace.open_stores import stores
 
@@ -88,6 +89,9 @@ class Embedders:
     """The embedders of this process: one for each setting, since a loaded model is large, and one for each object."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self._named: dict[tuple[object, ...], Embedder] = {}
         self._given: weakref.WeakValueDictionary[tuple[int, str], Embedder] = weakref.WeakValueDictionary()
 
@@ -180,6 +184,7 @@ class Rerankers:
 
 
 embedders = Embedders()
+forks.in_child(embedders.reset)
 llms = LLMs()
 rerankers = Rerankers()
 

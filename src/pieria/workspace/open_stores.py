@@ -15,6 +15,7 @@ from pieria.bank.jobs.budget import BankMeter, Budgets
 from pieria.bank.read.usage import Uses
 from pieria.errors import BusyError
 from pieria.models import Embedder
+from pieria.runtime import forks
 from pieria.runtime.background import background
 from pieria.workspace.locations import Spot, Way
 
@@ -40,11 +41,8 @@ class Held:
         self.uses = Uses(self.store, key.way.clock, background)
         self.mark = spot.mark()
         self.users: set[object] = set()
+        self.process = os.getpid()
         self._closed = False
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """Replace the lock after a fork: a thread that is not in this process may hold it."""
         self._closing = threading.RLock()
 
     def is_of(self, spot: Spot) -> bool:
@@ -72,17 +70,14 @@ class Stores:
     """
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.lock = threading.RLock()
         self._held: dict[Key, Held] = {}
         self._left: set[Held] = set()
         """Stores without users that are not closed yet."""
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """Replace the locks after a fork: a thread that is not in this process may hold them, or hold a bank alone."""
-        self.lock = threading.RLock()
         self._alone: set[str] = set()
-        for held in (*self._held.values(), *self._left):
-            held.start_anew()
 
     def join(self, spot: Spot, key: Key, *, create: bool = True) -> tuple[Held, Callable[[], None]]:
         """Return the store of a bank, and a function to release it, which may be called more than once.
@@ -147,6 +142,8 @@ class Stores:
             return held
 
     def _leave(self, held: Held, user: object) -> None:
+        if held.process != os.getpid():
+            return
         with self.lock:
             held.users.discard(user)
             if held.users:
@@ -162,4 +159,4 @@ class Stores:
 
 
 stores = Stores()
-os.register_at_fork(after_in_child=stores.start_anew)
+forks.in_child(stores.reset)

@@ -6,6 +6,7 @@ graph.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,7 @@ from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, R
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.banks import check_bank_name
+from pieria.runtime import forks
 from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
@@ -76,7 +78,26 @@ class Repositories(GraphCare):
         super().__init__()
         self._repositories: dict[str, Repository] = {}
         self._opening: set[str] = set()
-        self._repositories_lock = threading.Lock()
+        self._process = os.getpid()
+        self._own_lock = threading.Lock()
+
+    @property
+    def _repositories_lock(self) -> threading.Lock:
+        """The lock. Raises `ForkedError` in a forked child, where it may be locked for ever."""
+        self._check_process()
+        return self._own_lock
+
+    @property
+    def _is_inherited(self) -> bool:
+        return self._process != os.getpid()
+
+    def _check_process(self) -> None:
+        forks.check(self._process, "workspace")
+
+    def _check_open(self) -> None:
+        self._check_process()
+        if self._closed:
+            raise ClosedError("workspace")
 
     def open_repo(
         self,
@@ -95,8 +116,7 @@ class Repositories(GraphCare):
         the workspace's, and `prompts` gives steps their own prompt. Raise `RepoError` if the repository is already
         open.
         """
-        if self._closed:
-            raise ClosedError("workspace")
+        self._check_open()
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier, "prompts": prompts}
         given = {name: value for name, value in own.items() if value is not None}

@@ -35,7 +35,3 @@ class Leads:
         self._done = (self._done | set(self._next)) & set(waiting)
         self._next = [row for row in waiting if row not in self._done][:AT_ONCE]
         return leads(reader, self._next) if self._next else None
-
-    def start_anew(self) -> None:
-        self._done.clear()
-        self._next.clear()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pieria.bank.embedding.threads import asked
 from pieria.models import Embedder
 from pieria.models.meter import Meter
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,9 @@ class Precedence:
     """Lets queries go before background embedding, for all banks of the process."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self._changed = threading.Condition()
         self._asking = 0
 
@@ -58,6 +62,7 @@ class Precedence:
 
 
 precedence = Precedence()
+forks.in_child(precedence.reset)
 
 
 class OnTheSpot:

@@ -51,7 +51,7 @@ CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
 
 
 class Embedding:
-    """The vectors of one store by one embedder. Thread-safe; usable after a fork."""
+    """The vectors of one store by one embedder. Thread-safe."""
 
     def __init__(
         self,
@@ -74,18 +74,12 @@ class Embedding:
         self._has_old = True
         self._is_expected = False
         self.refused = Refused()
-        self.start_anew()
-        background.know(self)
-
-    def start_anew(self) -> None:
-        """Reset the state after a fork, when no other thread exists."""
         # Reentrant: the garbage collector may close a bank in the middle of a step of the same thread.
         self._at_work = threading.RLock()
         self._rested = threading.Event()
         self._aside: set[object] = set()
         self._on_the_spot = OnTheSpot()
         self._leads = Leads()
-        self._meter.start_anew()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -336,7 +330,7 @@ class Embedding:
         space = self._embedder.told(self._meter)
         with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
-        self._leads.start_anew()
+        self._leads = Leads()
         self._has_old = True
         self.refused.clear()
         self.wake()

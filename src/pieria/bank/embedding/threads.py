@@ -6,17 +6,19 @@ for a model at its end.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
+from pieria.runtime import forks
+
 KEPT = 2
 Work = tuple[Future[Any], Callable[[], Any]]
 _idle: list[SimpleQueue[Work]] = []
 """The queues of idle threads."""
+forks.in_child(_idle.clear)
 
 
 def asked(ask: Callable[[], Any]) -> Future[Any]:
@@ -43,7 +45,3 @@ def _answer(queue: SimpleQueue[Work]) -> None:
         if len(_idle) >= KEPT:
             return
         _idle.append(queue)
-
-
-# Threads do not exist in a forked child.
-os.register_at_fork(after_in_child=_idle.clear)

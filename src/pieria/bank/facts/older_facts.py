@@ -70,9 +70,6 @@ class _Stating:
             log.info("bank %s: some facts have no statements yet: %s", self._core.name, problem.message)
             return None
 
-    def start_anew(self) -> None:
-        """There is no state to reset."""
-
     def _some(self) -> bool:
         """State one batch, and return whether there is more."""
         with self._core.writing() as writer:

@@ -52,10 +52,6 @@ class BankMeter:
         self._store = store
         self._clock = clock
         self.budgets = budgets
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """Reset the state after a fork: the lock's thread may not exist, and the parent writes the pending counts."""
         self._lock = threading.Lock()
         self._unwritten: Waiting = {}
         """By day, step and model: pending counts, while the bank cannot be written or a reader must not wait."""

@@ -22,6 +22,7 @@ from pieria.bank.jobs.run import SECOND, Shift, Told, Work, WorkerTimes
 from pieria.errors import ClosedError, PieriaError
 from pieria.record.ids import new_id
 from pieria.record.job import Job, Lease
+from pieria.runtime import forks
 from pieria.runtime.patience import given_up
 
 if TYPE_CHECKING:
@@ -68,7 +69,6 @@ class Worker:
         self._rules = rules or WorkerTimes()
         self._told = told
         self._chance = chance or Random()  # noqa: S311 - no secret
-        self._process = os.getpid()
         self._stop = threading.Event()
         self._rested = threading.Event()
         self._rested.set()
@@ -131,7 +131,7 @@ class Worker:
     def close(self) -> None:
         """End the worker, and return an unfinished job to the queue. Safe to call twice."""
         self.stop()
-        if self._process != os.getpid() or self.wait(LAST_CHANCE):
+        if self.wait(LAST_CHANCE):
             return
         shift = self._shift
         if shift is not None and shift.release():
@@ -224,6 +224,7 @@ def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
 
 
 _behind: weakref.WeakSet[Worker] = weakref.WeakSet()
+forks.in_child(_behind.clear)
 
 
 @atexit.register

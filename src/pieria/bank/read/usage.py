@@ -59,17 +59,12 @@ class Noted(NamedTuple):
 
 
 class Uses:
-    """Counts the uses of one store's memories. Thread-safe; a forked child starts with no counts."""
+    """Counts the uses of one store's memories. Thread-safe."""
 
     def __init__(self, store: Store, clock: Clock, background: Background) -> None:
         self._store = store
         self._clock = clock
         self._background = background
-        self.start_anew()
-        background.know(self)
-
-    def start_anew(self) -> None:
-        """Reset the state after a fork: the parent writes the earlier counts."""
         self._changed = threading.Condition()
         self._at_work = threading.Lock()
         self._batches = [Batch()]

@@ -60,16 +60,13 @@ Records = Callable[[Writer], Iterable[Record]]
 
 
 class BankLog:
-    """The log of one open bank. Thread-safe; a forked child holds no sessions."""
+    """The log of one open bank. Thread-safe."""
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
         self._lease = int(bank.core.session_lease * SECOND)
         self._swept: int | None = None
-        self.start_anew()
         self._beating = _Beating(self)
-
-    def start_anew(self) -> None:
         self._token = new_id()
         self._held: set[str] = set()
         self._kept: dict[str, tuple[Changeset, ...]] = {}
@@ -361,13 +358,9 @@ class _Beating:
 
     def __init__(self, log: BankLog) -> None:
         self._log = log
-        background.know(self)
 
     def step(self) -> float | None:
         return self._log.beat()
-
-    def start_anew(self) -> None:
-        self._log.start_anew()
 
 
 def nodes_of_steps(changeset: Changeset) -> dict[int, set[str]]:

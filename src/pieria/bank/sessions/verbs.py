@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.filters import Names
 from pieria.bank.read.get import sessions
 from pieria.record import check
-from pieria.runtime.lazy import loaded_property
+from pieria.runtime.lazy import cached_property
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -26,14 +26,14 @@ class BankSessions:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
 
-    @loaded_property
+    @cached_property
     def log(self) -> BankLog:
         """The log of unfinished sessions."""
         from pieria.bank.sessions.log import BankLog
 
         return BankLog(self._bank)
 
-    @loaded_property
+    @cached_property
     def opened(self) -> OpenSessions:
         from pieria.bank.sessions.ingest import judging_of
         from pieria.sessions.opened import OpenSessions

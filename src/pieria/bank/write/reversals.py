@@ -8,7 +8,6 @@ is restored when the correction goes, through any verb, and ended again when it 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from pieria.bank.read.revisions import reached
@@ -25,6 +24,7 @@ from pieria.record.link import DRAWN_FROM, OVERTURNS, REVISES, End, Link, LinkRo
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES, Memory
 from pieria.record.time import is_over, micros
 from pieria.record.trust import may_overturn
+from pieria.runtime.lazy import cached_property
 from pieria.store.protocol import Reader
 
 MOST = 3

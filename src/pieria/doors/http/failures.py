@@ -24,6 +24,7 @@ _CODES: Mapping[int, tuple[str, ...]] = {
     429: ("limit", "budget"),
     500: (
         "error",
+        "forked",
         "config",
         "framework",
         "pipeline",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from pieria.doors.web import vendor
 from pieria.doors.web.vendor import listed
+from pieria.runtime.lazy import cached_property
 
 HERE = Path(__file__).parent
 STATIC, PAGES = HERE / "static", HERE / "pages"

@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pieria.language.letters import UNSPACED, spaced
+from pieria.runtime.lazy import cached_property
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ vector always comes from the weights that its space names. `shelf` finds the fil
 
 from __future__ import annotations
 
-import ctypes
 import os
-import threading
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +17,7 @@ from pieria.models.embedders import graph, runtime
 from pieria.models.embedders.pieces import WordPieces
 from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
 from pieria.models.shelf import seemingly_sound, sound_folder
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +35,7 @@ ROOM = 2_000
 
 
 class LocalEmbedding(OwnEmbedding):
-    """Safe in threads and after a fork. `threads` is the number that the runtime uses for one call."""
+    """Safe in threads. `threads` is the number that the runtime uses for one call."""
 
     is_at_hand = True
 
@@ -47,9 +45,7 @@ class LocalEmbedding(OwnEmbedding):
         self._model = model
         self._models = models
         self._threads = threads or min(_processors(), _THREADS_HELP_UP_TO)
-        self._lock = threading.Lock()
-        self._loaded: _Runner | None = None
-        _everyone.add(self)
+        self._loaded: forks.Own[_Runner] = forks.Own()
         self.identity = Identity(
             f"local:{model.name}", model.dimension, {"files": model.fingerprint, "version": _VERSION}
         )
@@ -61,7 +57,7 @@ class LocalEmbedding(OwnEmbedding):
 
     @property
     def is_loaded(self) -> bool:
-        return self._loaded is not None
+        return self._loaded.is_made
 
     @property
     def room(self) -> int:
@@ -69,7 +65,7 @@ class LocalEmbedding(OwnEmbedding):
 
     def check(self) -> None:
         """Check the names and sizes of the files. Raises `ModelMissingError` or `ModelDamagedError`."""
-        if self._loaded is None:
+        if not self._loaded.is_made:
             seemingly_sound(self._model, self._models)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
@@ -86,38 +82,15 @@ class LocalEmbedding(OwnEmbedding):
         return EmbeddingResponse(vectors, self.identity.model, usage, cut)
 
     def _runner(self) -> _Runner:
-        if self._loaded is None:
-            with self._lock:
-                if self._loaded is None:
-                    self._loaded = _Runner(self._model, sound_folder(self._model, self._models), self._threads)
-        return self._loaded
-
-    def _start_anew(self) -> None:
-        """Drop the runtime and the lock in a forked child, where the parent's threads do not exist.
-
-        The runtime is leaked on purpose: its destructor would wait for those threads.
-        """
-        if self._loaded is not None:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
-        self._lock = threading.Lock()
-        self._loaded = None
-
-
-_everyone: weakref.WeakSet[LocalEmbedding] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for embedding in _everyone:
-        embedding._start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+        return self._loaded.get(lambda: _Runner(self._model, sound_folder(self._model, self._models), self._threads))
 
 
 class _Runner:
     """A runtime session with the model loaded."""
 
     def __init__(self, model: Model, folder: Path, threads: int) -> None:
+        # Its destructor would wait for threads that a forked child does not have.
+        forks.keep(self)
         onnxruntime = runtime.onnxruntime(model.name)
         try:
             from tokenizers import Tokenizer

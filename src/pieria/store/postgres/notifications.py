@@ -6,13 +6,11 @@ waiting thread: after a lost connection it finds changes by reading the bank.
 
 from __future__ import annotations
 
-import os
 import re
 import selectors
 import socket
 import threading
 import time
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,10 +30,6 @@ CLOSING = 1.0
 _WORD = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})")
 Connect = Callable[[], "psycopg.Connection[Any]"]
 
-_every: weakref.WeakSet[Following] = weakref.WeakSet()
-_left_behind: list[object] = []
-"""Connections of the parent process: closing them after a fork would end them in the parent."""
-
 
 def word(bank: int, seq: int) -> str:
     """Return the payload that is sent with a change. It must say nothing of the content."""
@@ -48,10 +42,6 @@ class Following:
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._closed = False
-        self._start_anew()
-        _every.add(self)
-
-    def _start_anew(self) -> None:
         self._changed = threading.Condition()
         self._waiting: Counter[int] = Counter()
         self._latest: dict[int, int] = {}
@@ -184,16 +174,3 @@ class Following:
         with changed:
             self._missed += 1
             changed.notify_all()
-
-    def after_fork_in_child(self) -> None:
-        """Start over in a forked child: the thread is missing there, and the connection is the parent's."""
-        _left_behind.append((self._connection, self._ending))
-        self._start_anew()
-
-
-def _after_fork_in_child() -> None:
-    for following in list(_every):
-        following.after_fork_in_child()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)

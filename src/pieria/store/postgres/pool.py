@@ -1,14 +1,12 @@
 """The connections of this process to a server: one pool for all banks there, opened on demand.
 
-A connection is never used on both sides of a fork. The child keeps inherited ones unclosed for ever: closing one would
-end the parent's session on the server.
+A forked child never uses nor closes a connection of its parent: that would end the parent's session on the server.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,13 +15,13 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from pieria.errors import ClosedError, UnreachableError
+from pieria.runtime import forks
 from pieria.store.postgres.driver import Connection, connected, shown
 from pieria.store.postgres.notifications import Following
 
-_locks: dict[str, threading.Lock] = {}
+_lock: forks.Own[threading.Lock] = forks.Own()
 _pools: dict[tuple[str, int], Pool] = {}
-_every: weakref.WeakSet[Pool] = weakref.WeakSet()
-_left_behind: list[object] = []
+forks.in_child(_pools.clear)
 
 
 def awake(connection: Connection) -> None:
@@ -39,23 +37,22 @@ class Pool:
         self.shown = shown(url)
         self.users = 0
         self._connections = connections
-        self._start()
-        self.following = Following(self.connect)
-        _every.add(self)
-
-    def _start(self) -> None:
+        self._process = os.getpid()
         self._free = threading.Condition()
         self._idle: list[Connection] = []
         self._waiting: deque[object] = deque()
         self._taken: set[object] = set()
         self._own = threading.local()
         self._closed = False
+        self.following = Following(self.connect)
+        forks.keep(self)
 
     def connect(self) -> Connection:
         return connected(self.url)
 
     def take(self, seconds: float, begin: Callable[[Connection], object] = awake) -> Connection:
         """Return a connection on which `begin` succeeded. Raise `UnreachableError` if none is free in time."""
+        forks.check(self._process, "bank")
         while True:
             connection, is_fresh = self._checked_out(seconds)
             try:
@@ -114,10 +111,9 @@ class Pool:
         return self._closed or len(self._taken) < self._connections
 
     def give(self, connection: Connection) -> None:
-        """Return a connection to the pool and roll back its open transaction. Ignores one inherited over a fork."""
-        with self._free:
-            if connection not in self._taken:
-                return
+        """Return a connection to the pool and roll back its open transaction. A forked child leaves it alone."""
+        if self._process != os.getpid():
+            return
         if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
             # If the rollback fails, closing the connection makes the server roll back.
             with suppress(psycopg.Error):
@@ -148,19 +144,10 @@ class Pool:
         with self._free:
             return {"idle": len(self._idle), "in_use": len(self._taken), "most": self._connections}
 
-    def after_fork_in_child(self) -> None:
-        _left_behind.append((self._idle, self._taken))
-        self._start()
-
-
-def _lock() -> threading.Lock:
-    """Return a lock that no other thread held when this process was forked."""
-    return _locks.setdefault("pools", threading.Lock())
-
 
 def pool_of(url: str, connections: int) -> Pool:
     """Return this process's pool for the server and size, and count one more user."""
-    with _lock():
+    with _lock.get(threading.Lock):
         pool = _pools.get((url, connections))
         if pool is None:
             pool = _pools[url, connections] = Pool(url, connections)
@@ -170,19 +157,10 @@ def pool_of(url: str, connections: int) -> Pool:
 
 def leave(pool: Pool) -> None:
     """Count one user less; close the pool after the last."""
-    with _lock():
+    with _lock.get(threading.Lock):
         pool.users -= 1
         is_last = not pool.users
         if is_last:
             _pools.pop((pool.url, pool._connections), None)
     if is_last:
         pool.close()
-
-
-def _after_fork_in_child() -> None:
-    _locks.clear()
-    for pool in list(_every):
-        pool.after_fork_in_child()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)

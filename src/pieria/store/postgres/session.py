@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 
 from pieria.errors import ClosedError
+from pieria.runtime import forks
 from pieria.store.postgres.driver import Connection
 from pieria.store.postgres.halves import read
 from pieria.store.postgres.statements import statements
@@ -111,8 +112,9 @@ class PostgresSession:
         return self._process == os.getpid()
 
     def _check(self) -> None:
-        if not self._is_open:
+        if self._process is None:
             raise ClosedError("bank", hint="Its transaction is over.")
+        forks.check(self._process, "transaction")
 
     def _named(self, values: Values) -> dict[str, Any]:
         if isinstance(values, Mapping):

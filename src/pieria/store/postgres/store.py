@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -18,7 +17,7 @@ from pieria.errors import BusyError, ClosedError, NotFoundError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
-from pieria.runtime import effort
+from pieria.runtime import effort, forks
 from pieria.store.copy import copy_to_file
 from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
@@ -54,7 +53,6 @@ NOT_FLUSHED = (
     "the server's write-ahead log: this role may not empty it, and it keeps what was erased until it is overwritten"
 )
 LATER = "`pieria doctor --repair` of another bank in the database tries again"
-_every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
 class PostgresStore:
@@ -90,7 +88,9 @@ class PostgresStore:
         self._sql = statements("bank.sql")
         self._closed = False
         self._removed = False
-        self.start_anew()
+        self._process = os.getpid()
+        self._own = threading.local()
+        self._writers = threading.Lock()
         with translated("open", "the address in data"):
             self._pool = pool_of(url, connections)
         self.where = f"{self._pool.shown}#{bank}"
@@ -99,7 +99,6 @@ class PostgresStore:
         except BaseException:
             leave(self._pool)
             raise
-        _every.add(self)
 
     def _prepared(self, on_migration: Callable[[str], None] | None, create: bool) -> int:
         asked = {"name": self.bank, "counters": sorted(COUNTERS)}
@@ -129,13 +128,17 @@ class PostgresStore:
     def _connection(
         self, begin: Callable[[Connection], object] = awake, seconds: float | None = None
     ) -> Iterator[Connection]:
-        if self._closed:
-            raise ClosedError(self.bank)
+        self._check_open()
         connection = self._pool.take(self._busy_seconds if seconds is None else seconds, begin)
         try:
             yield connection
         finally:
             self._pool.give(connection)
+
+    def _check_open(self) -> None:
+        forks.check(self._process, "bank", self.bank)
+        if self._closed:
+            raise ClosedError(self.bank)
 
     @contextmanager
     def reading(self, seconds: float | None = None) -> Iterator[PostgresReader]:
@@ -148,6 +151,7 @@ class PostgresStore:
         """Yield a read transaction; within one of this thread, yield the same. Waits for a lock no longer than the busy
         time, or than `seconds`.
         """
+        forks.check(self._process, "bank", self.bank)
         held: PostgresSession | None = getattr(self._own, "session", None)
         if held is not None:
             yield held
@@ -164,11 +168,11 @@ class PostgresStore:
         try:
             with self._connection(partial(self._begin, statement.encode()), seconds) as connection:
                 session = PostgresSession(connection, self.number, reads=reads)
-                process = os.getpid()
                 try:
                     yield session
-                    if process == os.getpid():
-                        connection.execute("COMMIT")
+                    # A forked child that leaves the block must not end its parent's transaction.
+                    forks.check(self._process, "bank", self.bank)
+                    connection.execute("COMMIT")
                 finally:
                     session.end()
         except psycopg.errors.LockNotAvailable as problem:
@@ -202,6 +206,7 @@ class PostgresStore:
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[PostgresWriter]:
+        self._check_open()
         wait = self._busy_seconds if seconds is None else seconds
         deadline = time.monotonic() + wait
         # Threads of this process wait here, so that they hold no connection meanwhile.
@@ -236,6 +241,7 @@ class PostgresStore:
         return micros(self._clock())
 
     def wait(self, seq: int, seconds: float) -> bool:
+        self._check_open()
         following = self._pool.following
         return following.wait(self.number, seq, seconds, self._latest, lambda: self._closed)
 
@@ -354,23 +360,10 @@ class PostgresStore:
         session.execute(self._sql["tell"], {"channel": CHANNEL, "word": word(self.number, seq + 1)})
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
+        is_open, self._closed = not self._closed, True
+        if is_open and self._process == os.getpid():
             self._pool.following.wake()
             leave(self._pool)
-
-    def start_anew(self) -> None:
-        """Reset in a forked child: open transactions and held locks belong to the parent."""
-        self._own = threading.local()
-        self._writers = threading.Lock()
-
-
-def _after_fork_in_child() -> None:
-    for store in list(_every):
-        store.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def bank_names(url: str, *, connections: int = 8) -> list[str]:

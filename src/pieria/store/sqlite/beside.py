@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
+
+from pieria.runtime import forks
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,5 +30,4 @@ def _worker() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieria-beside")
 
 
-# A forked child has no threads of the parent.
-os.register_at_fork(after_in_child=_worker.cache_clear)
+forks.in_child(_worker.cache_clear)

@@ -1,7 +1,7 @@
 """Connections to one SQLite file: opening, sharing among threads, forking and closing.
 
-One connection writes, under a lock; every thread reads through its own. No connection is used on both sides of a fork,
-and the child must close those it inherits. SQLite keeps one list of locks for the whole process. With inherited entries
+One connection writes, under a lock; every thread reads through its own. A forked child uses no connection of its
+parent, and must close those it inherits. SQLite keeps one list of locks for the whole process. With inherited entries
 in it, the child's own connections would take no locks. The parent's close would then delete the log under them. Closing
 them is safe, since a process owns its locks, but only while no thread uses a connection. So a fork waits for the
 threads.
@@ -25,6 +25,7 @@ from pieria.errors import (
     CorruptError,
     DiskFullError,
     ForeignFileError,
+    ForkedError,
     NewerVersionError,
     NotFoundError,
     PieriaError,
@@ -32,7 +33,7 @@ from pieria.errors import (
     SealedError,
     StorageError,
 )
-from pieria.runtime import effort
+from pieria.runtime import effort, forks
 from pieria.store.parts import REMOVED
 from pieria.store.seal import Seal
 from pieria.store.sql.session import UnreadableRow
@@ -51,13 +52,12 @@ LOOK_MS = 1_000
 """How long reading the schema waits for a connection that holds the file exclusively."""
 CLOSE_PATIENCE = 1.0
 FORK_PATIENCE = 10.0
-"""Seconds that a fork waits for threads inside a transaction. After that their connections stay open in the child."""
+"""Seconds that a fork waits for threads inside a transaction. After that the child refuses their files."""
 
 _every: weakref.WeakSet[Connections] = weakref.WeakSet()
-_forking: list[Connections] = []
 _at_work = Gate()
-_out_of_reach: set[str] = set()
-"""Files that this process must not touch: it was forked while another thread used them."""
+_out_of_reach: dict[str, int] = {}
+"""Files that this process must not touch, with its parent: it was forked while another thread used them."""
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def damaged(operation: str, path: Path, said: str, hint: str = UnreadableRow.hin
 
 
 class Connections:
-    """The connections of this process to one file. After closing they cannot be opened again; after a fork they can."""
+    """The connections of this process to one file. After closing they cannot be opened again."""
 
     def __init__(self, path: Path, *, synchronous: str, busy_ms: int, seal: Seal | None = None) -> None:
         self.path = path
@@ -165,12 +165,7 @@ class Connections:
         self._synchronous = synchronous
         self._busy_ms = busy_ms
         self._closed = False
-        self._start()
-        # A fork iterates over the set, so it must not change meanwhile.
-        with _at_work.inside(_anybody):
-            _every.add(self)
-
-    def _start(self) -> None:
+        self._process = os.getpid()
         self.lock = threading.RLock()
         self.turn = Turn(self.path)
         self._gate = Gate()
@@ -178,6 +173,7 @@ class Connections:
         self._idle: deque[sqlite3.Connection] = deque()
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
+        _every.add(self)
 
     def connect(self, *, query_only: bool) -> sqlite3.Connection:
         connection = connect(
@@ -253,6 +249,7 @@ class Connections:
     @contextmanager
     def used(self) -> Iterator[None]:
         """Surround every use of a connection, so that a fork or a close waits for its end."""
+        forks.check(self._process, "bank", self.path.stem)
         with _at_work.inside(_anybody), self._gate.inside(self.check_open):
             yield
 
@@ -283,28 +280,22 @@ class Connections:
             raise ClosedError(self.path.stem)
         if _out_of_reach and os.path.realpath(self.path) in _out_of_reach:
             hint = "Another thread was using the bank when this process was forked. Fork only while it is idle."
-            raise ClosedError(self.path.stem, hint=hint)
+            opener = _out_of_reach[os.path.realpath(self.path)]
+            raise ForkedError(f"bank {self.path.stem}", opener, os.getpid(), hint=hint)
 
-    def _after_fork_in_child(self, stuck: bool) -> None:
-        inherited = self._all()
+    def leave_to_parent(self, stuck: bool) -> None:
+        """Close the inherited connections in a forked child. Refuse the file if threads of the parent are `stuck`."""
+        self._closed = True
         self.turn.close()
-        self._start()
         if stuck:
             # SQLite takes their locks for this process's own: writing to the file could lose data.
-            _keep_for_ever(inherited)
-            _out_of_reach.add(os.path.realpath(self.path))
+            forks.leak(self._all())
+            _out_of_reach[os.path.realpath(self.path)] = self._process
             return
-        for connection in inherited:
+        for connection in self._all():
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             connection.close()
-
-
-def _keep_for_ever(inherited: list[sqlite3.Connection]) -> None:
-    """Keep a reference for ever: connections that a thread was using must never be closed."""
-    import ctypes
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 
 def _anybody() -> None:
@@ -314,24 +305,18 @@ def _anybody() -> None:
 def _before_fork() -> None:
     # One gate for all files: a thread inside one may enter another, and two gates could deadlock.
     _at_work.hold_shut(FORK_PATIENCE)
-    _forking[:] = list(_every)
-    for connections in _forking:
-        connections.lock.acquire()
 
 
 def _after_fork_in_parent() -> None:
-    for connections in _forking:
-        connections.lock.release()
-    _forking.clear()
     _at_work.open_again()
 
 
 def _after_fork_in_child() -> None:
     stuck = _at_work.others_inside
-    for connections in _forking:
-        connections._after_fork_in_child(stuck)
-    _forking.clear()
-    _at_work.start_anew()
+    _at_work.reset()
+    for connections in list(_every):
+        connections.leave_to_parent(stuck)
+    _every.clear()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+forks.around(_before_fork, _after_fork_in_parent, _after_fork_in_child)

@@ -1,4 +1,4 @@
-"""Tracks which threads are inside a store, so that a close or a fork can wait until there are none."""
+"""Tracks which threads are inside a store, so that a close or a fork can wait for them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ class Gate:
     """Threads enter and leave, nested as they like; while it is shut, threads outside wait."""
 
     def __init__(self) -> None:
-        self.start_anew()
+        self.reset()
 
-    def start_anew(self) -> None:
-        """Reset after a fork, when only the forking thread exists."""
+    def reset(self) -> None:
         self._changed = threading.Condition(threading.Lock())
         self._inside: dict[int, int] = {}
         self._shut = False

@@ -7,10 +7,8 @@ visible.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
-import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.store.sql.session import UnreadableRow
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 ROOM_TO_SPARE = 1.1
-_every: weakref.WeakSet[Scan] = weakref.WeakSet()
 
 
 class Seen(NamedTuple):
@@ -127,13 +124,6 @@ class Scan:
     def __init__(self, loaded: Loaded | None = None) -> None:
         self._loaded = loaded
         self._lock = threading.Lock()
-        _every.add(self)
-
-    def start_anew(self) -> None:
-        """Reset after a fork, when a missing thread may hold the lock in the middle of a change."""
-        if self._lock.locked():
-            self._loaded = None
-        self._lock = threading.Lock()
 
     def view(self, connection: sqlite3.Connection, seen: Seen, kind: str) -> View:
         with self._lock:
@@ -163,11 +153,3 @@ def _loaded_anew(connection: sqlite3.Connection, seen: Seen) -> Loaded:
     loaded = Loaded(seen)
     loaded.advance(connection, seen)
     return loaded
-
-
-def _after_fork_in_child() -> None:
-    for scan in list(_every):
-        scan.start_anew()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)

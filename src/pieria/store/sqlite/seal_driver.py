@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pieria.errors import SealedError
+from pieria.runtime import forks
 from pieria.store.files import flush, made_aside
 from pieria.store.seal import Seal
 from pieria.store.sqlite.write_lock import Turn
@@ -37,21 +38,8 @@ LOST = "Without the key the bank can never be read, and the key cannot be recrea
 
 _opened: weakref.WeakSet[Any] = weakref.WeakSet()
 """SQLCipher's connections in this process."""
-
-
-class _Look:
-    """A lock: only one thread reads a file's mark or opens a file with SQLCipher."""
-
-    def __init__(self) -> None:
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """Reset after a fork, when a missing thread may hold the lock."""
-        self.lock = threading.Lock()
-
-
-_look = _Look()
-os.register_at_fork(after_in_child=_look.start_anew)
+_look: forks.Own[threading.Lock] = forks.Own()
+"""Only one thread reads a file's mark or opens a file with SQLCipher."""
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -91,7 +79,7 @@ def mark_of(path: Path) -> int | None:
     Opening the file as immutable leaves nothing beside it, as a database in WAL mode otherwise would. Its log is not
     read, and its locks are not touched.
     """
-    with _look.lock:
+    with _look.get(threading.Lock):
         found = _there(path)
         if found is None:
             return None
@@ -162,7 +150,7 @@ def ciphered(
     """Return SQLCipher's connection, also to a plain file. With a `seal`, an empty file becomes a sealed one."""
     make = _connection(operation)
     spelt = key_of(seal, _there(path) is None) if is_sealed and seal is not None else None
-    with _look.lock:
+    with _look.get(threading.Lock):
         opened: Any = make(address or f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, **more)
         found = path.stat()
         opened.file, opened.is_sealed = (found.st_dev, found.st_ino), is_sealed

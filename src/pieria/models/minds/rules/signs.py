@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from math import log, sqrt
 from operator import mul
 
@@ -17,6 +17,7 @@ from pieria.language.letters import lowered
 from pieria.language.packs import pack
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, sentences_of, told
+from pieria.runtime.lazy import cached_property
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Returns unit vectors of texts, in order."""
