@@ -17,12 +17,10 @@ from pieria.errors import ConfigError, InputError
 from pieria.models import AUTO, FLOOR, LLM_PROVIDERS, NONE, Chat, Embedder, Embedding, language_model, provider_of
 from pieria.models import embedder as made_of
 from pieria.models.embedding import ToldEmbedding
-from pieria.models.meter import Tally
-from pieria.models.mind import Mind
 
 if TYPE_CHECKING:
     from pieria.config import Config, ExtractionProfile
-    from pieria.models.meter import Meter
+    from pieria.models.meter import Meter, Tally
     from pieria.models.mind import Mind, Namer
     from pieria.models.minds.llm import Override, OwnPrompt
 

@@ -16,7 +16,7 @@ from pieria.toolsets import Host
 def test_without_a_bank_all_are_counted_together_and_each_by_itself(ask: Ask, host: Host) -> None:
     other = host.having(bank_name="other")
     ask("mnemosyne_remember", content="One.", source="call", extract=True)
-    ask("mnemosyne_remember", content="Maya leads billing.", source="call", extract=True)
+    ask("mnemosyne_remember", content="Maya lives in Berlin.", source="call", extract=True)
     ask("mnemosyne_remember", at=other, content="Two.", source="letter")
     stats = ask("mnemosyne_get_stats")["stats"]
     assert (stats["total_memories"], stats["banks"]) == (3, ["notes", "other"])
