@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LATER = timedelta(days=60)
 REPEATED = 20
 """One of so many facts is repeated."""
-SECONDS = {"consolidate": 60.0, "decay": 20.0}
+SECONDS = {"consolidate": 60.0, "prune": 20.0}
 
 
 class _Moved:
@@ -54,7 +54,7 @@ def _rows(folder: Path, size: int, say: Say) -> Iterator[Row]:
         runs: dict[str, Callable[[], dict[str, Any]]] = {
             "validate": graph.validate,
             "consolidate": graph.consolidate,
-            "decay": graph.decay,
+            "prune": graph.prune,
             "repair": graph.repair,
         }
         for name, run in runs.items():

@@ -108,7 +108,7 @@ def test_what_is_collected_put_away_and_promoted_goes_by_the_settings(
     bank.remember("used twice", id="twice")
     bank.touch("twice", accesses=2)
     assert collected(bank).keys() == {"never"}
-    assert {one.memory.id for one in bank.upkeep.decay(dry_run=True).faded} == {"never", "once"}
+    assert {one.memory.id for one in bank.upkeep.archive(dry_run=True).faded} == {"never", "once"}
     assert promoted(bank) == ["once", "twice"]
     assert promoted(opened("notes", promote_uses=2)) == ["twice"]
     assert promoted(opened("notes")) == []

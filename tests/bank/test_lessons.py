@@ -328,7 +328,7 @@ def test_nothing_but_a_decision_makes_a_proposal_more_than_that(bank: Bank) -> N
         with pytest.raises((ConflictError, InputError)):
             verb()
     bank.upkeep.gc(threshold=1.0, dry_run=False)
-    bank.upkeep.decay(threshold=1.0)
+    bank.upkeep.archive(threshold=1.0)
     bank.upkeep.sleep(force=True)
     assert only(bank) == id
 

@@ -421,11 +421,11 @@ def test_what_faded_is_shown_then_removed_and_can_be_restored(bank: Bank, clock:
 def test_decay_puts_away_and_what_is_put_away_is_still_there(bank: Bank, clock: HandClock) -> None:
     bank.remember("a passing remark", id="old")
     clock.now += timedelta(days=100)
-    collected = bank.upkeep.decay()
+    collected = bank.upkeep.archive()
     assert (collected.archived, [one.memory.id for one in collected.faded]) == (True, ["old"])
     assert held(bank, "old").status == "archived"
     assert [hit.memory.id for hit in bank.recall("remark", status="archived")] == ["old"]
-    assert bank.upkeep.decay().faded == ()
+    assert bank.upkeep.archive().faded == ()
 
 
 def test_some_things_never_fade(bank: Bank, clock: HandClock) -> None:
@@ -519,7 +519,7 @@ def test_a_link_that_leads_nowhere_is_found_and_untied(bank: Bank) -> None:
         ("sleep", {"limit": 0}, "limit"),
         ("gc", {"threshold": 1.5}, "threshold"),
         ("gc", {"archive": "x"}, "archive"),
-        ("decay", {"limit": -1}, "limit"),
+        ("archive", {"limit": -1}, "limit"),
         ("repair", {"dry_run": None}, "dry_run"),
     ],
 )

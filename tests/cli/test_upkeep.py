@@ -72,7 +72,7 @@ def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Ban
     assert ask("upkeep", "validate", "--no-json").out.endswith("all checks passed\n")
 
 
-@pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["decay", "--limit", "x"]])
+@pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["archive", "--limit", "x"]])
 def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str]) -> None:
     assert ask("upkeep", *line).code == 2
 
@@ -96,8 +96,8 @@ def test_a_graph_is_kept_in_order_from_the_command_line(ask: Ask, bank: Bank) ->
     bank.graph.apply_changeset(Changeset([Tag(id="lonely", label="on nothing"), Semantic(id="a", proposition="So.")]))
     shown = ask("upkeep", "graph", "repair", "--dry-run").json
     assert shown["dry_run"] is True and shown["orphan_ids"] == ["lonely"]
-    assert "nothing was changed" in ask("upkeep", "graph", "decay", "--dry-run", "--no-json").out
+    assert "nothing was changed" in ask("upkeep", "graph", "prune", "--dry-run", "--no-json").out
     assert ask("upkeep", "graph", "validate").json["orphaned"] == 1
-    assert ask("upkeep", "graph", "decay", "--type", "episodic", "-q").out == "lonely\n"
+    assert ask("upkeep", "graph", "prune", "--type", "episodic", "-q").out == "lonely\n"
     assert ask("upkeep", "graph", "consolidate").json["deleted"] == 0
     assert [memory.id for memory in bank.list(status="archived")] == ["lonely"]

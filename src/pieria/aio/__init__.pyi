@@ -1084,16 +1084,6 @@ class BankGraph:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
-    async def decay(
-        self,
-        threshold: float = 0.1,
-        node_types: Sequence[str] = ...,
-        *,
-        config: Config | None = None,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Archive nodes of little value, and tags and intents without edges."""
     async def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
     async def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Remove the memories of these nodes; `restore` brings them back."""
@@ -1122,6 +1112,16 @@ class BankGraph:
 
         Nodes added meanwhile appear on a later page, and no node is skipped.
         """
+    async def prune(
+        self,
+        threshold: float = 0.1,
+        node_types: Sequence[str] = ...,
+        *,
+        config: Config | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Archive nodes of little value, and tags and intents without edges."""
     async def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
         """Remove edges to missing nodes, and archive tags and intents without edges."""
     async def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None: ...
@@ -1351,6 +1351,18 @@ class Intake:
 class Upkeep:
     async def accept(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
         """Make proposals normal memories, and end rules that contradict them. `undo` reverts it."""
+    async def archive(
+        self,
+        *,
+        dry_run: bool = False,
+        threshold: float | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Archive fading memories: `include="archived"` shows them, and `update` makes them active again.
+
+        The default threshold is twice the setting `forget_threshold`.
+        """
     async def clusters(
         self,
         *,
@@ -1370,18 +1382,6 @@ class Upkeep:
         """Free the space of erased and replaced data, and empty the log. Every version stays."""
     async def curve(self, id: str) -> Curve:
         """Return how a memory has faded and will fade without use: when a review is due, and when it is forgotten."""
-    async def decay(
-        self,
-        *,
-        dry_run: bool = False,
-        threshold: float | None = None,
-        limit: int | None = None,
-        progress: Progress | None = None,
-    ) -> Collected:
-        """Archive fading memories: `include="archived"` shows them, and `update` makes them active again.
-
-        The default threshold is twice the setting `forget_threshold`.
-        """
     async def decline(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
         """Decline proposals, or revoke accepted ones. They wait again only if they are seen again."""
     async def due(self, k: int = 20) -> tuple[Retained, ...]:

@@ -152,7 +152,7 @@ def test_killed_it_has_lost_nothing_that_it_acknowledged() -> None:
 def test_jobs_are_done_while_it_serves() -> None:
     with pieria.open("notes") as bank:
         bank.remember("We chose JWT.")
-        job = bank.jobs.add("decay")
+        job = bank.jobs.add("archive")
         with started() as server, server.client() as client:
             assert client.get(MEMORIES).status_code == 200
             _until(lambda: bank.jobs.get(job.id).state == "done")

@@ -73,7 +73,7 @@ def test_what_is_due_is_shown_until_somebody_went_over_it(served: Served) -> Non
     assert late.status_code == 409 and "it was removed" in late.text
 
 
-@pytest.mark.parametrize(("what", "left"), [("gc", "removed"), ("decay", "archived")])
+@pytest.mark.parametrize(("what", "left"), [("gc", "removed"), ("archive", "archived")])
 def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str) -> None:
     shown = worked(served, what=what)
     assert "Nothing was changed." in shown and "The rollback of March" in shown and "We chose JWT." not in shown

@@ -113,7 +113,7 @@ class BankTended:
         def plan(writer: Writer) -> Change:
             held = self._unchanged(writer, looks)
             busy = set() if self._is_quiet(writer) else self._in_use(writer, looks, held)
-            return Change("decay", writes=[_archived(each, FADED) for id, each in held.items() if id not in busy])
+            return Change("prune", writes=[_archived(each, FADED) for id, each in held.items() if id not in busy])
 
         return self._written(plan)
 

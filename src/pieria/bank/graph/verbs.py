@@ -259,7 +259,7 @@ class BankGraph:
         )
         return self._told("consolidation_completed", done, dry_run)
 
-    def decay(
+    def prune(
         self,
         threshold: float = 0.1,
         node_types: Sequence[str] = ("semantic", "procedural"),
@@ -269,10 +269,10 @@ class BankGraph:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Archive nodes of little value, and tags and intents without edges."""
-        from pieria.learning.decay import decay
+        from pieria.learning.prune import prune
 
         graph, bank = self._bank.graph, self._bank
-        done = decay(
+        done = prune(
             graph,
             config or bank.core.config,
             threshold,

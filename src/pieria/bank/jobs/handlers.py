@@ -110,9 +110,9 @@ def names_a_hosts_session(payload: Payload) -> None:
     check.name(payload["session"], "payload.session")
 
 
-def decay(work: Work) -> None:
+def archive(work: Work) -> None:
     """Archive fading memories."""
-    work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
+    work.bank.upkeep.archive(progress=lambda done, whole: work.progress(done, whole, "memories"))
 
 
 def extract(work: Work) -> Effect:
@@ -132,6 +132,6 @@ HANDLERS: Handlers = {
     "sleep": Handler(sleep, takes_nothing),
     "session_summary": Handler(session_summary, names_a_session),
     "distil": Handler(distil, names_a_hosts_session),
-    "decay": Handler(decay, takes_nothing),
+    "archive": Handler(archive, takes_nothing),
     SCRUB: Handler(scrub, takes_nothing, tries=SCRUB_TRIES),
 }

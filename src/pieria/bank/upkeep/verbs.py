@@ -160,7 +160,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         statuses = COLLECTED if status is None else check.choices(status, "status", COLLECTED)
         return self._fade("gc", dry_run, archive, threshold, limit, progress, statuses)
 
-    def decay(
+    def archive(
         self,
         *,
         dry_run: bool = False,
@@ -173,7 +173,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         The default threshold is twice the setting `forget_threshold`.
         """
         threshold = min(1.0, fading.DIMMED * self._bank.core.fading.forget) if threshold is None else threshold
-        return self._fade("decay", dry_run, True, threshold, limit, progress)
+        return self._fade("archive", dry_run, True, threshold, limit, progress)
 
     def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
         """Promote memories: the named ones, or by default all that were used enough."""

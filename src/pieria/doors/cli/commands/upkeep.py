@@ -46,17 +46,17 @@ def consolidate(call: Call, /, dry_run: bool, threshold: float) -> None:
     _shown(call, done, "deleted_ids", dry_run, f"{done['deleted']:,} of {done['checked']:,} archived")
 
 
-@graph.command("decay")
+@graph.command("prune")
 @DRY_RUN
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.1, show_default=True,
               help="Archive nodes of less value than this.")  # fmt: skip
 @click.option("--type", "types", type=click.Choice(NODE_TYPES), multiple=True, default=NODE_TYPES[:2],
               show_default=True, help="The types of nodes to check; may be repeated.")  # fmt: skip
 @click.pass_obj
-def graph_decay(call: Call, /, dry_run: bool, threshold: float, types: Sequence[str]) -> None:
+def graph_prune(call: Call, /, dry_run: bool, threshold: float, types: Sequence[str]) -> None:
     """Archive nodes of little value: old, unused, or with bad results."""
     with call.opened(reading=True) as bank, call.progress("archiving") as report:
-        done = bank.graph.decay(threshold, types, dry_run=dry_run, progress=report)
+        done = bank.graph.prune(threshold, types, dry_run=dry_run, progress=report)
     _shown(call, done, "deleted_ids", dry_run, f"{done['deleted']:,} archived, {done['checked']:,} checked")
 
 
@@ -193,10 +193,10 @@ def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float | None, lim
               help="Archive memories with less retention; by default twice the setting forget_threshold.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many, those with the least retention first.")
 @click.pass_obj
-def decay(call: Call, /, dry_run: bool, threshold: float | None, limit: int | None) -> None:
+def archive(call: Call, /, dry_run: bool, threshold: float | None, limit: int | None) -> None:
     """Archive memories that are about to fade. `--status archived` finds them."""
     with call.opened(reading=True) as bank, call.progress("archiving") as report:
-        collected = bank.upkeep.decay(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)
+        collected = bank.upkeep.archive(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)
     call.reply(collected.as_dict(), show_collected(collected), [one.memory.id for one in collected.faded])
 
 

@@ -46,11 +46,11 @@ WORKS: Mapping[str, Work] = {
         "Make them permanent",
         lambda upkeep, dry_run, progress: upkeep.promote(dry_run=dry_run),
     ),
-    "decay": Work(
+    "archive": Work(
         "Archive",
         "Archives memories that are about to fade. Recall still finds them on request.",
         "Archive them",
-        _of("decay"),
+        _of("archive"),
     ),
     "gc": Work("Collect", "Removes memories that have faded. Each can be restored.", "Remove them", _of("gc")),
 }
@@ -65,7 +65,7 @@ PARTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
 """Parts of a reply, with the values kept of each. Memories are loaded when they are shown, so that purged ones never
 appear.
 """
-FADING = ("decay", "gc")
+FADING = ("archive", "gc")
 """Kinds of upkeep that take a threshold."""
 
 
