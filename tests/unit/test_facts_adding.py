@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pieria.facts.addition import Held, Slot, Statement, cut, stated_span
 from pieria.facts.predicates import Declaration
-from pieria.facts.validity import BEGINNING, Span, span_of
+from pieria.facts.validity import BEGINNING, Held, Slot, Span, cut, span_of, stated_span
 from pieria.record.changeset import FOREVER
 from pieria.record.fact import Fact, fact_of, row_of
 from pieria.record.time import moment
@@ -31,7 +30,7 @@ def span(
     single: bool = False,
 ) -> Span:
     slot = Slot(same or [], others or [], Declaration("lives_in", DECLARED) if single else None)
-    return stated_span(Statement("Maya", "lives_in", "Rome", begin, end), slot, NOW)
+    return stated_span(begin, end, slot, NOW)
 
 
 def test_nothing_known_and_nothing_given_is_open_on_both_sides() -> None:
@@ -84,7 +83,7 @@ def test_a_value_without_beginning_from_before_the_declaration_counts_from_when_
 
 def test_what_was_learnt_on_a_clock_that_ran_ahead_counts_from_now() -> None:
     ahead = Slot([], [held(BEGINNING, FOREVER, learnt=NOW + 5)], Declaration("lives_in", NOW + 10))
-    assert stated_span(Statement("Maya", "lives_in", "Rome", 10), ahead, NOW) == Span(10, NOW)
+    assert stated_span(10, None, ahead, NOW) == Span(10, NOW)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from pieria.bank.delete.purge import purge
 from pieria.bank.delete.quarantine import lift, quarantine
-from pieria.bank.delete.remove import forget, purge, remove, restore
+from pieria.bank.delete.remove import forget, remove, restore
 from pieria.bank.delete.undo import undo
 from pieria.bank.facts.extraction import extract
 from pieria.bank.health import use_embedder

@@ -1,4 +1,4 @@
-"""When a fact holds: half-open intervals in microseconds, and the time of the memory behind a fact.
+"""Decides when a fact holds: from when until when, and how other values of a predicate make room for it.
 
 Open ends are sentinel values, so that all bounds compare alike. A fact is stored as written, and limited to its
 memory's time when it is shown. A rewrite starts from the stored fact, because the memory may later hold for longer.
@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from pieria.facts.predicates import Declaration
 from pieria.record.changeset import FOREVER
-from pieria.record.fact import Fact
+from pieria.record.fact import Fact, FactRow, row_of
 from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.ids import new_id
 from pieria.record.time import micros, moment
 from pieria.store.protocol import Reader
 
@@ -109,3 +111,93 @@ def was_seen(reader: Reader, fact: Fact, filter: Filter) -> bool:
         return True
     stretch = (micros(fact.known_from), micros(fact.known_until) - 1)
     return any(fact.memory in times_of(reader, [fact.memory], filter.having(known_at=at)) for at in stretch)
+
+
+DISPLACED = "another value was stated for the whole time"
+
+
+class Held(NamedTuple):
+    """A fact as written, and the time it holds: never longer than its memory does."""
+
+    fact: Fact
+    span: Span
+    learnt: int
+    """When it was first stated, as far as known."""
+
+    def written(self) -> Span:
+        return span_of(self.fact)
+
+
+class Slot(NamedTuple):
+    """The facts on a subject and predicate: those with the stated object, and others that may have to make room."""
+
+    same: list[Held]
+    others: list[Held]
+    declared: Declaration | None
+    """Set if the predicate is single-valued."""
+
+
+def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
+    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left.
+
+    `own` is the time that it keeps, if that is not all of it.
+    """
+    row, written = row_of(held.fact), held.written()
+    if own is not None and own.begin != held.span.begin:
+        written = Span(own.begin, written.end)
+    left = written.without(taken)
+    if not left:
+        return [row._replace(ended="removed", reason=DISPLACED)]
+    source = row.source_memory
+    return [over(row, left[0]), *(over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
+
+
+def stated_span(begin: int | None, end: int | None, slot: Slot, now: int) -> Span:
+    """Return the time of a statement with open bounds.
+
+    A missing bound claims nothing: where the fact is known to hold, the known bound applies.
+    """
+    if begin is None:
+        begin = _begin_before(end, slot) if end is not None and end <= now else _begin_now(slot, now)
+    if end is not None:
+        return Span(begin, end)
+    starts = (own_time(other, slot.declared, begin, now).begin for other in slot.others)
+    following = min((start for start in starts if start > begin), default=FOREVER)
+    still = max(begin, now)
+    return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
+
+
+def _begin_now(slot: Slot, now: int) -> int:
+    for held in slot.same:
+        if held.span.holds(now):
+            return held.span.begin
+    held_before = any(held.span.begin <= now for held in slot.same)
+    return now if slot.declared or held_before else BEGINNING
+
+
+def _begin_before(end: int, slot: Slot) -> int:
+    """Return the start of a fact that has ended: the latest known bound before its end."""
+    for held in slot.same:
+        if held.span.holds(end - 1):
+            return held.span.begin
+    bounds = (bound for held in (*slot.same, *slot.others) for bound in held.span if bound < end)
+    return max(bounds, default=BEGINNING)
+
+
+def own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
+    """Return the time that another value keeps.
+
+    A value stated without a start, before the predicate became single-valued, claims no time before it was learnt. So
+    it does not give way to a value that is now stated for an earlier time.
+    """
+    learnt = other.learnt
+    undated = other.span.begin == BEGINNING and other.span.holds(learnt)
+    if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
+        return other.span
+    return Span(min(learnt, now), other.span.end)
+
+
+def over(row: FactRow, span: Span) -> FactRow:
+    """Return the row valid over the span."""
+    begin, end = span.bounds()
+    return row._replace(valid_from=begin, valid_until=end)

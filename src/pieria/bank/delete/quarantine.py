@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core
-from pieria.bank.delete.remove import digest
-from pieria.bank.read.revisions import lineage, steps_after
+from pieria.bank.delete.purge import digest
+from pieria.bank.read.lineage import lineage, steps_after
 from pieria.bank.results.general import Lifted, Quarantine
 from pieria.bank.vault.marks import paths_in
 from pieria.bank.write.person_only import check_hidden

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from pieria.bank.read.revisions import REVISES, lineage
+from pieria.bank.read.lineage import REVISES, lineage
 from pieria.errors import InputError, QuarantinedError
 from pieria.record.changeset import Changeset, Record
 from pieria.record.link import DRAWN_FROM

@@ -1,40 +1,26 @@
-"""The verbs that remove, restore, purge and forget memories."""
+"""The verbs that remove, restore and forget memories. `purge` erases them."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from hashlib import blake2b
-from typing import Any, NamedTuple
 
 from pieria.bank.core import Core, last_read
-from pieria.bank.delete.quarantine_records import without_reasons
-from pieria.bank.facts.statements import statements_among
-from pieria.bank.graph.grounding import noted
-from pieria.bank.read.revisions import NAMING, cuts, lineage
-from pieria.bank.results.general import Forgotten, Receipt
-from pieria.bank.sessions.records import without_digests, without_words_of
-from pieria.bank.vault.marks import bared, notes_of
+from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finished, standing_since
+from pieria.bank.read.lineage import NAMING, lineage
+from pieria.bank.results.general import Forgotten
 from pieria.bank.write.person_only import told_again
-from pieria.errors import ConflictError, InputError, NotFoundError, StorageError
+from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
-from pieria.record.changeset import Changeset, Record, Write
+from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery, FactRow
 from pieria.record.fact import row_of as fact_row
 from pieria.record.filter import ANY_TIME
-from pieria.record.job import new_job
-from pieria.record.link import DRAWN_FROM, End, LinkRow
-from pieria.record.link import row_of as link_row
+from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import STATEMENT, Memory
-from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
 
-SCRUB, SCRUB_TRIES = "scrub", 20
-"""The job that finishes a purge, and its number of tries, which span some hours."""
 SHARED = ("tag", "intent")
 """Kinds that only route to other nodes: shared by all that name them, they go with the last one."""
 NAMES = (*SHARED, "subgoal")
@@ -78,167 +64,6 @@ def restore(core: Core, id: str) -> Memory:
             hint = "Unlink it from that memory first, or change their validity or scope so that they overlap."
             raise ConflictError(restored.standing.reason or "it cannot be restored", ids=(id,), hint=hint)
         return restored
-
-
-def purge(
-    core: Core, ids: str | Iterable[str], *, dry_run: bool, unless_changed_since: Instant | None, as_told: str | None
-) -> Receipt:
-    problems = Problems()
-    wanted = problems.of(check.identifiers, ids, "ids")
-    problems.of(check.flag, dry_run, "dry_run")
-    since = last_read(problems, unless_changed_since)
-    told = None if as_told is None else problems.of(check.name, as_told, "as_told")
-    problems.settle()
-    by_holder = core.holders(wanted)
-    # Lock all banks before erasing, this one first, so that two callers cannot deadlock.
-    holders = sorted(by_holder, key=lambda holder: holder is not core)
-    with ExitStack() as stack:
-        if dry_run:
-            readers = {holder: stack.enter_context(holder.reading()) for holder in holders}
-            planned = [_planned(reader, holder, by_holder[holder], since) for holder, reader in readers.items()]
-            receipt = _summed(wanted, planned, told)
-        else:
-            writers = {holder: stack.enter_context(holder.writing()) for holder in holders}
-            planned = [_planned(writer, holder, by_holder[holder], since) for holder, writer in writers.items()]
-            receipt = _summed(wanted, planned, told)
-            for (holder, writer), each in zip(writers.items(), planned, strict=True):
-                holder.applied(writer, each.plan)
-    for holder, each in zip(holders, planned, strict=True):
-        left = holder.store.copies() if dry_run else finished(holder, each)
-        receipt = replace(receipt, unreached=tuple(dict.fromkeys((*receipt.unreached, *left))))
-    return receipt
-
-
-def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) -> Erasure:
-    holder.check_known(reader, ids, quarantined=True)
-    for id in ids:
-        holder.check_unchanged(reader, id, since)
-    return erasure(reader, holder, ids)
-
-
-def _summed(ids: tuple[str, ...], planned: list[Erasure], told: str | None) -> Receipt:
-    """Return one receipt for all banks. Raise `ConflictError` if the digest differs from the announced one."""
-    receipts = [each.receipt for each in planned]
-    whole = receipts[0].digest if len(receipts) == 1 else digest(banks=[each.digest for each in receipts])
-    check_told(told, whole, ids)
-    return Receipt(
-        ids=ids,
-        also=tuple(id for receipt in receipts for id in receipt.also),
-        erased={key: sum(receipt.erased[key] for receipt in receipts) for key in receipts[0].erased},
-        unreached=tuple(line for receipt in receipts for line in receipt.unreached),
-        digest=whole,
-    )
-
-
-class Erasure(NamedTuple):
-    """A planned purge."""
-
-    changeset: Changeset
-    receipt: Receipt
-    """The receipt before the purge: `unreached` names only notes."""
-
-    def plan(self, writer: Writer) -> Changeset:
-        """Return the changeset; only for the transaction that planned it."""
-        return self.changeset
-
-
-def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
-    """Plan the erasure of these memories with everything derived from them, and of these facts."""
-    holder.check_known(reader, ids, quarantined=True)
-    stated = statements_among(reader, facts)
-    every = list(lineage(reader, [*ids, *stated]))
-    shown = reader.states(every, holder.opening(every, quarantined=True))
-    going = _going(reader, [id for id in every if id not in stated], facts, holder)
-    # Usage is left out of the digest: a use does not change the memory.
-    going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
-    receipt = Receipt(
-        ids=tuple(ids),
-        also=tuple(id for id in every if id not in ids and id not in stated and id in shown),
-        erased={what: len(each) for what, each in going.items()},
-        unreached=tuple(notes_of(reader, every)),
-        digest=digest(**going_as_told),
-    )
-    links = list(_of_left_places(reader, holder, every))
-    records = [
-        *bared(reader, every),
-        *without_words_of(reader, every),
-        *without_digests(reader, every),
-        *noted(reader, dict.fromkeys(every, 0.0)),
-        *without_reasons(reader, {*every, *going["facts"]}),
-        *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
-    ]
-    gone = [id for id in facts if id not in stated]
-    # A note that once stated the fact has the same id, and stays.
-    left = reader.states(gone) if gone else {}
-    told = (*every, *gone)
-    changes = Changeset("purge", erase=every, erase_facts=gone, links=links, records=records, ids=told)
-    changes.purged = [id for id in gone if id not in left]
-    changes.cuts = cuts(reader, every)
-    return Erasure(changes, receipt)
-
-
-def finished(holder: Core, erasure: Erasure) -> list[str]:
-    """Finish a written purge: erase the content from disk. Return the places that could not be reached."""
-    if erasure.changeset.erase:
-        holder.tell("nodes_deleted", node_ids=erasure.changeset.erase)
-    left = holder.store.scrub()
-    if left:
-        try:
-            with holder.writing() as writer:
-                writer.enqueue([new_job(SCRUB, key=SCRUB, tries=SCRUB_TRIES)])
-        except StorageError as problem:
-            left.append(f"the job for another try: it could not be queued ({problem.message})")
-    return [*left, *holder.store.copies()]
-
-
-def digest(**going: Iterable[Any]) -> str:
-    """Return a digest of everything to be erased."""
-    told = json.dumps({what: sorted(each) for what, each in going.items()})
-    return blake2b(told.encode(), digest_size=16).hexdigest()
-
-
-def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
-    """Raise `ConflictError` if what would be erased is not what was announced."""
-    if told not in (None, now):
-        hint = "Call with dry_run to see what would be erased now, then give its digest as as_told."
-        raise ConflictError("the records to erase differ from those of the dry run", ids=tuple(ids), hint=hint)
-
-
-def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
-    """Yield rows that untie places which hold nothing after the purge, not even removed memories.
-
-    A later memory under the same name means another place.
-    """
-    everything = holder.everything()
-    held = reader.states(ids, everything.having(ids=tuple(ids)))
-    going = Counter(stored.state.place for stored in held.values())
-    untied: dict[str, LinkRow] = {}
-    for place, number in going.items():
-        ties = [link for link in reader.links([End("place", place)]) if link.source.what == link.target.what]
-        if ties and reader.count(everything.having(place=place))["total"] == number:
-            untied.update((link.id, link_row(link)._replace(ended="removed")) for link in ties)
-    yield from untied.values()
-
-
-def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
-    everything = holder.everything()
-    drawn = [
-        fact.id
-        for id in ids
-        for fact in reader.facts(FactQuery(memory=id, include_ended=True, every_version=True), everything)
-    ]
-    links = reader.links([End("memory", id) for id in ids], every_version=True)
-    return {
-        "memories": ids,
-        "versions": set().union(*map(reader.version_rows, ids)),
-        "links": {link.id for link in links},
-        "facts": {*drawn, *facts},
-        "usage": reader.usage(ids),
-    }
-
-
-def standing_since(reader: Reader, ids: list[str]) -> list[tuple[str, int]]:
-    return [(id, held.known_from) for id, held in reader.states(ids).items()]
 
 
 def forget(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pieria.bank.core import Core
-from pieria.bank.delete.remove import Erasure, check_told, digest, erasure, finished
+from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finished
 from pieria.bank.results.general import Receipt
 from pieria.errors import NotFoundError
 from pieria.facts.aliases import Aliases

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core, Plan
 from pieria.errors import ConflictError, InputError, PieriaError, PrivacyError
-from pieria.facts import addition as adding
-from pieria.facts.addition import Statement, checked_statement
+from pieria.facts import statement as adding
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declaration
+from pieria.facts.statement import Statement, checked_statement
 from pieria.facts.validity import as_written, shown, times_of
 from pieria.record import check
 from pieria.record.changeset import Changeset

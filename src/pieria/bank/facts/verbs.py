@@ -9,14 +9,15 @@ from typing import Any
 from pieria.bank.core import Core
 from pieria.bank.results.general import Receipt
 from pieria.errors import InputError, NotFoundError
-from pieria.facts import addition, predicates, query
-from pieria.facts import addition as adding
+from pieria.facts import predicates, query
 from pieria.facts import query as querying
-from pieria.facts.addition import Planned, Statement, checked_moment, checked_statement, checked_triple
+from pieria.facts import statement as adding
+from pieria.facts import statement as addition
 from pieria.facts.aliases import Aliases
 from pieria.facts.aliases import Planned as PlannedAlias
 from pieria.facts.predicates import Predicate
 from pieria.facts.query import DIRECTIONS, Conflict, Entity, FactStats, Question
+from pieria.facts.statement import Planned, Statement, checked_moment, checked_statement, checked_triple
 from pieria.facts.validity import Times, as_written, shown, times_of, was_seen
 from pieria.record import check
 from pieria.record.changeset import Change, Changeset

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.delete.remove import SCRUB, SCRUB_TRIES
+from pieria.bank.delete.purge import SCRUB, SCRUB_TRIES
 from pieria.bank.facts.extraction import checked_payload, extracted_for
 from pieria.errors import BusyError, InputError, UnavailableError
 from pieria.record import check

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from pieria.bank.core import Core, missing
 from pieria.bank.delete.quarantine_records import quarantine_error
 from pieria.bank.filters import ListFilters, Names, for_lists, shared
-from pieria.bank.read.revisions import REVISES, reached
+from pieria.bank.read.lineage import REVISES, reached
 from pieria.bank.results.general import Around, Page, Sessions, SessionSeen
 from pieria.errors import ClosedError, InputError
 from pieria.language.analyser import terms

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pieria.bank.core import Core
-from pieria.bank.read.revisions import RESERVED
+from pieria.bank.read.lineage import RESERVED
 from pieria.bank.read.usage import spaced_uses, with_noted
 from pieria.bank.results.general import Neighbor, Neighborhood
 from pieria.bank.write.derived import baseless, narrowed

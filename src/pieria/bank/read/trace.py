@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import LEADING, notes_with
 from pieria.bank.read.context import KEPT
-from pieria.bank.read.revisions import Origin, lineage
+from pieria.bank.read.lineage import Origin, lineage
 from pieria.bank.results.general import Drawn, Telling, Trace
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check

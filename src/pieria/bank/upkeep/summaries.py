@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.read.revisions import OUTGROWN
+from pieria.bank.read.lineage import OUTGROWN
 from pieria.bank.write.update import next_version
 from pieria.models.mind import Mind, Said
 from pieria.record.changeset import Changeset, Write

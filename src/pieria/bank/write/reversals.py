@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pieria.bank.read.revisions import reached
+from pieria.bank.read.lineage import reached
 from pieria.language.analyser import terms
 from pieria.language.index_terms import SAID_KINDS, stated
 from pieria.language.reversal import Reversal, find_reversals

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
-from pieria.bank.read.revisions import REVISES
+from pieria.bank.read.lineage import REVISES
 from pieria.bank.transfer.incoming import export_of
 from pieria.errors import InputError, NotFoundError, PieriaError, TransferError
 from pieria.language.analyser import ANALYSER_VERSION

@@ -10,7 +10,20 @@ from typing import Any, NamedTuple
 from pieria.errors import InputError, NotFoundError
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import Declaration, declaration
-from pieria.facts.validity import BEGINNING, Span, as_written, joined, span_of, spanned, times_of
+from pieria.facts.validity import (
+    Held,
+    Slot,
+    Span,
+    as_written,
+    cut,
+    joined,
+    over,
+    own_time,
+    span_of,
+    spanned,
+    stated_span,
+    times_of,
+)
 from pieria.record import check
 from pieria.record.changeset import FOREVER
 from pieria.record.draft import Instant, Problems, interval, moment
@@ -30,33 +43,11 @@ from pieria.record.time import iso, micros
 from pieria.record.trust import AGENT, PERSON, TRUST, lowest, may_overturn
 from pieria.store.protocol import Reader
 
-DISPLACED = "another value was stated for the whole time"
 TIMES_TOLD = 3
 SHOWN = 5
 NAMES_COMPARED = 2_000
 """Most names to compare for a similar spelling: each comparison is slow."""
 NEVER_HELD = "it was said not to have held"
-
-
-class Held(NamedTuple):
-    """A fact as written, and the time it holds: never longer than its memory does."""
-
-    fact: Fact
-    span: Span
-    learnt: int
-    """When it was first stated, as far as known."""
-
-    def written(self) -> Span:
-        return span_of(self.fact)
-
-
-class Slot(NamedTuple):
-    """The facts on a subject and predicate: those with the stated object, and others that may have to make room."""
-
-    same: list[Held]
-    others: list[Held]
-    declared: Declaration | None
-    """Set if the predicate is single-valued."""
 
 
 class Planned(NamedTuple):
@@ -156,74 +147,13 @@ def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:
     return {id: held.state.at for id, held in reader.states(alone).items()} if alone else {}
 
 
-def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
-    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left.
-
-    `own` is the time that it keeps, if that is not all of it.
-    """
-    row, written = row_of(held.fact), held.written()
-    if own is not None and own.begin != held.span.begin:
-        written = Span(own.begin, written.end)
-    left = written.without(taken)
-    if not left:
-        return [row._replace(ended="removed", reason=DISPLACED)]
-    source = row.source_memory
-    return [_over(row, left[0]), *(_over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
-
-
-def stated_span(statement: Statement, slot: Slot, now: int) -> Span:
-    """Return the time of a statement with open bounds.
-
-    A missing bound claims nothing: where the fact is known to hold, the known bound applies.
-    """
-    begin, end = statement.valid_from, statement.valid_until
-    if begin is None:
-        begin = _begin_before(end, slot) if end is not None and end <= now else _begin_now(slot, now)
-    if end is not None:
-        return Span(begin, end)
-    starts = (_own_time(other, slot.declared, begin, now).begin for other in slot.others)
-    following = min((start for start in starts if start > begin), default=FOREVER)
-    still = max(begin, now)
-    return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
-
-
-def _begin_now(slot: Slot, now: int) -> int:
-    for held in slot.same:
-        if held.span.holds(now):
-            return held.span.begin
-    held_before = any(held.span.begin <= now for held in slot.same)
-    return now if slot.declared or held_before else BEGINNING
-
-
-def _begin_before(end: int, slot: Slot) -> int:
-    """Return the start of a fact that has ended: the latest known bound before its end."""
-    for held in slot.same:
-        if held.span.holds(end - 1):
-            return held.span.begin
-    bounds = (bound for held in (*slot.same, *slot.others) for bound in held.span if bound < end)
-    return max(bounds, default=BEGINNING)
-
-
-def _own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
-    """Return the time that another value keeps.
-
-    A value stated without a start, before the predicate became single-valued, claims no time before it was learnt. So
-    it does not give way to a value that is now stated for an earlier time.
-    """
-    learnt = other.learnt
-    undated = other.span.begin == BEGINNING and other.span.holds(learnt)
-    if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
-        return other.span
-    return Span(min(learnt, now), other.span.end)
-
-
 def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Planned:
-    span = stated_span(statement, slot, now)
+    span = stated_span(statement.valid_from, statement.valid_until, slot, now)
     rows: list[FactRow] = []
     if not any(held.span.covers(span) for held in slot.same):
         for held in slot.others:
             if held.span.overlaps(span):
-                own = _own_time(held, slot.declared, span.begin, now)
+                own = own_time(held, slot.declared, span.begin, now)
                 ends_here = statement.valid_until is None and own.begin <= span.begin
                 rows += cut(held, Span(span.begin, FOREVER) if ends_here else span, own)
     mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.span.meets(span)]
@@ -239,7 +169,7 @@ def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
     confidences = [each.confidence for each in said if each.confidence is not None]
     sources = [each.source for each in (kept.fact, *said) if each.source is not None]
     old = row_of(kept.fact)
-    row = _over(old, whole)._replace(
+    row = over(old, whole)._replace(
         confidence=max(confidences, default=None),
         source=sources[0] if sources else None,
         reason=old.reason if whole == kept.written() else None,
@@ -276,11 +206,6 @@ def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration
         reason=None,
     )
     return Planned([row], [row])
-
-
-def _over(row: FactRow, span: Span) -> FactRow:
-    begin, end = span.bounds()
-    return row._replace(valid_from=begin, valid_until=end)
 
 
 def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Statement:
