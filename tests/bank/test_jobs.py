@@ -692,7 +692,7 @@ def test_a_job_that_cannot_be_settled_is_left_to_whoever_takes_it_over(bank: Ban
 
 def test_jobs_of_a_changeset_are_queued_by_the_verb_that_brings_them(bank: Bank) -> None:
     with bank.core.writing() as writer:
-        bank.core.applied(writer, lambda _: Changeset("keep", jobs=[new_job("keep", key="k")]))
+        bank.core.write_changes(writer, lambda _: Changeset("keep", jobs=[new_job("keep", key="k")]))
     assert [job.key for job in bank.jobs.list()] == ["k"]
     assert bank.changes() == ()
 

@@ -12,7 +12,7 @@ from tests.learning.working import BEGIN, Session
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.write.remember import written
+from pieria.bank.write.remember import write_drafts
 from pieria.errors import AccessError
 from pieria.language.pasted import REPEATS
 from pieria.learning.distilling import pieces
@@ -50,7 +50,7 @@ def turn_that_repeats_a_tool() -> str:
     """Remember a person's turn as the intake of turns does."""
     with person() as bank, bank.core.writing() as writer:
         new = NewMemory(TURN, kind="turn", meta={REPEATS: SPANS, "length": 9}, via="person", scope="bank")
-        [kept] = written(bank.core, writer, [bank.core.screening.draft(checked(new))])
+        [kept] = write_drafts(bank.core, writer, [bank.core.screening.draft(checked(new))])
         return kept.id
 
 

@@ -487,7 +487,7 @@ class Bank:
     async def count(self, *, by: str | None = None, **filters: Unpack[ListFilters]) -> Any:
         """Return the number of memories; with `by`, the number for each kind, place, tag and so on, most first."""
     async def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
-        """Distill the raw events of all sessions or of one, unfinished tasks included."""
+        """Distil the raw events of all sessions or of one, unfinished tasks included."""
     async def doctor(
         self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None
     ) -> Diagnosis:

@@ -223,7 +223,7 @@ class Bank(BankReads):
         return observed(self.core, events)
 
     def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
-        """Distill the raw events of all sessions or of one, unfinished tasks included."""
+        """Distil the raw events of all sessions or of one, unfinished tasks included."""
         from pieria.bank.capture.distill import distilled_sessions
 
         return distilled_sessions(self.core, session, progress)

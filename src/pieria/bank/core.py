@@ -1,4 +1,9 @@
-"""The base of all verb groups: the store, the viewer and author, and the one way to write."""
+"""What every verb of a bank works with: the store, the models, who reads and writes, the settings, and how to write.
+
+Verbs write through `apply`, `apply_with` or `write_changes`, which hold a changeset to the rules of the bank. New
+memories (`bank.write.remember`), counts of uses and imports call the store's `apply` themselves: they say which rules
+they need.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +63,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Core:
-    """What the verbs of one bank stand on."""
+    """What the verbs of one bank share. A workspace makes it; a forked child may not use it."""
 
     name: str
     store: Store
@@ -175,15 +180,20 @@ class Core:
         An empty changeset writes nothing; the result is then None.
         """
         with self.writing() as writer:
-            return self.applied(writer, plan)
+            return self.write_changes(writer, plan)
 
-    def carry_out(self, plan: Callable[[Writer], tuple[Changeset, T]]) -> tuple[T, Change | None]:
+    def apply_with(self, plan: Callable[[Writer], tuple[Changeset, T]]) -> tuple[T, Change | None]:
         """Apply a plan that also returns a value, and return the value with the change."""
         with self.writing() as writer:
             changeset, value = plan(writer)
-            return value, self.applied(writer, lambda _: changeset)
+            return value, self.write_changes(writer, lambda _: changeset)
 
-    def applied(self, writer: Writer, plan: Plan) -> Change | None:
+    def write_changes(self, writer: Writer, plan: Plan) -> Change | None:
+        """Write the plan's changeset within a transaction, held to the rules of the bank.
+
+        The order matters: statements of facts come first, because they add memories that the other rules check. Holds
+        for quarantine come last, because they cover what the earlier rules add.
+        """
         changeset = plan(writer)
         if changeset.empty:
             # Queueing a job is not a change for the journal.
@@ -206,7 +216,7 @@ class Core:
     def changed(self, id: str, plan: Plan) -> Memory:
         """Apply the plan, and return the memory as read in the same transaction."""
         with self.writing() as writer:
-            self.applied(writer, plan)
+            self.write_changes(writer, plan)
             return self.at_hand(writer, id)
 
     def at_hand(self, reader: Reader, id: str) -> Memory:
@@ -221,7 +231,7 @@ class Core:
         return [found[row] for row in rows]
 
     def holder(self, id: str) -> Core:
-        """Return the bank that holds the id; see `_holders`."""
+        """Return the bank that holds the id; see `holders`."""
         [holder] = self.holders([id])
         return holder
 
@@ -342,7 +352,7 @@ class Core:
 
 
 def last_read(problems: Problems, unless_changed_since: Instant | None) -> int | None:
-    """Return the time for `_check_unchanged`."""
+    """Return the time for `check_unchanged`."""
     return None if unless_changed_since is None else problems.of(read_moment, unless_changed_since, UNLESS)
 
 

@@ -161,7 +161,7 @@ class BankRules:
                     self._decide_on(writer, changeset, id, state, kept, who)
             return changeset, superseded
 
-        superseded, change = bank.core.carry_out(plan)
+        superseded, change = bank.core.apply_with(plan)
         with bank.core.reading() as reader:
             rules = tuple(self._rule(reader, memory) for memory in bank.core.all_at_hand(reader, wanted))
             seq = change.seq if change is not None else reader.head().seq

@@ -46,7 +46,7 @@ class Scratchpad:
             entry = ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock()))
             return self._changeset("update", [self._record(entry)]), entry
 
-        return self._core.carry_out(plan)[0]
+        return self._core.apply_with(plan)[0]
 
     def read(self) -> list[ScratchpadEntry]:
         """Return the entries, newest first."""
@@ -62,7 +62,7 @@ class Scratchpad:
             records = [Record(COLLECTION, self._prefix + id, None) for id in found]
             return self._changeset("clear", records), len(found)
 
-        return self._core.carry_out(plan)[0]
+        return self._core.apply_with(plan)[0]
 
     def _changeset(self, verb: str, records: list[Record]) -> Changeset:
         """Name the entries in the journal by id, without their session, which is private."""

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pieria.errors import CorruptError
 from pieria.recall.answer import Hit, Recall
@@ -32,7 +32,7 @@ from pieria.runtime import effort
 AT_ONCE, ROUNDS = 300, 10
 """Further candidates to score in one round, and rounds per page, if a least score is asked for."""
 UNLIKELY = "what is unlikely to score enough is left to the next page"
-HALF = 0.5
+STANDS_BEHIND = 0.5
 """A source ranks before its derived memory if it has at least this share of that memory's worth."""
 WordsKey = tuple[float, int, int]
 NOWHERE: CandidateKey = (-1, -1)
@@ -62,46 +62,27 @@ def search(
 ) -> Recall:
     """Return the best `k` hits, or the next `k` of a walk. The sources must be those of the walk's first page.
 
-    `reranks` reorders the first candidates of a first page.
+    `reranks` reorders the first candidates of a first page. The steps move `page.walk` forward, in this order: rank and
+    list candidates, take `k` of them, take back those beyond the budget, and add memories due for review.
     """
     begun = perf_counter()
-    reranked = {}
-    if walk is None:
-        pins = Pins(sources[0].filter.now, tuple((source.name, _known(source)) for source in sources), 0, 0, ())
-        page = Page(sources, question, Walk(question.mark, pins))
-        _begin(page, k)
-        if page.walk.pins.confidence < question.min_confidence:
-            page.withhold()
-        elif reranks is not None:
-            reranked = rerank(page, reranks, partial(_memories, sources))
-    else:
-        page = Page(sources, question, walk)
-        page.settle()
-        page.rank(k, walk.passed)
-    before = page.walk
-    taken = _taken(page, k, first=walk is None)
-    if before.reranked:
-        taken = [one._replace(scored=placed(one.scored, before)) for one in taken]
+    page, reranked = _open_page(sources, question, k, walk, reranks)
+    start = page.walk
+    taken = _take(page, k, first=walk is None)
+    if start.reranked:
+        taken = [one._replace(scored=placed(one.scored, start)) for one in taken]
     effort.pause()
     memories = _memories(sources, [one.scored for one in taken], replies=True)
     _find_passages(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
-    on_page = {one.scored.evidence.key for one in kept}
     if len(kept) < len(taken):
-        page.walk = _after(before, kept)
+        page.walk = _after(start, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
-    hits = [hit_of(one, memories[one.evidence.key], page) for one in order]
-    if before.reranked:
-        hits = [with_score(hit, one, before) for hit, one in zip(hits, order, strict=True)]
-    replies = [None if one.evidence.reply in on_page else memories.get(one.evidence.reply or NOWHERE) for one in order]
-    if any(replies):
-        hits = _with_replies(hits, replies, question.tokens)
-    if walk is None and page.question.review > 0:
-        hits = blended(hits, _reviewed(page, order, hits))
-    hits = _falling(hits)
+    hits = _hits(page, order, memories, start)
+    if walk is None and question.review > 0:
+        hits = blended(hits, _take_due(page, order, hits))
     plan = plan_of(page, frozenset(one.evidence.key for one in order), first=walk is None)
-    plan |= reranked
-    plan["behind_sources"] = moved
+    plan |= {**reranked, "behind_sources": moved}
     if len(kept) < len(taken):
         plan["truncated"]["tokens"] = {
             "budget": question.tokens,
@@ -110,7 +91,37 @@ def search(
         }
     plan["ms"] = round(1000 * (perf_counter() - begun), 3)
     more = bool(page.walk.listed) or page.walk.stage != "done"
-    return Recall(question.text, tuple(hits), page.walk.pins.confidence, page.walk.cursor() if more else None, plan)
+    cursor = page.walk.cursor() if more else None
+    return Recall(question.text, tuple(_with_falling_scores(hits)), page.walk.pins.confidence, cursor, plan)
+
+
+def _open_page(
+    sources: Sequence[Source], question: Question, k: int, walk: Walk | None, reranks: Reranks | None
+) -> tuple[Page, dict[str, Any]]:
+    """Return a page with its candidates ranked and listed, and the plan's entry of the reranker."""
+    if walk is not None:
+        page = Page(sources, question, walk)
+        page.settle()
+        page.rank(k, walk.passed)
+        return page, {}
+    pins = Pins(sources[0].filter.now, tuple((source.name, _known(source)) for source in sources), 0, 0, ())
+    page = Page(sources, question, Walk(question.mark, pins))
+    _list_candidates(page, k)
+    if page.walk.pins.confidence < question.min_confidence:
+        page.withhold()
+    elif reranks is not None:
+        return page, rerank(page, reranks, partial(_memories, sources))
+    return page, {}
+
+
+def _hits(page: Page, order: Sequence[Scored], memories: Mapping[CandidateKey, Memory], start: Walk) -> list[Hit]:
+    """Return the hits in order, with the reranker's scores and with replies."""
+    hits = [hit_of(one, memories[one.evidence.key], page) for one in order]
+    if start.reranked:
+        hits = [with_score(hit, one, start) for hit, one in zip(hits, order, strict=True)]
+    shown = {one.evidence.key for one in order}
+    replies = [None if one.evidence.reply in shown else memories.get(one.evidence.reply or NOWHERE) for one in order]
+    return _with_replies(hits, replies, page.question.tokens) if any(replies) else hits
 
 
 def _known(source: Source) -> int:
@@ -120,7 +131,7 @@ def _known(source: Source) -> int:
     return head if asked is None else max(0, min(asked, head))
 
 
-def _begin(page: Page, k: int) -> None:
+def _list_candidates(page: Page, k: int) -> None:
     """Choose and rank. Rows not shown are listed for later pages, without another look-up.
 
     Rows over the limit of the list come with all other text matches.
@@ -137,7 +148,7 @@ def _begin(page: Page, k: int) -> None:
     page.walk = replace(page.walk, stage=stage, passed=tuple(passed), listed=tuple(listed))
 
 
-def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
+def _take(page: Page, k: int, *, first: bool) -> list[Taken]:
     """Return the next listed candidates, then the other text matches. Purged rows are skipped.
 
     Reading all text matches is slow. A first page leaves them to the next page if it is late. It also does so if none
@@ -175,19 +186,20 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
     if page.question.least_left > 0:
         fresh = [entry for entry, left in page.left_of(fresh) if left >= page.question.least_left]
     at_once = AT_ONCE if page.question.by_relevance else k - len(taken)
-    place = 0
-    before = list(page.order)
+    looked_at = 0
+    seen = list(page.order)
     for start in range(0, min(len(fresh), ROUNDS * at_once), at_once):
         if start and page.is_late:
             page.leave_further(LATE)
             break
         codes = [page.walk.code(entry.which, entry.candidate.row) for entry in fresh[start : start + at_once]]
-        page.rank(len(codes), [*page.walk.passed, *before, *codes])
-        said = _said(page, before)
-        for code in codes:
+        page.rank(len(codes), [*page.walk.passed, *seen, *codes])
+        said = _said(page, seen)
+        for code, entry in zip(codes, fresh[start:], strict=False):
             if len(taken) == k:
                 break
-            scored, last, place = page.scored.get(code), fresh[place].key, place + 1
+            last, looked_at = entry.key, looked_at + 1
+            scored = page.scored.get(code)
             if scored is None or not page.passes(scored):
                 continue
             alike = scored.evidence.copy_of
@@ -195,13 +207,13 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
                 page.passed_over.setdefault(said[alike], []).append(scored.evidence.id)
                 continue
             said[alike] = scored.evidence.id
-            before.append(code)
+            seen.append(code)
             taken.append(Taken(scored, behind, last))
         if len(taken) == k:
             break
     # A truncated look-up has more rows, unless it brought nothing new.
     is_whole = not fresh or all(match.exact for match in page.matches)
-    page.walk = replace(page.walk, last=last, stage="done" if place == len(fresh) and is_whole else "everything")
+    page.walk = replace(page.walk, last=last, stage="done" if looked_at == len(fresh) and is_whole else "everything")
 
 
 def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
@@ -214,7 +226,7 @@ def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
     return said
 
 
-def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[Hit]:
+def _take_due(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[Hit]:
     """Return memories due for review to show with these hits, as far as the budget allows. No later page
     repeats them."""
     maybe = due(page, {page.walk.code(*one.evidence.key) for one in shown})
@@ -327,7 +339,7 @@ def _behind_sources(
     before = list(by_place)
     drawn_from = [pair for pair in drawn_from if by_place.keys() >= set(pair)]
     # A weak source that is here only by a link must not drag down a good answer.
-    drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= HALF * by_place[pair[0]].worth]
+    drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= STANDS_BEHIND * by_place[pair[0]].worth]
     if not drawn_from:
         return list(shown), []
     after = behind_sources(before, drawn_from)
@@ -336,7 +348,7 @@ def _behind_sources(
     return [by_place[place] for place in after], [place[1] for place in after if place in late]
 
 
-def _falling(hits: Sequence[Hit]) -> list[Hit]:
+def _with_falling_scores(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with falling scores: a moved hit gets the score of its new place."""
     scores = sorted([hit.score for hit in hits], reverse=True)
     return [hit if hit.score == score else replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]

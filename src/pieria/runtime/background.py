@@ -37,7 +37,7 @@ class Worker(Protocol):
 
 
 class _Once:
-    """Work that runs once."""
+    """Work that runs until it has succeeded once."""
 
     last_step = LAST_STEP
 
@@ -64,13 +64,13 @@ class Background:
 
         Return False if the work will not run: the process is ending, or no thread can be started.
         """
-        return self._taken(worker, time.monotonic() + pause, is_urgent=False)
+        return self._schedule(worker, time.monotonic() + pause, is_urgent=False)
 
     def hurry(self, worker: Worker) -> bool:
         """Schedule a worker at once. Return False if the work will not run."""
-        return self._taken(worker, time.monotonic(), is_urgent=True)
+        return self._schedule(worker, time.monotonic(), is_urgent=True)
 
-    def _taken(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
+    def _schedule(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
         starting = None
         with self._changed:
             if self._ended:
@@ -80,10 +80,10 @@ class Background:
             if self._thread is None:
                 starting = self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
             self._changed.notify()
-        return starting is None or self._has_started(starting)
+        return starting is None or self._start(starting)
 
-    def _has_started(self, thread: threading.Thread) -> bool:
-        """Start the thread without the lock: starting may collect garbage, and dropping a bank needs the lock."""
+    def _start(self, thread: threading.Thread) -> bool:
+        """Start the thread, and return whether it runs. Without the lock: starting may collect garbage, and dropping a bank needs the lock."""
         try:
             thread.start()
         except RuntimeError as problem:
@@ -99,7 +99,12 @@ class Background:
         Garbage collection runs at any point, under any locks, so waiting for another thread there may deadlock. Return
         False if the work will not run.
         """
-        return self.hurry(_Once(work))
+        once = _Once(work)
+        if self.hurry(once):
+            return True
+        # The caller does it now.
+        self.drop(once)
+        return False
 
     def is_current(self) -> bool:
         """Return whether the caller is the background thread."""
@@ -116,7 +121,7 @@ class Background:
             self._changed.notify()
 
     def end(self) -> None:
-        """Begin no further step, and wait for the running one: cutting off a model's runtime crashes the process."""
+        """Wait for the running step, and run what must not be left: cutting off a model's runtime crashes the process."""
         with self._changed:
             self._ended = True
             left = [worker for worker in self._due if isinstance(worker, _Once)]

@@ -94,7 +94,7 @@ class Deciding:
             lessons.changes(writer, changeset)
             return changeset, superseded
 
-        superseded, change = bank.core.carry_out(plan)
+        superseded, change = bank.core.apply_with(plan)
         assert change is not None
         with bank.core.reading() as reader:
             return Decided(tuple(_shown(bank, reader, wanted)), tuple(dict.fromkeys(superseded)), change.seq)

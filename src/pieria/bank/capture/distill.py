@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.capture.lessons import keep_lessons
 from pieria.bank.capture.sources import mined_turns
 from pieria.bank.core import Core, Plan
-from pieria.bank.write.remember import written
+from pieria.bank.write.remember import write_drafts
 from pieria.bank.write.update import next_version, redrafted
 from pieria.errors import InputError
 from pieria.language.analyser import terms
@@ -142,7 +142,7 @@ def _observe(core: Core, events: Sequence[AgentEvent]) -> Observed:
             records.append(state.record())
             jobs.append(_job(core, state))
         ids = tuple(dict.fromkeys(f"{pieces.RAW}:{session_key(event.host, event.session)}" for event in fresh))
-        core.applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
+        core.write_changes(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
     return Observed(len(fresh), turns, repeated, ignored, purged)
 
 
@@ -208,7 +208,7 @@ def _turns(core: Core, writer: Writer, events: Sequence[AgentEvent], heard: Hear
         )  # fmt: skip
         drafts.append(core.screening.draft(checked(new)))
     if drafts:
-        written(core, writer, drafts)
+        write_drafts(core, writer, drafts)
     return len(drafts), len(purged)
 
 

@@ -166,7 +166,7 @@ class Intake:
             plan = self._plan(writer, drafts, ended, hide, ahead)
             return _changeset(plan.writes, [] if plan.changed else records), plan
 
-        plan, _ = self._bank.core.carry_out(planned)
+        plan, _ = self._bank.core.apply_with(planned)
         if plan.changed:
             for id, draft in plan.changed:
                 self._update(id, draft)

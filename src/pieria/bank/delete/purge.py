@@ -55,7 +55,7 @@ def purge(
             planned = [_planned(writer, holder, by_holder[holder], since) for holder, writer in writers.items()]
             receipt = _summed(wanted, planned, told)
             for (holder, writer), each in zip(writers.items(), planned, strict=True):
-                holder.applied(writer, each.plan)
+                holder.write_changes(writer, each.plan)
     for holder, each in zip(holders, planned, strict=True):
         left = holder.store.copies() if dry_run else finished(holder, each)
         receipt = replace(receipt, unreached=tuple(dict.fromkeys((*receipt.unreached, *left))))

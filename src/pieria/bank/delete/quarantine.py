@@ -86,7 +86,7 @@ def quarantine(
         records = [Record(QUARANTINES, str(number), of), Record(HELD, str(number), held)]
         return Changeset("quarantine", records=records, ids=_journalled(number, members)), receipt
 
-    return core.carry_out(plan)[0]
+    return core.apply_with(plan)[0]
 
 
 def quarantines(core: Core) -> tuple[Quarantine, ...]:
@@ -101,7 +101,7 @@ def quarantines(core: Core) -> tuple[Quarantine, ...]:
 
 def lift(core: Core, number: int) -> Lifted:
     check.whole(number, "number", 1)
-    return core.carry_out(lambda writer: lifting(writer, number, "lift"))[0]
+    return core.apply_with(lambda writer: lifting(writer, number, "lift"))[0]
 
 
 def _selected(core: Core, reader: Reader, selectors: Selectors) -> Members:

@@ -58,7 +58,7 @@ def restore(core: Core, id: str) -> Memory:
         return Changeset("restore", writes=[Write(back)])
 
     with holder.writing() as writer:
-        holder.applied(writer, plan)
+        holder.write_changes(writer, plan)
         restored = holder.at_hand(writer, id)
         if restored.removed:
             hint = "Unlink it from that memory first, or change their validity or scope so that they overlap."
@@ -101,7 +101,7 @@ def _removed_from(core: Core, where: Mapping[str, str], reason: str | None, told
         ended = [*_ended(writer, (*there.ids, *there.also), reason)]
         return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, core)]), there
 
-    there, change = core.carry_out(plan)
+    there, change = core.apply_with(plan)
     core.tell("nodes_deleted", node_ids=[*there.ids, *there.also])
     return replace(there, dry_run=False, seq=None if change is None else change.seq)
 
@@ -112,7 +112,7 @@ def _erased_from(core: Core, where: Mapping[str, str], told: str | None) -> Forg
         check_told(told, there.digest, there.ids)
         return erased.changeset, (there, erased)
 
-    (there, erased), change = core.carry_out(plan)
+    (there, erased), change = core.apply_with(plan)
     if change is None:
         return replace(there, dry_run=False)
     left = finished(core, erased)

@@ -45,7 +45,7 @@ def undo(core: Core, seq: int) -> Change:
         return changeset
 
     with core.writing() as writer:
-        change = core.applied(writer, plan)
+        change = core.write_changes(writer, plan)
         assert change is not None
         for id in reworded:
             draw_anew(core, writer, id, core.at_hand(writer, id), Read(core))

@@ -39,7 +39,7 @@ def purged(core: Core, ids: Sequence[str], told: str | None, *, dry_run: bool) -
         check_told(told, erasure.receipt.digest, ids)
         return erasure.changeset, erasure
 
-    erasure, _ = core.carry_out(plan)
+    erasure, _ = core.apply_with(plan)
     return _with(erasure.receipt, finished(core, erasure))
 
 

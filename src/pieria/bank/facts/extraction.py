@@ -126,7 +126,7 @@ def _drawn(core: Core, id: str, wanted: Wanted) -> Extracted:
         with core.writing() as writer:
             if is_still(core, writer, found.memory):
                 for plan in plans_of(core, writer, found):
-                    core.applied(writer, plan)
+                    core.write_changes(writer, plan)
                 return told_of(core, writer, found)
     raise ConflictError("other writers keep changing it", ids=(id,), hint="Try again in a moment.")
 
@@ -137,7 +137,7 @@ def draw(core: Core, writer: Writer, memory: Memory, wanted: Wanted, read: Read)
         _queued(writer, memory, wanted)
         return
     for plan in plans_of(core, writer, found_in(core, memory, wanted, read)):
-        core.applied(writer, plan)
+        core.write_changes(writer, plan)
 
 
 def draw_anew(core: Core, writer: Writer, before: str, memory: Memory, read: Read) -> None:

@@ -79,7 +79,7 @@ class _Stating:
             found = writer.sourceless(after, AT_ONCE)
             if found:
                 changeset = self._stated([fact for _, fact in found])
-                self._core.applied(writer, lambda _: changeset)
+                self._core.write_changes(writer, lambda _: changeset)
             writer.note([Record(FACTS_STATED, KEY, found[-1][0] if found else DONE)])
             return bool(found)
 

@@ -313,7 +313,7 @@ class Facts:
             changeset = Changeset(what, facts=list(made.rows))
             return changeset, (made, times, changeset)
 
-        (made, times, changeset), change = self._core.carry_out(plan)
+        (made, times, changeset), change = self._core.apply_with(plan)
         kept = {row.id: row for row in changeset.facts}
         return [
             shown(_made(kept[answer.id], change) if isinstance(answer, FactRow) else answer, times)

@@ -98,7 +98,7 @@ class Work:
         """Write a part of the effect as a change of its own, if this worker still holds the job."""
         self.check()
         with self.bank.core.writing() as writer:
-            change = self.bank.core.applied(writer, plan_of(effect))
+            change = self.bank.core.write_changes(writer, plan_of(effect))
             self._extend(writer)
             if self.lost:
                 raise JobError("lease_lost")
@@ -175,7 +175,7 @@ class Shift:
                 outcome = Outcome("stale", _told_of(JobError("changed")))
             else:
                 outcome = Outcome("done")
-                work.bank.core.applied(writer, plan_of(effect))
+                work.bank.core.write_changes(writer, plan_of(effect))
             work.settle(writer, outcome)
         return outcome.state
 

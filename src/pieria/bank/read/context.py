@@ -120,7 +120,7 @@ def _keep_moment(core: Core, session: str, now: Moment, anew: bool) -> bool:
         # Do not name the session in the journal: it is private.
         return Changeset("context", records=records, ids=(KEPT,)), True
 
-    return core.carry_out(plan)[0]
+    return core.apply_with(plan)[0]
 
 
 def _files(files: object) -> tuple[str, ...]:

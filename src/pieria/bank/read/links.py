@@ -52,7 +52,7 @@ def link(
     holder = common_holder(core, _ends_of(row))
     with holder.writing() as writer:
         tied: list[str] = []
-        holder.applied(writer, lambda writer: _tying(holder, writer, row, tied))
+        holder.write_changes(writer, lambda writer: _tying(holder, writer, row, tied))
         return writer.links(ids=tied)[0]
 
 

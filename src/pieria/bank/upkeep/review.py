@@ -174,7 +174,7 @@ def _reinforced(
         write = strengthened(held, by) if boost or id in crossed else None
         writes += [] if write is None else [write]
     uses = spaced_uses(writer, [Use(id, 1, now, 1, now, int(id in crossed)) for id in before])
-    holder.applied(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
+    holder.write_changes(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
     for (id, one), new in zip(before.items(), _worn(holder, writer, list(before)), strict=True):
         after = retained(new, holder.fading, now)
         found[id] = Reinforcement(id, None, id in crossed, retained(one, holder.fading, now), after)

@@ -79,7 +79,7 @@ def _written(bank: Bank, seen: Lived, text: str) -> bool:
             return _made(bank, writer, now, text), True
         return _anew(bank, writer, now, now.summary, text), True
 
-    return bank.core.carry_out(plan)[0]
+    return bank.core.apply_with(plan)[0]
 
 
 def _made(bank: Bank, writer: Writer, seen: Lived, text: str) -> Changeset:

@@ -356,7 +356,7 @@ class _Sleep:
             changeset = sleeping.changes(writer, summary, draft, self._settled, bank.core.now(), place)
             return changeset or Changeset("sleep"), changeset is not None
 
-        return bank.core.carry_out(plan)[0]
+        return bank.core.apply_with(plan)[0]
 
     def _rewritten(self, made: Shortened) -> bool:
         """Write a shortened summary, and return False if it has changed meanwhile."""

@@ -43,7 +43,7 @@ EXPECTED = "a list of finite numbers, or a list of such lists"
 
 
 def remember(core: Core, new: NewMemory) -> Memory:
-    return _remember(core, [drafted(core, new, core.embedding.dimension)])[0]
+    return _write_to_owners(core, [drafted(core, new, core.embedding.dimension)])[0]
 
 
 def remember_many(
@@ -51,19 +51,19 @@ def remember_many(
 ) -> list[Memory]:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise InputError("items", "a list of texts, mappings or NewMemory records", items)
-    drafts = _numbered_drafts(core, list(items))
+    drafts = _draft_each(core, list(items))
     _check_ids(core, drafts)
-    told = progress or _untold
+    told = progress or _ignore_progress
     with ExitStack() as stack:
-        before = {bank: _begun(bank, stack) for bank in _keepers(core, drafts)}
+        before = {bank: _pause_embedding(bank, stack) for bank in _owners(core, drafts)}
         whole = len(drafts) * (2 if any(bank.embedding.embedder for bank in before) else 1)
         kept: list[Memory] = []
         for start in range(0, len(drafts), BATCH):
-            with _nothing_to_collect():
-                kept += _remember(core, drafts[start : start + BATCH])
+            with _without_garbage_collection():
+                kept += _write_to_owners(core, drafts[start : start + BATCH])
             told(len(kept), whole)
         wanted = {bank: _unembedded(bank, drafts, kept, known) for bank, known in before.items()}
-        texts = _Share(told, len(drafts), sum(map(len, wanted.values())))
+        texts = _EmbeddingProgress(told, len(drafts), sum(map(len, wanted.values())))
         for bank, pending in wanted.items():
             bank.embedding.embed(pending, texts.add)
         if whole > len(drafts):
@@ -73,14 +73,18 @@ def remember_many(
     return kept
 
 
-def _keepers(core: Core, drafts: list[Draft]) -> list[Core]:
+def _owners(core: Core, drafts: list[Draft]) -> list[Core]:
     """Return the banks to write to: this one, and `@me` for the user's memories."""
-    apart = not core.is_user_bank and any(draft.new.scope == "user" for draft in drafts)
-    user = core.user_core(True) if apart else None
+    user = core.user_core(True) if any(_is_for_user(core, draft) for draft in drafts) else None
     return [core] if user is None else [core, user]
 
 
-def _begun(core: Core, stack: ExitStack) -> int:
+def _is_for_user(core: Core, draft: Draft) -> bool:
+    """Return whether the user's bank owns the draft, and this is another bank."""
+    return draft.new.scope == "user" and not core.is_user_bank
+
+
+def _pause_embedding(core: Core, stack: ExitStack) -> int:
     """Pause background embedding for this call, and return the known time before its writes."""
     stack.enter_context(core.embedding.aside())
     with core.reading() as reader:
@@ -100,12 +104,12 @@ def _unembedded(core: Core, drafts: list[Draft], kept: list[Memory], known: int)
     return list(wanted)
 
 
-def _numbered_drafts(core: Core, items: Sequence[str | Mapping[str, Any] | NewMemory]) -> list[Draft]:
+def _draft_each(core: Core, items: Sequence[str | Mapping[str, Any] | NewMemory]) -> list[Draft]:
     """Return a draft of every item, or raise all problems as one error."""
     drafts: list[Draft] = []
     dimension = cache(core.embedding.dimension)
     wrong: list[Faulty] = []
-    with _nothing_to_collect():
+    with _without_garbage_collection():
         for number, item in enumerate(items):
             try:
                 drafts.append(drafted(core, as_new(item), dimension))
@@ -113,7 +117,7 @@ def _numbered_drafts(core: Core, items: Sequence[str | Mapping[str, Any] | NewMe
                 if len(wrong) < MOST_TOLD:
                     wrong += _numbered(problem, number)
     if wrong:
-        _tell(wrong[:MOST_TOLD], len(items) - len(drafts))
+        _raise_together(wrong[:MOST_TOLD], len(items) - len(drafts))
     return drafts
 
 
@@ -121,13 +125,13 @@ def _check_ids(core: Core, drafts: list[Draft]) -> None:
     """Check every given id against both banks before the first batch is written."""
     if all(draft.new.id is None for draft in drafts):
         return
-    theirs = [draft for draft in drafts if draft.new.scope == "user" and not core.is_user_bank]
-    ours = [draft for draft in drafts if draft.new.scope != "user" or core.is_user_bank]
+    theirs = [draft for draft in drafts if _is_for_user(core, draft)]
+    ours = [draft for draft in drafts if not _is_for_user(core, draft)]
     user = core.user_core(False) if theirs else None
     for bank, part in ((core, ours), (user, theirs)):
         if bank is not None and part:
             with bank.reading() as reader:
-                _check_given(bank, reader, part, {})
+                _find_ids(bank, reader, part)
 
 
 def drafted(core: Core, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
@@ -138,7 +142,7 @@ def drafted(core: Core, new: NewMemory, dimension: Callable[[], int | None]) -> 
         raise InputError("kind", expected, new.kind, hint="State a fact with facts.add, which writes its memory.")
     if new.unless_exists == "id" and new.id is None:
         raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
-    draft = core.screening.draft(checked(_signed(core, _without_repeats(new))))
+    draft = core.screening.draft(checked(_with_defaults(core, _without_repeats(new))))
     if new.vectors is not None:
         # The user's bank has its own dimension.
         theirs = new.scope == "user" and not core.is_user_bank
@@ -146,9 +150,9 @@ def drafted(core: Core, new: NewMemory, dimension: Callable[[], int | None]) -> 
     return draft
 
 
-def _signed(core: Core, new: NewMemory) -> NewMemory:
+def _with_defaults(core: Core, new: NewMemory) -> NewMemory:
     """Return the memory with the bank's session, channel and author where the caller gave none."""
-    missing: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         name: value
         for name, value in (
             ("session", core.viewer.session),
@@ -160,68 +164,70 @@ def _signed(core: Core, new: NewMemory) -> NewMemory:
         if value is not None and getattr(new, name) is None
     }
     if core.is_user_bank and new.scope == "bank":
-        missing["scope"] = "user"
-    return replace(new, **missing) if missing else new
+        defaults["scope"] = "user"
+    return replace(new, **defaults) if defaults else new
 
 
-def _remember(core: Core, drafts: list[Draft]) -> list[Memory]:
-    """Write in one transaction per bank: the user's memories go to `@me`."""
-    theirs = [] if core.is_user_bank else [n for n, draft in enumerate(drafts) if draft.new.scope == "user"]
+def _write_to_owners(core: Core, drafts: list[Draft]) -> list[Memory]:
+    """Write each draft to the bank that owns it, in one transaction a bank: the user's memories go to `@me`."""
+    theirs = [n for n, draft in enumerate(drafts) if _is_for_user(core, draft)]
     if not theirs:
-        return _keep(core, drafts)
+        return _write_to_bank(core, drafts)
     user = core.user_core(True)
     if user is None:
         raise UnavailableError("scope", "this workspace keeps no user bank; use scope bank")
     kept: list[Memory | None] = [None] * len(drafts)
-    for n, memory in zip(theirs, _keep(user, [drafts[n] for n in theirs]), strict=True):
+    for n, memory in zip(theirs, _write_to_bank(user, [drafts[n] for n in theirs]), strict=True):
         kept[n] = memory
     ours = [n for n in range(len(drafts)) if kept[n] is None]
-    for n, memory in zip(ours, _keep(core, [drafts[n] for n in ours]) if ours else (), strict=True):
+    for n, memory in zip(ours, _write_to_bank(core, [drafts[n] for n in ours]) if ours else (), strict=True):
         kept[n] = memory
     return [memory for memory in kept if memory is not None]
 
 
-def _keep(core: Core, drafts: list[Draft]) -> list[Memory]:
+def _write_to_bank(core: Core, drafts: list[Draft]) -> list[Memory]:
+    """Write the drafts to this bank in one transaction, with the facts extracted from them."""
+    # A model may be slow, so it reads the texts before the transaction.
     read = Read(core)
     for draft in drafts:
         if draft.new.extract:
             read.ahead(draft.text, ALL)
     with core.writing() as writer:
-        kept = written(core, writer, drafts)
+        kept = write_drafts(core, writer, drafts)
         drawn = {memory.id: memory for draft, memory in zip(drafts, kept, strict=True) if draft.new.extract}
         for memory in drawn.values():
             draw(core, writer, memory, ALL, read)
         return kept
 
 
-def written(core: Core, writer: Writer, drafts: list[Draft]) -> list[Memory]:
-    ids = new_ids(len(drafts))
-    kept: dict[int, Memory] = _already_there(core, writer, drafts)
+def write_drafts(core: Core, writer: Writer, drafts: list[Draft]) -> list[Memory]:
+    """Write what is not there yet, as one change. Return the memory of each draft."""
+    existing = _find_existing(core, writer, drafts)
     now = core.now()
     writes: list[Write] = []
-    numbers: list[int] = []
-    same_text: dict[tuple[Any, ...], int] = {}
-    for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
-        if number in kept:
-            continue
-        if draft.new.unless_exists == "text":
-            first = same_text.setdefault(_identity(draft), len(writes))
-            if first < len(writes):
-                numbers.append(-first - 1)
-                continue
-        writes.append(first_write(draft, draft.new.id or id, now, f"{core.name}/{draft.new.kind}"))
-        numbers.append(number)
-    if writes:
-        changeset = Changeset("remember", core.who, writes=writes, space=space_of(core, writer, writes))
-        hold_to_reversals(writer, changeset, now)
-        hold_to_quarantines(writer, changeset)
-        applied = writer.apply(changeset)
-        known = micros(applied.change.at)
-        made = [
-            memory_of(write.content or (), (row, *write.state[1:]), known)
-            for write, row in zip(writes, applied.rows, strict=True)
-        ]
-    return _in_order(len(drafts), kept, numbers, made if writes else [])
+    memories: list[Memory | int] = []
+    """Of each draft: the existing memory, or the position of its write. Repeats share a position."""
+    by_text: dict[tuple[Any, ...], int] = {}
+    for number, (draft, id) in enumerate(zip(drafts, new_ids(len(drafts)), strict=True)):
+        position = len(writes)
+        if draft.new.unless_exists == "text" and number not in existing:
+            position = by_text.setdefault(_identity(draft), position)
+        memories.append(existing.get(number, position))
+        if number not in existing and position == len(writes):
+            writes.append(first_write(draft, draft.new.id or id, now, f"{core.name}/{draft.new.kind}"))
+    if not writes:
+        return [memory for memory in memories if isinstance(memory, Memory)]
+    changeset = Changeset("remember", core.who, writes=writes, space=space_of(core, writer, writes))
+    # New memories state no facts and correct nothing, so of the rules in `Core.write_changes` these two can apply.
+    hold_to_reversals(writer, changeset, now)
+    hold_to_quarantines(writer, changeset)
+    applied = writer.apply(changeset)
+    known = micros(applied.change.at)
+    made = [
+        memory_of(write.content or (), (row, *write.state[1:]), known)
+        for write, row in zip(writes, applied.rows, strict=True)
+    ]
+    return [made[memory] if isinstance(memory, int) else memory for memory in memories]
 
 
 def space_of(core: Core, writer: Writer, writes: list[Write]) -> int | None:
@@ -237,27 +243,30 @@ def space_of(core: Core, writer: Writer, writes: list[Write]) -> int | None:
     return space.number
 
 
-def _already_there(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
-    """Return existing memories for drafts with `unless_exists`. Raise if any other draft's id is taken."""
-    found: dict[int, Memory] = {}
-    if any(draft.new.id is not None for draft in drafts):
-        _check_given(core, reader, drafts, found)
+def _find_existing(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
+    """Return by position the existing memories of drafts with `unless_exists`.
+
+    Raise `ConflictError` if any other draft's id is taken.
+    """
+    found = _find_ids(core, reader, drafts) if any(draft.new.id is not None for draft in drafts) else {}
     for number, draft in enumerate(drafts):
         if draft.new.unless_exists == "text" and number not in found:
-            twins = reader.twins(draft.text, terms(draft.text), _alike(core, draft))
+            twins = reader.twins(draft.text, terms(draft.text), _twins_of(core, draft))
             if twins:
                 found[number] = twins[0]
     return found
 
 
-def _alike(core: Core, draft: Draft) -> Filter:
+def _twins_of(core: Core, draft: Draft) -> Filter:
     """Return a filter for memories of the same kind with the same readers."""
     new = draft.new
-    asked = core.filter(kinds=new.kind, scope=new.scope, **_readers(new))
+    asked = core.filter(kinds=new.kind, scope=new.scope, **_audience(new))
     return asked.having(viewer=Viewer(new.session, new.channel))
 
 
-def _check_given(core: Core, reader: Reader, drafts: list[Draft], found: dict[int, Memory]) -> None:
+def _find_ids(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
+    """Return by position the memories that exist under given ids. Raise `ConflictError` for an id that is taken."""
+    found: dict[int, Memory] = {}
     given = [draft.new.id for draft in drafts if draft.new.id is not None]
     standing = reader.states(given)
     purged = reader.purged(given)
@@ -284,22 +293,23 @@ def _check_given(core: Core, reader: Reader, drafts: list[Draft], found: dict[in
         if held.state.row not in visible:
             raise ConflictError("the id is taken", ids=(id,), hint="Another session uses it; choose another id.")
         found[number] = visible[held.state.row]
+    return found
 
 
-def _readers(new: NewMemory) -> dict[str, str | None]:
+def _audience(new: NewMemory) -> dict[str, str | None]:
     return {"session": new.session, "channel": new.channel} if new.scope == "session" else {}
 
 
 def _identity(draft: Draft) -> tuple[Any, ...]:
     """Return what makes two drafts with `unless_exists="text"` the same."""
-    return (draft.new.kind, draft.text, draft.new.scope, *_readers(draft.new).values())
+    return (draft.new.kind, draft.text, draft.new.scope, *_audience(draft.new).values())
 
 
-def _untold(done: int, whole: int) -> None:
+def _ignore_progress(done: int, whole: int) -> None:
     """Ignore progress."""
 
 
-class _Share:
+class _EmbeddingProgress:
     """Reports the second half of a progress: the embeddings that follow the writes."""
 
     def __init__(self, told: Progress, memories: int, texts: int) -> None:
@@ -311,7 +321,7 @@ class _Share:
 
 
 @contextmanager
-def _nothing_to_collect() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Disable garbage collection for one batch, which saves a sixth of the time: its objects all stay alive."""
     collecting = gc.isenabled()
     gc.disable()
@@ -320,22 +330,6 @@ def _nothing_to_collect() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
-
-
-def _in_order(count: int, kept: dict[int, Memory], numbers: list[int], made: list[Memory]) -> list[Memory]:
-    """Return the memories in the order of the drafts. A negative number is a repeat within the batch."""
-    if not kept and len(made) == count:
-        return made
-    answers: list[Memory] = []
-    written = iter(made)
-    pending = iter(numbers)
-    for number in range(count):
-        if number in kept:
-            answers.append(kept[number])
-            continue
-        mark = next(pending)
-        answers.append(made[-mark - 1] if mark < 0 else next(written))
-    return answers
 
 
 def _numbered(problem: Faulty, number: int) -> Iterator[Faulty]:
@@ -349,7 +343,7 @@ def _numbered(problem: Faulty, number: int) -> Iterator[Faulty]:
             yield numbered
 
 
-def _tell(wrong: list[Faulty], items: int) -> NoReturn:
+def _raise_together(wrong: list[Faulty], items: int) -> NoReturn:
     """Raise the problems as one error. If there are too many, say how many items are left out."""
     first, *others = wrong
     first.errors = tuple(others)

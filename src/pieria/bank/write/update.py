@@ -97,7 +97,7 @@ def update(
 
     read = _read_ahead(holder, id, given.get("text"))
     with holder.writing() as writer:
-        holder.applied(writer, plan)
+        holder.write_changes(writer, plan)
         changed = holder.at_hand(writer, id)
         if "text" in given:
             draw_anew(holder, writer, id, changed, read)
@@ -169,7 +169,7 @@ def revise(
 
     read = _read_ahead(holder, id, given.get("text"))
     with holder.writing() as writer:
-        holder.applied(writer, plan)
+        holder.write_changes(writer, plan)
         memory = holder.at_hand(writer, revised)
         draw_anew(holder, writer, before_it[-1], memory, read)
         return memory

@@ -1,27 +1,24 @@
 """The MCP server over some toolsets, for any transport: its list, its calls and its answers.
 
-It serves both protocol eras. The transport knows the caller and the bank: it gives a host for each request. Import only
-what `initialize` needs here; the engine comes with the first host.
+It serves clients that begin with `initialize`, and those of the newer protocol that do not. The transport knows the
+caller and the bank: it gives a host for each request. Import only what `initialize` needs here; the engine comes with
+the first host.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import anyio
 import mcp_types as types
-from anyio import from_thread
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from pieria.doors.lanes import Places
 from pieria.doors.mcp import contexts
+from pieria.doors.mcp.progress import Progress, reporting
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
 from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
@@ -29,14 +26,85 @@ from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
 HEADER = "mcp-session-id"
 NAMED_BY = ("session", "pieria/session")
 """Keys of `_meta`; replies carry the second, so that a client can send it back."""
-Progress = Callable[[int, int], None]
-EVERY = 0.1
-"""Seconds between two notices; the final one is sent at once."""
 CALLS_AT_ONCE = 16
 """Default number of tools called at once."""
 CACHED_MS = 3_600_000
 """Lists do not change while the server runs, so clients may cache them."""
 Context = ServerRequestContext[Any, Any]
+
+
+def full_access(context: Context) -> Access:
+    """Return full access, for servers that do not restrict callers."""
+    return Access.admin
+
+
+def server_for(
+    registry: Registry,
+    host_of: Callable[[Any, Tool], Host],
+    version: str,
+    *,
+    access_of: Callable[[Any], Access] = full_access,
+    instructions: str | None = None,
+    places: Places | None = None,
+) -> Server[Any]:
+    """Return a server of these toolsets.
+
+    `host_of` gets the request's context and the tool, in the thread that will call it. It may wait; an error that it
+    raises becomes the tool's reply. `access_of` decides without waiting which tools the caller sees. `instructions`
+    replace those of the toolsets. `places` may be shared with other users of the same banks.
+    """
+    shared = places or Places(CALLS_AT_ONCE)
+
+    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        if params is not None and params.cursor is not None:
+            raise MCPError(types.INVALID_PARAMS, "cursor: all tools are on the first page. Leave cursor out.")
+        return types.ListToolsResult(tools=tools_of(registry, access_of(context)), ttl_ms=CACHED_MS)
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            _, tool = registry.found(params.name)
+        except NotFoundError as problem:
+            raise MCPError(types.INVALID_PARAMS, f"{problem.message}. {problem.hint}") from problem
+        async with reporting(context) as progress:
+            work = partial(_call, registry, params, partial(_host_with_progress, host_of, context, tool, progress))
+            # Do not wait for callers who have gone: each write is complete or does not happen.
+            return await shared.run(work, abandoned=True)
+
+    async def list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[contexts.prompt()], ttl_ms=CACHED_MS)
+
+    async def list_resources(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[contexts.resource()], ttl_ms=CACHED_MS)
+
+    async def list_templates(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[contexts.template()], ttl_ms=CACHED_MS)
+
+    async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        work = partial(contexts.prompted, params, contexts.hosted(host_of, context))
+        return await shared.run(work, abandoned=True)
+
+    async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        work = partial(contexts.read, params, contexts.hosted(host_of, context))
+        return await shared.run(work, abandoned=True)
+
+    return Server(
+        "pieria",
+        version=version,
+        title="Pieria",
+        description="Long-term memory for AI agents.",
+        instructions=instructions_of(registry) if instructions is None else instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
 
 
 def session_of(context: Any) -> str | None:
@@ -61,118 +129,6 @@ def _checked(session: object, parameter: str) -> str:
     return name
 
 
-@asynccontextmanager
-async def telling(context: Any) -> AsyncIterator[Progress]:
-    """Yield a function that reports progress from the tool's thread. Only clients that asked for it get notices.
-
-    A cancelled call ends when it reports.
-    """
-    send, receive = anyio.create_memory_object_stream[tuple[int, int]](1)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_passed_on, receive, context.session.report_progress)
-        with send:
-            yield _Notices(send).report
-
-
-async def _passed_on(notices: MemoryObjectReceiveStream[tuple[int, int]], tell: Callable[..., Any]) -> None:
-    with notices:
-        async for done, whole in notices:
-            await tell(float(done), float(whole))
-
-
-class _Notices:
-    def __init__(self, send: MemoryObjectSendStream[tuple[int, int]]) -> None:
-        self._send = send
-        self._last = 0
-        self._next = 0.0
-
-    def report(self, done: int, whole: int) -> None:
-        from_thread.check_cancelled()
-        now = time.monotonic()
-        # The protocol requires increasing numbers.
-        if done <= self._last or (now < self._next and done < whole):
-            return
-        self._last, self._next = done, now + EVERY
-        from_thread.run_sync(self._put, done, whole)
-
-    def _put(self, done: int, whole: int) -> None:
-        """Queue a notice. If a slow client has not taken the last one, drop this one."""
-        if self._send.statistics().current_buffer_used == 0:
-            self._send.send_nowait((done, whole))
-
-
-def anything(context: Context) -> Access:
-    """Return full access, for servers that do not restrict callers."""
-    return Access.admin
-
-
-def server_for(
-    registry: Registry,
-    host_of: Callable[[Any, Tool], Host],
-    version: str,
-    *,
-    access_of: Callable[[Any], Access] = anything,
-    instructions: str | None = None,
-    places: Places | None = None,
-) -> Server[Any]:
-    """Return a server of these toolsets.
-
-    `host_of` gets the request's context and the tool, in the thread that will call it. It may wait; an error that it
-    raises becomes the tool's reply. `access_of` decides without waiting which tools the caller sees. `instructions`
-    replace those of the toolsets. `places` may be shared with other users of the same banks.
-    """
-    shared = places or Places(CALLS_AT_ONCE)
-
-    async def listed(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        if params is not None and params.cursor is not None:
-            raise MCPError(types.INVALID_PARAMS, "cursor: all tools are on the first page. Leave cursor out.")
-        return types.ListToolsResult(tools=tools_of(registry, access_of(context)), ttl_ms=CACHED_MS)
-
-    async def call(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        try:
-            _, tool = registry.found(params.name)
-        except NotFoundError as problem:
-            raise MCPError(types.INVALID_PARAMS, f"{problem.message}. {problem.hint}") from problem
-        async with telling(context) as progress:
-            work = partial(_called, registry, params, partial(_hosted, host_of, context, tool, progress))
-            # Do not wait for callers who have gone: each write is complete or does not happen.
-            return await shared.run(work, abandoned=True)
-
-    async def prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[contexts.prompt()], ttl_ms=CACHED_MS)
-
-    async def resources(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[contexts.resource()], ttl_ms=CACHED_MS)
-
-    async def templates(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[contexts.template()], ttl_ms=CACHED_MS)
-
-    async def prompted(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        work = partial(contexts.prompted, params, contexts.hosted(host_of, context))
-        return await shared.run(work, abandoned=True)
-
-    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        work = partial(contexts.read, params, contexts.hosted(host_of, context))
-        return await shared.run(work, abandoned=True)
-
-    return Server(
-        "pieria",
-        version=version,
-        title="Pieria",
-        description="Long-term memory for AI agents.",
-        instructions=instructions_of(registry) if instructions is None else instructions,
-        on_list_tools=listed,
-        on_call_tool=call,
-        on_list_prompts=prompts,
-        on_get_prompt=prompted,
-        on_list_resources=resources,
-        on_list_resource_templates=templates,
-        on_read_resource=read,
-    )
-
-
 def instructions_of(registry: Registry) -> str:
     """Return the toolsets' instructions on when to remember and recall."""
     toolsets = list(registry.toolsets.values())
@@ -182,10 +138,10 @@ def instructions_of(registry: Registry) -> str:
 
 
 def tools_of(registry: Registry, access: Access) -> list[types.Tool]:
-    return [_listed(tool) for _, tool in registry if tool.access <= access]
+    return [_as_listed(tool) for _, tool in registry if tool.access <= access]
 
 
-def _listed(tool: Tool) -> types.Tool:
+def _as_listed(tool: Tool) -> types.Tool:
     annotations = dict(tool.annotations)
     return types.Tool(
         name=tool.name,
@@ -197,7 +153,7 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _hosted(host_of: Callable[[Any, Tool], Host], context: Context, tool: Tool, progress: Progress) -> Host:
+def _host_with_progress(host_of: Callable[[Any, Tool], Host], context: Context, tool: Tool, progress: Progress) -> Host:
     """Return a host that reports progress to its own listener and to the client."""
     host = host_of(context, tool)
     told = host.progress
@@ -210,7 +166,7 @@ def _hosted(host_of: Callable[[Any, Tool], Host], context: Context, tool: Tool, 
     return host.having(progress=both)
 
 
-def _called(registry: Registry, params: types.CallToolRequestParams, host: Callable[[], Host]) -> types.CallToolResult:
+def _call(registry: Registry, params: types.CallToolRequestParams, host: Callable[[], Host]) -> types.CallToolResult:
     reply = called(registry, params.name, params.arguments or {}, host)
     return types.CallToolResult(
         content=[types.TextContent(text=reply.text)],

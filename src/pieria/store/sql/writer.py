@@ -1,4 +1,5 @@
-"""One write transaction over a bank: applies changesets, and is the only code that writes rows."""
+"""One write transaction over a bank: applies changesets. It writes every row but vectors (`embedded`) and copies
+(`copy`)."""
 
 from __future__ import annotations
 
@@ -46,11 +47,17 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._counters: dict[str, int] = counters(session)
 
     def apply(self, changeset: Changeset) -> Applied:
+        """Write one changeset as one change of the journal.
+
+        Counters are changed in a copy and written at the end, so that each is written once. The order matters where a
+        comment says so.
+        """
         counters = dict(self._counters)
         self._check_analyser(counters)
         change = self._numbered(changeset, counters)
         known = micros(change.at)
         embedded = self._vector_rows(counters)
+        # Windows depend on the turns as they were, so look before their rows close.
         turns = embedded.turns_closed(changeset)
         rows = self._write_memories(changeset, counters, known)
         embedded.follow(changeset, rows, turns)
@@ -60,6 +67,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._many("add_usage", changeset.usage)
         self._write_records(changeset.records, counters)
         self.enqueue(changeset.jobs)
+        # Erase after all writes: the changeset may close links and facts of what it erases.
         if changeset.erase:
             self._cut(changeset.cuts, counters)
             embedded.erase(changeset.erase)
@@ -135,7 +143,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             return []
         row = counters["row"]
         contents, states, terms, closed = [], [], [], []
-        labels: list[tuple[Any, ...]] = []
+        marked: list[tuple[Any, ...]] = []
         for state, content, words, marks, fresh, _ in changeset.writes:
             if not fresh:
                 closed.append((known, state.id))
@@ -146,11 +154,11 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             contents.append((row, *content))
             states.append((row, *state[1:], known, FOREVER))
             terms.append((row, len(words), " ".join(words)))
-            labels.extend((what, value, row, spelt) for what, value, spelt in marks)
+            marked.extend((what, value, row, spelt) for what, value, spelt in marks)
         self._many("close_state", closed)
         self._many("insert_content", contents)
         self._many("insert_state", states)
-        self._many("insert_label", labels)
+        self._many("insert_label", marked)
         self._many("insert_terms", terms)
         self._index(terms)
         self._forget_purged(write.state.id for write in changeset.writes if write.fresh)
