@@ -56,7 +56,14 @@ if TYPE_CHECKING:
 
 
 class Bank(BankReads):
-    """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
+    """One isolated memory of an agent, a user or a project, with all its verbs.
+
+        with pieria.open("notes") as bank:
+            bank.remember("We chose JWT for all new APIs.")
+            hits = bank.recall("how do APIs authenticate?")
+
+    `pieria.open` or a `Workspace` opens it, and `with` closes it. Threads may share it; a forked child opens its own.
+    """
 
     def __init__(self, core: Core, *, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE) -> None:
         super().__init__(core)

@@ -83,7 +83,10 @@ class Background:
         return starting is None or self._start(starting)
 
     def _start(self, thread: threading.Thread) -> bool:
-        """Start the thread, and return whether it runs. Without the lock: starting may collect garbage, and dropping a bank needs the lock."""
+        """Start the thread, and return whether it runs.
+
+        Call it without the lock: starting may collect garbage, and dropping a bank needs the lock.
+        """
         try:
             thread.start()
         except RuntimeError as problem:
@@ -121,7 +124,10 @@ class Background:
             self._changed.notify()
 
     def end(self) -> None:
-        """Wait for the running step, and run what must not be left: cutting off a model's runtime crashes the process."""
+        """Wait for the running step, and run what must not be left.
+
+        Cutting off a model's runtime crashes the process.
+        """
         with self._changed:
             self._ended = True
             left = [worker for worker in self._due if isinstance(worker, _Once)]
