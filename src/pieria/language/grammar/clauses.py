@@ -168,7 +168,7 @@ class Clauses:
         frame = adjectives()[lemma[1:]] if lemma.startswith("=") else frames().get(lemma)
         if frame is None or group.kind == "meant" or (group.future and group.kind == "verb"):
             if group.kind == "meant" or lemma in words("words", "stating"):
-                self._count(group.after)
+                self._count(group.after, passive=group.kind == "passive")
             return self._skipped(group.after)
         return self._stated(group, frame)
 
@@ -181,10 +181,10 @@ class Clauses:
         self._states.begin(group)
         return self._stated(group, frames()[form.lemma])
 
-    def _count(self, after: int, *, definite: bool = False) -> None:
-        """Count a clause with an object as a statement, without drawing it."""
+    def _count(self, after: int, *, definite: bool = False, passive: bool = False) -> None:
+        """Count a clause with an object as a statement, without drawing it. After a passive, only `by` names one."""
         objects, after = self._objects(after)
-        if not objects and self._in.at(after) in words("words", "prepositions"):
+        if not objects and self._in.at(after) in (("by",) if passive else words("words", "prepositions")):
             objects, _ = self._complement(after)
         self._states.count += any(each.is_plain and (not definite or _is_definite(each)) for each in objects)
 
