@@ -1,4 +1,4 @@
-"""From evidence to features: one number per candidate and reason. Pure arithmetic; `policies` holds the weights.
+"""From evidence to features: one number per candidate and reason. Pure arithmetic; `scores` holds the weights.
 
 A feature of 0 is no reason. Most are relative to the best candidate of the query; cosines are absolute. Sums run in a
 fixed order, so that a candidate's features are equal to the last bit in any pool.

@@ -1,4 +1,8 @@
-"""Purge: what erasing memories takes along, and the erasure itself. The store erases rows and scrubs its files."""
+"""Purge: plans an erasure, and finishes it.
+
+`bank.read.lineage` decides which other memories go along, because they hold the same words. The store erases the rows
+and scrubs its files.
+"""
 
 from __future__ import annotations
 

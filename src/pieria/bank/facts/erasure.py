@@ -1,6 +1,6 @@
 """Plan the erasure of facts: every version, and all other copies of their words.
 
-`delete.remove` plans the erasure of facts with their memory.
+`delete.purge` plans the erasure of facts with their memory.
 """
 
 from __future__ import annotations
