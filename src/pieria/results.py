@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed
     from pieria.bank.capture.hooks import Checkpoint, HookSettings
     from pieria.bank.capture.sources import Mark, Taken
-    from pieria.bank.facts.extraction import Extracted
+    from pieria.bank.facts.extracted import Extracted
     from pieria.bank.facts.text_analysis import Analysis, Enriched
     from pieria.bank.filters import Filters, ListFilters
     from pieria.bank.graph.verbs import NodePage
@@ -185,7 +185,7 @@ _HOMES = {
     "Entity": "pieria.facts.query",
     "Experience": "pieria.learning.experience",
     "ExportReport": "pieria.bank.results.transfer",
-    "Extracted": "pieria.bank.facts.extraction",
+    "Extracted": "pieria.bank.facts.extracted",
     "FactStats": "pieria.facts.query",
     "Filters": "pieria.bank.filters",
     "Forgotten": "pieria.bank.results.general",

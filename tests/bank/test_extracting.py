@@ -305,7 +305,7 @@ def test_what_cannot_be_a_fact_costs_nothing_else_and_is_logged(
     long = "x" * 600
     both = {"triples": [*TRIPLES["triples"], {**TRIPLES["triples"][0], "object": long}]}
     workspace, _ = with_model(tmp_path, NAMES, both)
-    with workspace, workspace.open("b") as bank, caplog.at_level("INFO", "pieria.bank.facts.extraction"):
+    with workspace, workspace.open("b") as bank, caplog.at_level("INFO", "pieria.bank.facts.from_text"):
         memory = bank.remember(f"Maya works on billing and {long}.", extract=True)
         assert dict(bank.jobs.worker().run(once=True)) == {"done": 1}
         assert stated(bank) == {("Maya", "works_on", "billing")}

@@ -54,7 +54,7 @@ BESIDE = {
     *("pieria.models.minds", "pieria.language.intent", "pieria.vault.folder", "pieria.vault.note"),
     *(
         "pieria.bank.capture.distill",
-        "pieria.bank.facts.extraction",
+        "pieria.bank.facts.from_text",
         "pieria.bank.facts.verbs",
         "pieria.bank.upkeep.verbs",
     ),

@@ -25,7 +25,7 @@ from pieria.aio.mirror import Opening as Opening
 from pieria.bank.capture.distill import DistilledSessions, Observed
 from pieria.bank.capture.hooks import Checkpoint, HookSettings
 from pieria.bank.capture.sources import Mark, Taken
-from pieria.bank.facts.extraction import Extracted
+from pieria.bank.facts.extracted import Extracted
 from pieria.bank.facts.text_analysis import Analysis, Enriched
 from pieria.bank.filters import Filters, ListFilters, Names
 from pieria.bank.graph.verbs import NodePage

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pieria.bank.capture.hooks import Hooks
     from pieria.bank.capture.sources import Sources
     from pieria.bank.core import Core
-    from pieria.bank.facts.extraction import Extracted
+    from pieria.bank.facts.extracted import Extracted
     from pieria.bank.facts.text_analysis import BankText
     from pieria.bank.facts.verbs import Facts
     from pieria.bank.graph.verbs import BankGraph

@@ -40,7 +40,7 @@ def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arg
     """
     if not isinstance(arguments, Mapping):
         raise InputError("arguments", "an object of the tool's parameters", arguments)
-    guesses = Guesses(MOST)
+    guesses, parameters = Guesses(MOST), tool.parameters
     given, problems = _by_listed_names(tool, arguments, guesses, known_as or tool.name)
     if tool.takes_null:
         given = {name: value for name, value in given.items() if value is not None or _is_needed(tool, name)}
@@ -52,11 +52,11 @@ def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arg
         raise _all_of(problems)
     defaults: Arguments = {
         name: schema["default"]
-        for name, schema in tool.parameters.items()
+        for name, schema in parameters.items()
         if "default" in schema and name not in tool.settled
     }
     for name, value in given.items():
-        defaults[name] = _whole(tool.parameters[name], value) if isinstance(value, _NESTED) else value
+        defaults[name] = _whole(parameters[name], value) if isinstance(value, _NESTED) else value
     return defaults
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import is_quarantine, lifting
-from pieria.bank.facts.extraction import Read, draw_anew
+from pieria.bank.facts.extracted import Read
+from pieria.bank.facts.extraction import draw_anew
 from pieria.bank.write.person_only import check_undo
 from pieria.errors import AccessError, ConflictError, NotFoundError
 from pieria.record import check

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.facts.extraction import TIMES
+from pieria.bank.facts.extracted import TIMES
 from pieria.record import check
 from pieria.record.privacy import cut_private, find_secrets
 from pieria.record.reply import Reply

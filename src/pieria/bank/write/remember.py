@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from pieria.bank.core import Core, missing
 from pieria.bank.delete.quarantine_records import hold_to_quarantines
-from pieria.bank.facts.extraction import Read, Wanted, draw
+from pieria.bank.facts.extracted import Read, Wanted
+from pieria.bank.facts.extraction import draw
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.language.analyser import terms

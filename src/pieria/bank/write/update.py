@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from pieria.bank.core import EVERYTHING, Core, check_decided, last_read
-from pieria.bank.facts.extraction import Read, draw_anew, was_drawn
+from pieria.bank.facts.extracted import Read
+from pieria.bank.facts.extraction import draw_anew, was_drawn
 from pieria.bank.read.lineage import REVISES
 from pieria.bank.write.person_only import told_again
 from pieria.errors import ConflictError, InputError

@@ -5,7 +5,6 @@ Only the reader of the answer is decided here; `console` prints it for people.
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -44,6 +43,7 @@ class Call:
     """Parameters of the running command, so that messages can spell them as on the command line."""
 
     def workspace(self) -> Workspace:
+        from pieria.doors.cli.log import listen
         from pieria.workspace import Workspace
 
         listen(self.note, everything=self.debug)
@@ -155,24 +155,6 @@ def _as_json(document: Any, indent: int | None = None) -> str:
 
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return inert_json(json.dumps(document, ensure_ascii=not unicode, indent=indent))
-
-
-class _Notes(logging.Handler):
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        super().__init__()
-        self._tell = tell
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
-
-
-def listen(tell: Callable[[str], None], *, everything: bool) -> None:
-    """Pass on log records from now on: warnings, or all. The listener of an earlier call is removed."""
-    logger = logging.getLogger("pieria")
-    for handler in [handler for handler in logger.handlers if isinstance(handler, _Notes)]:
-        logger.removeHandler(handler)
-    logger.addHandler(_Notes(tell))
-    logger.setLevel(logging.DEBUG if everything else logging.WARNING)
 
 
 def replied(call: Call, tool: str, arguments: Any, *, begins: bool = True) -> Reply:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
-from pieria.bank.facts.extraction import MENTIONS
+from pieria.bank.facts.extracted import MENTIONS
 from pieria.bank.scratchpad import COLLECTION, key_of
 from pieria.bank.transfer.files import check_export
 from pieria.bank.transfer.incoming import taken_in

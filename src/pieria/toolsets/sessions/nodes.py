@@ -13,6 +13,8 @@ from pieria.workspace import recalled_as_seen
 
 REASONED = ("episodic", "semantic", "procedural")
 BY_THRESHOLD = ("consolidate", "decay")
+VERBS = {"decay": "prune"}
+"""Operations that the bank calls otherwise."""
 
 
 def latest(call: Call, top_k: int, types: list[str], bank: str | None = None) -> dict[str, Any]:
@@ -101,5 +103,5 @@ def maintain(
         if operation not in BY_THRESHOLD:
             raise InputError("threshold", f"none for {operation}", threshold, hint="Leave it out.")
         asked["threshold"] = threshold
-    done = getattr(bank_of(call, bank).graph, operation)(**asked)
+    done = getattr(bank_of(call, bank).graph, VERBS.get(operation, operation))(**asked)
     return {"operation": operation, "dry_run": dry_run, **done}
