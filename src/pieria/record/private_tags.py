@@ -57,7 +57,7 @@ _NAME = _JUNK.join("private")
 _TAG = rf"""(?isx)
     < {_JUNK} (?P<comment>!(?:--)?)? {_JUNK} (?: (?P<ending> / ) {_JUNK} )? (?P<name> {_NAME} )
     (?: (?![\w\-.:]) | (?=[_*~`|^-]{{1,3}}\s*>) )
-    (?P<attributes> (?: =\s*(?:"[^"]{{0,1000}}"|'[^']{{0,1000}}') | {_MARK} | [^<>] )*+ )
+    (?P<attributes> (?: =\s*(?:"[^"]{{0,1000}}"|'[^']{{0,1000}}') | {_MARK} | [^<>] )* )
     (?P<closing> > )?"""
 _DECORATION = " \t\r\n/\\*_~`|^-"
 
