@@ -25,9 +25,9 @@ from pieria.graph import (
     Tag,
 )
 from pieria.graph.view import Pair, tended
+from pieria.learning.decay import decay
 from pieria.learning.episodic_validation import validate
 from pieria.learning.graph_repair import repair
-from pieria.learning.prune import prune
 from pieria.learning.semantic_consolidator import consolidate
 
 NUMBERS = 6
@@ -122,8 +122,8 @@ def test_a_bank_and_a_graph_in_memory_come_to_the_same(kept: Kept) -> None:
                 changeset, uses = drawn(seed)
                 backend.apply_changeset(Changeset(changeset.additions, changeset.links, uses))
             at[0] = NOW
-            for run in (validate, consolidate, prune, repair, validate):
-                timed: dict[str, Any] = {"clock": lambda: NOW} if run in (consolidate, prune) else {}
+            for run in (validate, consolidate, decay, repair, validate):
+                timed: dict[str, Any] = {"clock": lambda: NOW} if run in (consolidate, decay) else {}
                 told, done = run(memory, **timed), run(bank, **timed)
                 assert {**done, "deleted_ids": sorted(done.get("deleted_ids", ()))} == {
                     **told,

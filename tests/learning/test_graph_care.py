@@ -33,9 +33,9 @@ from pieria.graph import (
     all_linked_ids,
     cosine_similarity,
 )
+from pieria.learning.decay import decay
 from pieria.learning.episodic_validation import validate
 from pieria.learning.graph_repair import repair
-from pieria.learning.prune import prune
 from pieria.learning.semantic_consolidator import consolidate
 from pieria.record.changeset import Changeset as Change
 from pieria.record.fact import FactQuery
@@ -119,7 +119,7 @@ def consolidated(backend: GraphBackend, threshold: float = 0.85, **more: Any) ->
 
 
 def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) -> dict[str, Any]:
-    return prune(backend, config, clock=now, **more)
+    return decay(backend, config, clock=now, **more)
 
 
 # --- consolidation
@@ -268,7 +268,7 @@ def test_what_is_fresh_never_decays_whatever_the_floor_and_the_threshold(backend
     config = Config(**MODELS, value_function=low, extraction_profile=profile)
     put(backend, [fact("young")], [], {"young": NodeMetadata(created_at=NOW - timedelta(days=60))})
     at = backend.get_metadata(["young"])["young"].created_at
-    early = prune(backend, config, threshold=1.0, clock=lambda: at + timedelta(days=6))
+    early = decay(backend, config, threshold=1.0, clock=lambda: at + timedelta(days=6))
     assert early["deleted"] == 0
     floor_alone = Config(**MODELS, value_function={"params": {"semantic": {"base_floor": 0.01, "lambda": 0.0}}})
     assert decayed(backend, floor_alone, threshold=1.0, min_age_hours=0)["deleted"] == 0

@@ -29,6 +29,18 @@ class TaggedCandidate:
     def from_provenance(cls, node: Node, score: float) -> Self:
         return cls(node, score, "provenance", None)
 
+    @classmethod
+    def from_hop_0(cls, node: Node, score: float) -> Self:
+        return cls(node, score, "initial", 0)
+
+    @classmethod
+    def from_multi_hop(cls, node: Node, score: float, hop: int) -> Self:
+        return cls(node, score, "multi_hop", hop)
+
+    @classmethod
+    def from_refinement(cls, node: Node, score: float, hop: int) -> Self:
+        return cls(node, score, "refinement", hop)
+
 
 @dataclass(frozen=True, slots=True)
 class TouchedNode:

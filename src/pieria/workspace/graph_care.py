@@ -105,9 +105,9 @@ class GraphCare:
         return self._care("consolidation_completed", partial(consolidate, threshold=threshold, clock=self.clock), told)
 
     def _decaying(self, threshold: float, node_types: Sequence[str], **told: Any) -> Care:
-        from pieria.learning.prune import prune
+        from pieria.learning.decay import decay
 
-        asked = partial(prune, threshold=threshold, node_types=node_types, clock=self.clock)
+        asked = partial(decay, threshold=threshold, node_types=node_types, clock=self.clock)
         return self._care("decay_completed", asked, told)
 
     def _validating(self, **told: Any) -> Care:

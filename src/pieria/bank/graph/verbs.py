@@ -269,10 +269,10 @@ class BankGraph:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Archive nodes of little value, and tags and intents without edges."""
-        from pieria.learning.prune import prune
+        from pieria.learning.decay import decay
 
         graph, bank = self._bank.graph, self._bank
-        done = prune(
+        done = decay(
             graph,
             config or bank.core.config,
             threshold,

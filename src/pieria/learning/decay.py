@@ -1,4 +1,4 @@
-"""Prune: archive knowledge whose value has dropped with age and lack of use."""
+"""Decay: archive knowledge whose value has dropped with age and lack of use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEEK_HOURS = 168.0
 LONGEST_HOURS = 1e6
 
 
-def prune(
+def decay(
     backend: GraphBackend,
     config: Config | None = None,
     threshold: float = 0.1,
