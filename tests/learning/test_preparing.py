@@ -16,8 +16,8 @@ from pieria.errors import AdapterError, PromptError
 from pieria.graph import Changeset, Edge, GraphBackend, InMemoryBackend, Intent, NodeMetadata, Procedural, Semantic, Tag
 from pieria.learning.draft import prepared, settled
 from pieria.learning.intent_merger import merge, merging
+from pieria.learning.structuring import structured
 from pieria.learning.tag_deduplicator import deduplicate
-from pieria.learning.trajectory import structured
 from pieria.models import EmbeddingResponse
 from pieria.models.mind import Procedure, Proposition
 

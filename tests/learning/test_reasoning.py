@@ -10,7 +10,7 @@ from tests.models.scripted import Scripted
 from pieria import Config
 from pieria.errors import AdapterError, PromptError
 from pieria.graph import Episodic, Node
-from pieria.learning.answers import reason
+from pieria.learning.reasoning import reason
 from pieria.learning.recalled import RetrievalResult, TaggedCandidate
 from pieria.models.mind import Found
 

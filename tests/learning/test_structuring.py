@@ -22,7 +22,7 @@ from pieria.errors import (
 from pieria.graph import Changeset, NodeMetadata, Procedural, Semantic
 from pieria.learning import Episode, Step, Trajectory
 from pieria.learning.knowledge import SIBLINGS
-from pieria.learning.trajectory import extract, extract_trajectory, structured
+from pieria.learning.structuring import extract, extract_trajectory, structured
 from pieria.models.mind import Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
 

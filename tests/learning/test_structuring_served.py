@@ -16,7 +16,7 @@ from tests.models.llm_server import Exchange, LLMServer, Reply, cut, hangs, llm_
 from pieria import Config, ExtractionProfile
 from pieria.errors import AdapterError, PromptError, ReplyUnreadableError
 from pieria.graph import Changeset
-from pieria.learning.trajectory import extract_trajectory
+from pieria.learning.structuring import extract_trajectory
 from pieria.models.llms.server import OpenAILLM
 from pieria.models.minds.llm.prompt import prompt
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Changeset
 from pieria.learning.intent_merger import merging
+from pieria.learning.structuring import Structured
 from pieria.learning.tag_deduplicator import deduplicate
-from pieria.learning.trajectory import Structured
 
 if TYPE_CHECKING:
     from pieria.config import Config

@@ -20,7 +20,7 @@ from pieria.graph.nodes import Episodic
 from pieria.learning.draft import settled
 from pieria.learning.knowledge import episodic_id
 from pieria.learning.steps import Step, StructuringTrace, Trajectory
-from pieria.learning.trajectory import Structured, structured
+from pieria.learning.structuring import Structured, structured
 from pieria.sessions.state import RECENT, SessionState
 
 if TYPE_CHECKING:

@@ -145,7 +145,7 @@ def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
 
 
 def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: Clock) -> RecallResult:
-    from pieria.learning.answers import reasoned
+    from pieria.learning.reasoning import reasoned
     from pieria.learning.recalled import RecallResult, TouchedNode
 
     looking = _looking(repository, serving, asking, clock)

@@ -17,7 +17,7 @@ from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
 from pieria.learning.experience import Experience, Taken
 from pieria.learning.models import embedder_of
-from pieria.learning.trajectory import extract
+from pieria.learning.structuring import extract
 from pieria.record import check
 from pieria.record.changeset import Record
 from pieria.record.draft import Problems
