@@ -10,6 +10,6 @@ def test_each_way_of_keeping_a_graph_in_order_is_timed_and_finds_its_work(bench:
     rows = {row["name"]: row for row in told["rows"]}
     assert rows["validate, 1,000 nodes"]["detail"]["checked"] > 300
     assert rows["consolidate, 1,000 nodes"]["detail"]["deleted"] > 10
-    assert rows["decay, 1,000 nodes"]["detail"]["deleted"] > 300
-    assert rows["repair, 1,000 nodes"]["target"] == "" and rows["decay, 1,000 nodes"]["target"] == "< 20"
+    assert rows["prune, 1,000 nodes"]["detail"]["deleted"] > 300
+    assert rows["repair, 1,000 nodes"]["target"] == "" and rows["prune, 1,000 nodes"]["target"] == "< 20"
     assert rows["memory at most, the process"]["value"] > 0

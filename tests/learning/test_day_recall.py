@@ -19,7 +19,7 @@ DAY = Path(__file__).parents[1] / "data" / "day"
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SETTINGS = {"embedder": "local", "models": INSTALLED, "count_uses": False, "durability": "off"}
 MODES = {"fact": "semantic", "procedure": "procedural", "episode": "episodic", "several": "mixed"}
-FIRST, AT_LEAST = 5, 23
+FIRST, AT_LEAST = 5, 22
 """The rank limit, and the number of the thirty questions with an answering node within it."""
 
 

@@ -8,12 +8,11 @@ calls `os.register_at_fork`.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
+from importlib import _bootstrap, import_module
 from typing import Generic, TypeVar
 
 from pieria.errors import ForkedError
@@ -82,10 +81,15 @@ class Own(Generic[T]):
 
 
 def _finish_imports() -> None:
-    """Wait for imports in other threads: the child would wait for ever for a module that it finds half imported."""
-    for name, module in list(sys.modules.items()):
-        is_importing = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        if is_importing and name.partition(".")[0] in LOADED_LATE:
+    """Wait for imports in other threads: the child would wait for ever for a module that it finds half imported.
+
+    A module is locked from before it is looked for until it is loaded; it is in `sys.modules` only for a part of that.
+    """
+    locked: dict[str, object] = getattr(_bootstrap, "_module_locks", {})
+    waited: set[str] = set()
+    while late := [name for name in list(locked) if name.partition(".")[0] in LOADED_LATE and name not in waited]:
+        waited.update(late)
+        for name in late:
             # The thread that began the import gets its error.
             with suppress(ImportError):
                 import_module(name)
