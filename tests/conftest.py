@@ -9,17 +9,23 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
-from tests.servers import database, empty_database, server
+from tests.contract.making import HandClock
+from tests.servers import bare_database, database, empty_database, server, template
+from tests.template import copy_or_migrate
 
-__all__ = ["database", "empty_database", "server"]
+import pieria
+from pieria import Bank
+
+__all__ = ["bare_database", "database", "empty_database", "server", "template"]
 
 SOURCE = Path(__file__).parents[1] / "src"
 HOMES = ("HOME", "USERPROFILE")
@@ -100,6 +106,7 @@ def _constants() -> Constants:
 
 
 patch.object(providers, "_get_local_constants", _constants).start()
+patch("pieria.store.sqlite.store.migrate", copy_or_migrate).start()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -138,3 +145,28 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def durable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use the default durability: writers wait for the disk. For tests that stop a server or simulate a crash."""
     monkeypatch.delenv("PIERIA_DURABILITY")
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: HandClock) -> Iterator[Callable[..., Bank]]:
+    """Yield a function that opens a bank under these settings. One bank may be open under several."""
+    workspaces = []
+
+    def made(name: str = "notes", **settings: Any) -> Bank:
+        workspaces.append(pieria.Workspace(tmp_path, settings, clock=clock))
+        return workspaces[-1].open(name)
+
+    yield made
+    for workspace in workspaces:
+        workspace.close()
+
+
+@pytest.fixture
+def bank(opened: Callable[..., Bank]) -> Bank:
+    """Return the bank `notes`, whose clock stands still until it is moved."""
+    return opened()

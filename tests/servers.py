@@ -1,6 +1,7 @@
 """A real PostgreSQL for tests: the wheel's server, started once for all workers, or PIERIA_TEST_POSTGRES_URL.
 
-`database` is shared by all tests of a worker, which use different bank names; `empty_database` belongs to one test.
+`database` is shared by all tests of a worker, which use different bank names; `empty_database` and `bare_database`
+belong to one test.
 Use `own_server` to stop a server or to let it wait for the disk.
 """
 
@@ -22,6 +23,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from tests.postgres.ahead import take
 
 ELSEWHERE = "PIERIA_TEST_POSTGRES_URL"
 QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
@@ -167,11 +169,11 @@ def _alone(place: Path) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def made_database(url: str) -> Iterator[str]:
-    """Yield the address of a new, empty database."""
+def made_database(url: str, template: str = "template0") -> Iterator[str]:
+    """Yield the address of a new database: a copy of the template."""
     name = f"pieria_test_{uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
+        connection.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE {template}")
     try:
         yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
     finally:
@@ -193,13 +195,29 @@ def server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def database(server: str) -> Iterator[str]:
-    """Yield the address of a database that a worker's tests share."""
+def template(server: str) -> Iterator[str]:
+    """Yield the name of a database with Pieria's tables, to be copied: that is five times as fast as making them."""
     with made_database(server) as url:
+        take(url)
+        yield urlsplit(url).path.removeprefix("/")
+
+
+@pytest.fixture(scope="session")
+def database(server: str, template: str) -> Iterator[str]:
+    """Yield the address of a database that a worker's tests share."""
+    with made_database(server, template) as url:
         yield url
 
 
 @pytest.fixture
-def empty_database(server: str) -> Iterator[str]:
+def empty_database(server: str, template: str) -> Iterator[str]:
+    """Yield the address of a database that has Pieria's tables and no bank."""
+    with made_database(server, template) as url:
+        yield url
+
+
+@pytest.fixture
+def bare_database(server: str) -> Iterator[str]:
+    """Yield the address of a database without Pieria's tables."""
     with made_database(server) as url:
         yield url

@@ -18,11 +18,11 @@ def waiting(durable: None) -> None:
 
 
 @pytest.fixture
-def opened(empty_database: str) -> Iterator[Opened]:
+def opened(bare_database: str) -> Iterator[Opened]:
     """Return a function that opens banks in a new database."""
     stores: list[PostgresStore] = []
 
-    def open_store(bank: str = "bank", url: str = empty_database, **options: Any) -> PostgresStore:
+    def open_store(bank: str = "bank", url: str = bare_database, **options: Any) -> PostgresStore:
         stores.append(PostgresStore(url, bank, clock=HandClock(), **options))
         return stores[-1]
 
@@ -32,6 +32,6 @@ def opened(empty_database: str) -> Iterator[Opened]:
 
 
 @pytest.fixture
-def admin(empty_database: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    with psycopg.connect(empty_database, autocommit=True) as connection:
+def admin(bare_database: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    with psycopg.connect(bare_database, autocommit=True) as connection:
         yield connection

@@ -149,11 +149,11 @@ def test_log_that_the_server_keeps_is_named(tmp_path: Path) -> None:
         store.close()
 
 
-def test_settings_that_log_what_is_written_are_named(empty_database: str, admin: Admin) -> None:
-    PostgresStore(empty_database, "notes").close()
-    database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
+def test_settings_that_log_what_is_written_are_named(bare_database: str, admin: Admin) -> None:
+    PostgresStore(bare_database, "notes").close()
+    database = psycopg.conninfo.conninfo_to_dict(bare_database)["dbname"]
     admin.execute(f"ALTER DATABASE {database} SET log_statement = 'all'")
-    store = PostgresStore(f"{empty_database}&connect_timeout=9", "notes")
+    store = PostgresStore(f"{bare_database}&connect_timeout=9", "notes")
     assert [line for line in store.copies() if "log_statement = all" in line]
     store.close()
 
@@ -161,11 +161,11 @@ def test_settings_that_log_what_is_written_are_named(empty_database: str, admin:
 # --- transactions that block an erasure
 
 
-def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, empty_database: str) -> None:
+def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, bare_database: str) -> None:
     store = opened(busy_seconds=0.3)
     apply(store, memory("the harbour is closed", "m"))
     role = made_user(admin, "GRANT USAGE ON SCHEMA pieria TO {user}", "GRANT SELECT ON pieria.content TO {user}")
-    with psycopg.connect(as_user(empty_database, role)) as reporter:
+    with psycopg.connect(as_user(bare_database, role)) as reporter:
         reporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         reporter.execute("SELECT count(*) FROM pieria.content")
         apply(store, erase=["m"])
@@ -182,14 +182,14 @@ def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, empty_d
     admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
-def test_ordinary_owner_names_snapshots_of_others(admin: Admin, empty_database: str) -> None:
+def test_ordinary_owner_names_snapshots_of_others(admin: Admin, bare_database: str) -> None:
     """The server shows an ordinary role the other sessions, but not the start of their snapshots."""
     admin.execute("CREATE EXTENSION vector SCHEMA public")
-    database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
+    database = psycopg.conninfo.conninfo_to_dict(bare_database)["dbname"]
     role = made_user(admin, f"ALTER DATABASE {database} OWNER TO {{user}}")
-    store = PostgresStore(as_user(empty_database, role), "notes", busy_seconds=0.3)
+    store = PostgresStore(as_user(bare_database, role), "notes", busy_seconds=0.3)
     apply(store, memory("the harbour is closed", "m"))
-    with psycopg.connect(empty_database) as reporter:
+    with psycopg.connect(bare_database) as reporter:
         reporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         reporter.execute("SELECT count(*) FROM pieria.content")
         apply(store, erase=["m"])
@@ -234,14 +234,14 @@ def test_table_in_use_is_named_and_rewritten_later(opened: Opened, admin: Admin)
     assert store.repair(store.check(), lambda content: []) == ["purge"]
 
 
-def test_role_that_owns_nothing_leaves_it_to_the_owner(opened: Opened, admin: Admin, empty_database: str) -> None:
+def test_role_that_owns_nothing_leaves_it_to_the_owner(opened: Opened, admin: Admin, bare_database: str) -> None:
     owner = opened()
     role = made_user(
         admin,
         "GRANT USAGE ON SCHEMA pieria TO {user}",
         "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA pieria TO {user}",
     )
-    store = PostgresStore(as_user(empty_database, role), "bank", busy_seconds=0.3)
+    store = PostgresStore(as_user(bare_database, role), "bank", busy_seconds=0.3)
     erased(store)
     [left] = store.scrub()
     assert "permission denied" in left
@@ -253,7 +253,7 @@ def test_role_that_owns_nothing_leaves_it_to_the_owner(opened: Opened, admin: Ad
     admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
-def test_migration_lets_those_who_delete_note_it(opened: Opened, admin: Admin, empty_database: str) -> None:
+def test_migration_lets_those_who_delete_note_it(opened: Opened, admin: Admin, bare_database: str) -> None:
     """The bank comes from an older version, with a purge in its past and a role that may read and write the tables."""
     store = opened()
     erased(store)
@@ -265,18 +265,18 @@ def test_migration_lets_those_who_delete_note_it(opened: Opened, admin: Admin, e
         "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA pieria TO {user}",
     )
     with pytest.raises(RefusedError):
-        PostgresStore(as_user(empty_database, role), "bank")
+        PostgresStore(as_user(bare_database, role), "bank")
     again = opened()
     assert "content" in purge_finding(again).detail
     assert again.repair(again.check(), lambda content: []) == ["purge"]
-    other = PostgresStore(as_user(empty_database, role), "bank")
+    other = PostgresStore(as_user(bare_database, role), "bank")
     erased(other, "n")
     other.close()
     admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
-def test_purge_that_was_held_up_is_finished_by_a_job(admin: Admin, empty_database: str, tmp_path: Path) -> None:
-    with a_bank(empty_database, tmp_path) as bank:
+def test_purge_that_was_held_up_is_finished_by_a_job(admin: Admin, bare_database: str, tmp_path: Path) -> None:
+    with a_bank(bare_database, tmp_path) as bank:
         memory = bank.remember("the harbour is closed")
         with admin.transaction():
             admin.execute("LOCK TABLE pieria.terms IN SHARE UPDATE EXCLUSIVE MODE")
@@ -365,11 +365,11 @@ def test_purge_while_tables_are_rewritten_is_not_forgotten(opened: Opened, monke
     assert "content" in purge_finding(store).detail
 
 
-def test_secured_tables_are_rewritten_too(empty_database: str, admin: Admin) -> None:
+def test_secured_tables_are_rewritten_too(bare_database: str, admin: Admin) -> None:
     admin.execute("CREATE EXTENSION vector SCHEMA public")
-    database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
+    database = psycopg.conninfo.conninfo_to_dict(bare_database)["dbname"]
     role = made_user(admin, f"ALTER DATABASE {database} OWNER TO {{user}}")
-    store = PostgresStore(as_user(empty_database, role), "notes", row_security=True)
+    store = PostgresStore(as_user(bare_database, role), "notes", row_security=True)
     erased(store)
     assert store.scrub() == []
     assert store.remove(lambda reader: None) == []

@@ -32,11 +32,11 @@ Opens = Callable[[str], PostgresStore]
 
 
 @pytest.fixture
-def opens(empty_database: str, tmp_path: Path) -> Iterator[Opens]:
+def opens(bare_database: str, tmp_path: Path) -> Iterator[Opens]:
     opened: list[PostgresStore] = []
 
     def open_bank(name: str) -> PostgresStore:
-        opened.append(PostgresStore(empty_database, f"{tmp_path}/{name}", clock=HandClock()))
+        opened.append(PostgresStore(bare_database, f"{tmp_path}/{name}", clock=HandClock()))
         return opened[-1]
 
     yield open_bank
@@ -79,24 +79,24 @@ def listener_of(store: PostgresStore) -> threading.Thread:
 
 
 def test_a_change_of_another_process_ends_the_wait(
-    opens: Opens, threads: ThreadPoolExecutor, empty_database: str
+    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
     store = opens("bank")
     waiting = threads.submit(store.wait, 0, LONG)
-    until_listening(empty_database)
+    until_listening(bare_database)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run(
-        [sys.executable, "-c", ELSEWHERE, empty_database, store.bank], check=True, env=environment, timeout=LONG
+        [sys.executable, "-c", ELSEWHERE, bare_database, store.bank], check=True, env=environment, timeout=LONG
     )
     assert waiting.result(LONG)
 
 
 def test_however_many_banks_are_waited_for_one_connection_listens(
-    opens: Opens, threads: ThreadPoolExecutor, empty_database: str
+    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
     stores = [opens(f"bank{n}") for n in range(12)]
     waiting = [threads.submit(store.wait, 0, LONG) for store in stores]
-    assert len(until_listening(empty_database)) == 1
+    assert len(until_listening(bare_database)) == 1
     apply(stores[7], memory())
     assert waiting[7].result(LONG)
     assert not any(other.done() for n, other in enumerate(waiting) if n != 7)
@@ -106,28 +106,28 @@ def test_however_many_banks_are_waited_for_one_connection_listens(
 
 
 def test_a_connection_that_is_lost_is_made_again_and_nothing_is_missed(
-    opens: Opens, threads: ThreadPoolExecutor, empty_database: str
+    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
     reader, writer = opens("bank"), opens("bank")
     seen = 0
     for n in range(5):
         waiting: Future[bool] = threads.submit(reader.wait, seen, LONG)
-        cut = until_listening(empty_database)
-        with psycopg.connect(empty_database) as connection:
+        cut = until_listening(bare_database)
+        with psycopg.connect(bare_database) as connection:
             connection.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) pid", (cut,))
         apply(writer, memory(f"m{n}", f"m{n}"))
         assert waiting.result(LONG)
         seen = seq(reader)
         assert seen == n + 1
-    assert set(until_listening(empty_database)).isdisjoint(cut)
+    assert set(until_listening(bare_database)).isdisjoint(cut)
 
 
 def test_the_last_store_to_close_ends_the_listening(
-    opens: Opens, threads: ThreadPoolExecutor, empty_database: str
+    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
     one, other = opens("bank"), opens("other")
     waiting = threads.submit(one.wait, 0, LONG)
-    until_listening(empty_database)
+    until_listening(bare_database)
     listener = listener_of(one)
     one.close()
     assert not waiting.result(LONG)
@@ -137,10 +137,10 @@ def test_the_last_store_to_close_ends_the_listening(
     assert not listener.is_alive()
 
 
-def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecutor, empty_database: str) -> None:
+def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecutor, bare_database: str) -> None:
     store, writer = opens("bank"), opens("bank")
     first = threads.submit(store.wait, 0, LONG)
-    until_listening(empty_database)
+    until_listening(bare_database)
     child = os.fork()
     if not child:
         woken = False
@@ -158,13 +158,13 @@ def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecuto
 
 
 def test_what_others_say_on_the_channel_ends_nothing(
-    opens: Opens, threads: ThreadPoolExecutor, empty_database: str
+    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
     store = opens("bank")
     waiting = threads.submit(store.wait, 0, LONG)
-    until_listening(empty_database)
+    until_listening(bare_database)
     listener = listener_of(store)
-    with psycopg.connect(empty_database, autocommit=True) as other:
+    with psycopg.connect(bare_database, autocommit=True) as other:
         for said in ("", "hello", "1", "1 x", f"{store.number} 99999999999999999999"):
             other.execute("SELECT pg_notify('pieria', %s)", (said,))
     apply(store, memory("heron", "m"))

@@ -150,9 +150,9 @@ def check_books(crowd: Crowd, bank: Bank) -> int:
 
 @pytest.mark.parametrize(("writers", "readers", "kills"), [(2, 2, 4), pytest.param(8, 8, 50, marks=pytest.mark.slow)])
 def test_whoever_is_killed_loses_nothing_acknowledged_and_no_reader_misses_a_change(
-    writers: int, readers: int, kills: int, empty_database: str, tmp_path: Path
+    writers: int, readers: int, kills: int, bare_database: str, tmp_path: Path
 ) -> None:
-    crowd = Crowd(empty_database, tmp_path, writers, readers)
+    crowd = Crowd(bare_database, tmp_path, writers, readers)
     crowd.run(kills)
     with pieria.open(HOUSE, data=crowd.data) as bank:
         kept = check_books(crowd, bank)
@@ -214,8 +214,8 @@ def of_an_ordinary_user(url: str) -> str:
 
 @pytest.mark.parametrize("row_security", [False, True], ids=["by statements", "by row security too"])
 @pytest.mark.parametrize(("banks", "memories"), [(12, 100), pytest.param(200, 50, marks=pytest.mark.slow)])
-def test_no_bank_sees_anything_of_another(banks: int, memories: int, row_security: bool, empty_database: str) -> None:
-    data = of_an_ordinary_user(empty_database) if row_security else empty_database
+def test_no_bank_sees_anything_of_another(banks: int, memories: int, row_security: bool, bare_database: str) -> None:
+    data = of_an_ordinary_user(bare_database) if row_security else bare_database
     names = [f"house{number}" for number in range(banks)]
     with ExitStack() as stack:
         parts = [names[part::4] for part in range(4)]

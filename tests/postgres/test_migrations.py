@@ -26,12 +26,12 @@ def test_steps_are_numbered_through_and_never_change_their_phase() -> None:
     assert {step.phase for step in migrations()} <= {"pre", "post"}
 
 
-def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened: Opened, empty_database: str) -> None:
+def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened: Opened, bare_database: str) -> None:
     """A slow test runs the whole contract on such a schema."""
     before = opened()
     first = memory("heron by the lake", "m", tags=["bird"])
     apply(before, first, memory("stork", "n"))
-    take(empty_database, further(OF_TOMORROW))
+    take(bare_database, further(OF_TOMORROW))
     apply(before, next_version(first, "heron again"), links=[tie("l", "m", "n")])
     apply(before, memory("goes soon", "x"), facts=[triple("f", "Heron", "lives in", "Lakes")])
     apply(before, erase=["x"])
@@ -50,26 +50,26 @@ def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened:
         assert reader.count(ALL) == {"total": 1}
 
 
-def test_a_step_after_which_no_older_pieria_works_shuts_it_out(opened: Opened, empty_database: str) -> None:
+def test_a_step_after_which_no_older_pieria_works_shuts_it_out(opened: Opened, bare_database: str) -> None:
     apply(opened(), memory("heron", "m"))
-    take(empty_database, further("ALTER TABLE state RENAME TO states", "post"))
+    take(bare_database, further("ALTER TABLE state RENAME TO states", "post"))
     with pytest.raises(NewerVersionError) as refused:
         opened()
     assert "Upgrade" in str(refused.value.hint)
 
 
-def test_a_step_that_fails_leaves_nothing_behind(opened: Opened, empty_database: str, admin: Admin) -> None:
+def test_a_step_that_fails_leaves_nothing_behind(opened: Opened, bare_database: str, admin: Admin) -> None:
     store = opened()
     apply(store, memory("heron", "m"))
     broken = further("CREATE TABLE pieria.half (bank integer); SELECT 1 / 0")
     with pytest.raises(psycopg.errors.DivisionByZero):
-        take(empty_database, broken)
+        take(bare_database, broken)
     assert admin.execute("SELECT to_regclass('pieria.half')").fetchone() == (None,)
     apply(store, memory("stork", "n"))
     with opened().reading() as reader:
         assert reader.totals()["versions"] == 2
     # A failed step blocks no later one.
-    take(empty_database, further("CREATE TABLE half (bank integer)"))
+    take(bare_database, further("CREATE TABLE half (bank integer)"))
 
 
 def test_a_step_that_was_tampered_with_is_noticed(opened: Opened, admin: Admin) -> None:
@@ -92,16 +92,16 @@ def test_whoever_opens_an_older_schema_is_told_of_each_step(
     assert admin.execute("SELECT count(*) FROM pieria.migration").fetchone() == (len(steps),)
 
 
-def test_many_take_a_step_at_once_and_it_is_taken_once(opened: Opened, empty_database: str, admin: Admin) -> None:
+def test_many_take_a_step_at_once_and_it_is_taken_once(opened: Opened, bare_database: str, admin: Admin) -> None:
     opened()
     step = further(OF_TOMORROW)
     with ThreadPoolExecutor(6) as threads:
-        list(threads.map(lambda _: take(empty_database, step), range(6)))
+        list(threads.map(lambda _: take(bare_database, step), range(6)))
     assert admin.execute("SELECT count(*) FROM pieria.migration WHERE number = %s", (step.number,)).fetchone() == (1,)
 
 
 def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
-    opened: Opened, empty_database: str, admin: Admin
+    opened: Opened, bare_database: str, admin: Admin
 ) -> None:
     """Two callers come at once to a bank of an older Pieria. Only one of them builds."""
     store = opened()
@@ -110,9 +110,9 @@ def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
     admin.execute("DELETE FROM pieria.migration WHERE number = ANY(%s)", ([step.number for step in built],))
     admin.execute("CREATE INDEX state_by_session ON pieria.state (bank, session, at) WHERE session IS NOT NULL")
     admin.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pieria.state_by_turn'::regclass")
-    with psycopg.connect(empty_database) as writing, ThreadPoolExecutor(2) as threads:
+    with psycopg.connect(bare_database) as writing, ThreadPoolExecutor(2) as threads:
         writing.execute("LOCK TABLE pieria.state IN ROW EXCLUSIVE MODE")
-        taking = [threads.submit(take, empty_database) for _ in range(2)]
+        taking = [threads.submit(take, bare_database) for _ in range(2)]
         # The build waits for that transaction, and no writer waits for the build.
         while not admin.execute(WAITING).fetchone():
             assert not any(each.done() for each in taking)

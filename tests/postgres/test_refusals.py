@@ -107,21 +107,21 @@ def test_a_wrong_password_is_refused_and_told_to_nobody() -> None:
         assert PASSWORD not in repr(refused.value)
 
 
-def test_a_user_who_may_make_nothing_is_refused(opened: Opened, admin: Admin, empty_database: str) -> None:
+def test_a_user_who_may_make_nothing_is_refused(opened: Opened, admin: Admin, bare_database: str) -> None:
     admin.execute("CREATE EXTENSION vector SCHEMA public")
     user = made_user(admin)
     with pytest.raises(RefusedError, match="permission denied") as refused:
-        opened(url=as_user(empty_database, user))
+        opened(url=as_user(bare_database, user))
     secret_free(refused.value)
     admin.execute(f"DROP ROLE {user}")
 
 
 def test_a_user_who_may_not_make_the_extension_is_told_who_can(
-    opened: Opened, admin: Admin, empty_database: str
+    opened: Opened, admin: Admin, bare_database: str
 ) -> None:
     user = made_user(admin)
     with pytest.raises(UnsuitableError, match="pgvector") as refused:
-        opened(url=as_user(empty_database, user))
+        opened(url=as_user(bare_database, user))
     assert "CREATE EXTENSION vector" in str(refused.value.hint)
     assert admin.execute("SELECT to_regnamespace('pieria')").fetchone() == (None,)
     admin.execute(f"DROP ROLE {user}")
@@ -173,13 +173,13 @@ def test_a_writer_that_waits_too_long_for_its_turn_may_try_again(opened: Opened)
     apply(other, memory("now it is", "m"))
 
 
-def test_a_server_that_takes_no_writes_says_so(opened: Opened, empty_database: str) -> None:
+def test_a_server_that_takes_no_writes_says_so(opened: Opened, bare_database: str) -> None:
     apply(opened(), memory("heron", "m"))
-    store = opened(url=f"{empty_database}&options=-c%20default_transaction_read_only%3Don")
+    store = opened(url=f"{bare_database}&options=-c%20default_transaction_read_only%3Don")
     with store.reading() as reader:
         assert reader.count(ALL) == {"total": 1}
     with pytest.raises(ReadOnlyError):
-        opened("another", url=f"{empty_database}&options=-c%20default_transaction_read_only%3Don")
+        opened("another", url=f"{bare_database}&options=-c%20default_transaction_read_only%3Don")
 
 
 def test_a_newer_schema_is_left_alone(opened: Opened, admin: Admin) -> None:

@@ -55,10 +55,10 @@ def test_no_line_is_left_of_it_in_any_table_and_others_have_all_of_theirs(
 
 
 def test_its_index_goes_as_well_unless_somebody_is_building_it(
-    opened: Opened, empty_database: str, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, bare_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "OUTGROWN", 10)
-    indexed, database = opened(), empty_database
+    indexed, database = opened(), bare_database
     vectors = [with_vector(memory(f"m{n}", f"m{n}"), vector) for n, vector in enumerate(drawn(1, 20))]
     apply(indexed, *vectors, space=enter(indexed))
     indexed.repair(indexed.check(), lambda _: ())
@@ -115,9 +115,9 @@ def test_whoever_waits_for_a_change_hears_at_once_that_it_is_gone(opened: Opened
 
 
 def test_a_server_elsewhere_lets_go_of_it_and_does_not_make_it_anew_by_looking(
-    opened: Opened, empty_database: str
+    opened: Opened, bare_database: str
 ) -> None:
-    with Workspace(empty_database, {"user": "maya"}) as workspace:
+    with Workspace(bare_database, {"user": "maya"}) as workspace:
         banks = Banks(workspace, "test")
         held = banks.opened("notes", None)
         held.remember("We chose JWT.")

@@ -23,13 +23,13 @@ BANKS = 12
 
 
 @pytest.fixture
-def owner(admin: Admin, empty_database: str) -> Iterator[str]:
+def owner(admin: Admin, bare_database: str) -> Iterator[str]:
     """Yield the address for an ordinary user who may create a schema."""
     admin.execute("CREATE EXTENSION vector SCHEMA public")
     user = made_user(admin)
-    database = psycopg.conninfo.conninfo_to_dict(empty_database)["dbname"]
+    database = psycopg.conninfo.conninfo_to_dict(bare_database)["dbname"]
     admin.execute(f"GRANT CREATE ON DATABASE {database} TO {user}")
-    yield as_user(empty_database, user)
+    yield as_user(bare_database, user)
     admin.execute(f"DROP OWNED BY {user} CASCADE")
     admin.execute(f"DROP ROLE {user}")
 
@@ -174,8 +174,8 @@ def test_a_forked_child_is_refused_and_opens_its_own(opened: Opened) -> None:
         assert [change.seq for change in reader.changes()] == [1, 2, 3]
 
 
-def test_a_bank_on_a_server_is_refused_in_a_forked_child(empty_database: str) -> None:
-    with pieria.open("notes", data=empty_database) as bank:
+def test_a_bank_on_a_server_is_refused_in_a_forked_child(bare_database: str) -> None:
+    with pieria.open("notes", data=bare_database) as bank:
         bank.remember("by the parent")
 
         def work() -> None:
@@ -183,7 +183,7 @@ def test_a_bank_on_a_server_is_refused_in_a_forked_child(empty_database: str) ->
                 bank.count()
             assert "pieria.open" in str(refused.value.hint)
             bank.close()
-            with pieria.open("notes", data=empty_database) as own:
+            with pieria.open("notes", data=bare_database) as own:
                 own.remember("by the child")
 
         assert in_a_child(work) == 0
@@ -214,11 +214,11 @@ def test_a_child_that_leaves_a_transaction_of_its_parent_breaks_nothing(opened: 
         assert [change.who for change in reader.changes()][-1] == "parent"
 
 
-def test_many_make_the_schema_and_a_bank_at_once(empty_database: str) -> None:
+def test_many_make_the_schema_and_a_bank_at_once(bare_database: str) -> None:
     """Each bank is opened in a separate process."""
 
     def work() -> None:
-        store = PostgresStore(empty_database, "bank")
+        store = PostgresStore(bare_database, "bank")
         apply(store, memory("heron", f"m{os.getpid()}"))
         store.close()
 
@@ -234,7 +234,7 @@ def test_many_make_the_schema_and_a_bank_at_once(empty_database: str) -> None:
                 os._exit(code)
         children.append(pid)
     assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * 6
-    store = PostgresStore(empty_database, "bank")
+    store = PostgresStore(bare_database, "bank")
     with store.reading() as reader:
         assert reader.count(ALL) == {"total": 6}
         assert [change.seq for change in reader.changes()] == [1, 2, 3, 4, 5, 6]

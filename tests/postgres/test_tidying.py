@@ -87,10 +87,10 @@ def test_what_was_written_is_not_told_as_failed_when_no_connection_is_left_to_co
 
 
 def test_connections_cut_while_idle_are_noticed_by_nobody_who_only_asks(
-    opened: Opened, admin: Admin, empty_database: str
+    opened: Opened, admin: Admin, bare_database: str
 ) -> None:
     store = opened()
     erased(store)
-    for ask in (lambda: opened("another"), store.scrub, lambda: bank_names(empty_database)):
+    for ask in (lambda: opened("another"), store.scrub, lambda: bank_names(bare_database)):
         admin.execute(CUT)
         ask()

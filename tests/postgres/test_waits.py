@@ -47,9 +47,9 @@ def test_writer_of_the_same_bank_is_named(opened: Opened) -> None:
             raise AssertionError("it is not its turn")
 
 
-def test_recall_waits_for_a_lock_until_its_deadline(admin: Admin, empty_database: str, tmp_path: Path) -> None:
+def test_recall_waits_for_a_lock_until_its_deadline(admin: Admin, bare_database: str, tmp_path: Path) -> None:
     settings = {"local": str(tmp_path), "embedder": "none", "busy_seconds": 3600}
-    with pieria.open("notes", data=empty_database, settings=settings) as bank:
+    with pieria.open("notes", data=bare_database, settings=settings) as bank:
         bank.remember("heron by the lake")
         with admin.transaction():
             admin.execute("LOCK TABLE pieria.content IN ACCESS EXCLUSIVE MODE")
@@ -60,11 +60,11 @@ def test_recall_waits_for_a_lock_until_its_deadline(admin: Admin, empty_database
 
 
 def test_opening_waits_for_a_lock_no_longer_than_others(
-    opened: Opened, admin: Admin, empty_database: str, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, admin: Admin, bare_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened().close()
     monkeypatch.setattr(driver, "SET_UP", driver.SET_UP.replace("'5s'", "'200ms'"))
     with admin.transaction():
         admin.execute("LOCK TABLE pieria.bank IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(BusyError):
-            PostgresStore(f"{empty_database}&connect_timeout=9", "bank")
+            PostgresStore(f"{bare_database}&connect_timeout=9", "bank")
