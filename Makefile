@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow bench cover lock web chromium screenshots clean
+.PHONY: help demo test test-slow test-all bench cover lock web chromium screenshots clean
 
 # `make test PYTHON=python3.13` chooses the interpreter; otherwise the first one that is new enough.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -25,18 +25,21 @@ help: ## list what can be made
 demo: .venv/runtime.stamp .venv/share/pieria/models.stamp ## set everything up, then show what Pieria does, on a bank of its own
 	@$(BIN)/pieria demo
 
-# Three at once, also on two cores: many tests wait for a process or the disk.
-test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, and every test but the slow ones
+# The types are checked beside the tests, and three tests run at once also on two cores: many wait for the disk.
+test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, and the fast tests
 	@echo "· ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
-	@echo "· mypy --strict" && $(BIN)/mypy --strict --no-error-summary
 	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
-	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 3 --dist worksteal --hypothesis-profile=ci
+	@echo "· mypy --strict, pytest" && { $(BIN)/mypy --strict --no-error-summary & types=$$!; \
+		$(BIN)/pytest -q -m "not slow" -n 3 --dist worksteal --hypothesis-profile=ci; tests=$$?; \
+		wait $$types && exit $$tests; }
 
-# `make test-slow EXAMPLES=gate` repeats the same random examples; otherwise each run looks for what nobody has met yet.
+# `EXAMPLES=gate` repeats the same random examples; otherwise each run looks for what nobody has met yet.
 EXAMPLES ?= nightly
 
 test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the slow tests: kill -9, many processes, long histories, the page in Chromium
 	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=$(EXAMPLES)
+
+test-all: test test-slow ## both
 
 bench: .venv/runtime.stamp .venv/share/pieria/models.stamp ## measure speed against the budgets; prints JSON
 	@$(BIN)/python -m benchmarks speed --json
