@@ -30,9 +30,10 @@ NAMED = 5
 def findings(store: SQLiteStore) -> Iterator[Finding]:
     """Yield the findings that take reading the whole file."""
     # Reading a large file takes long, but blocks no writer.
-    with store.looking() as connection:
+    with store.looking_anew() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
+    with store.looking() as connection:
         yield _schema(connection)
         yield _sums(connection)
         yield _derived(connection, "terms", "term sums", "the terms of every version match their checksums")

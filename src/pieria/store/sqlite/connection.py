@@ -16,7 +16,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pieria.errors import (
@@ -222,6 +222,22 @@ class Connections:
                 connection.set_progress_handler(None, 0)
             own.connection = None
             idle.append(connection)
+
+    @contextmanager
+    def new_reader(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that has read nothing before, and close it.
+
+        From SQLite 3.44 on, the integrity check calls a good text index damaged on a connection that read it before
+        others wrote to it.
+        """
+        self.check_open()
+        connection = self._another_reader()
+        try:
+            yield connection
+        finally:
+            connection.close()
+            with suppress(ValueError):  # a close has taken them all
+                self._readers.remove(connection)
 
     def _another_reader(self) -> sqlite3.Connection:
         connection = self.connect(query_only=True)

@@ -411,6 +411,12 @@ class SQLiteStore:
                     connection.execute("ROLLBACK")
 
     @contextmanager
+    def looking_anew(self) -> Iterator[sqlite3.Connection]:
+        """Yield a reading connection that has read nothing before."""
+        with self._connections.used(), self._connections.new_reader() as connection:
+            yield connection
+
+    @contextmanager
     def rehearsing(self) -> Iterator[sqlite3.Connection]:
         """Yield the writing connection in a transaction that is rolled back: some checks are write statements."""
         with self._turn() as connection:
