@@ -20,7 +20,6 @@ from pieria.models.mind import Found, Said
 from pieria.models.minds.llm import STEPS, Override
 
 MODELS: dict[str, Any] = {"llm": {"model": "gpt-4o"}, "embedding": {"model": "e5"}}
-PROFILES = ("coding", "research", "customer_support")
 
 
 class OwnLLM:
@@ -61,22 +60,22 @@ def summed(bank: Bank) -> str:
 
 
 @contextmanager
-def served(folder: Path, *script: Any, **values: Any) -> Iterator[tuple[Bank, list[Request]]]:
-    """Yield a bank whose model is on a server, and the requests to that server."""
+def served(folder: Path, *script: Any, **values: Any) -> Iterator[tuple[Workspace, list[Request]]]:
+    """Yield a workspace whose model is on a server, and the requests to that server."""
     with llm_server(*script) as serving:
         settings = {"llm": "server:m", "llm_url": serving.address}
         with Workspace(folder, settings, config=config(**values)) as workspace:
-            yield workspace.open("b"), serving.requests
+            yield workspace, serving.requests
 
 
 # --- profiles
 
 
-@pytest.mark.parametrize("name", PROFILES)
-def test_the_prompt_of_every_step_carries_the_profile(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["coding", "research", "customer_support"])
+def test_every_prompt_carries_the_profile(name: str, tmp_path: Path) -> None:
     profile = getattr(ExtractionProfile, name)()
-    replies = [case.reply for case in CASES.values()]
-    with served(tmp_path, *replies, extraction_profile=profile) as (bank, requests):
+    with served(tmp_path, *(case.reply for case in CASES.values()), extraction_profile=profile) as (made, requests):
+        bank = made.open("b")
         for case in CASES.values():
             assert case.ask(bank.mind) == case.means
     told = {step: request.messages[0]["content"] for step, request in zip(CASES, requests, strict=True)}
@@ -88,45 +87,45 @@ def test_the_prompt_of_every_step_carries_the_profile(name: str, tmp_path: Path)
             assert profile.overlays[other] not in system
 
 
-def test_any_step_takes_an_overlay_and_without_a_profile_none_has_one(tmp_path: Path) -> None:
+def test_any_step_takes_an_overlay(tmp_path: Path) -> None:
     profile = ExtractionProfile("legal", overlays={step: f"Mind the clauses of {step}." for step in STEPS})
     asked: list[list[str]] = []
     for held in (profile, None):
-        replies = [case.reply for case in CASES.values()]
-        with served(tmp_path, *replies, extraction_profile=held) as (bank, requests):
+        with served(tmp_path, *(case.reply for case in CASES.values()), extraction_profile=held) as (made, requests):
             for case in CASES.values():
-                case.ask(bank.mind)
+                case.ask(made.open("b").mind)
         asked.append([request.messages[0]["content"] for request in requests])
     for step, with_overlay, plain in zip(CASES, *asked, strict=True):
         assert with_overlay == f"{plain}\n\nMind the clauses of {step}."
 
 
-def test_a_bank_may_have_another_profile_than_its_workspace(tmp_path: Path) -> None:
-    with llm_server("Herons.", "Herons.") as serving:
-        settings = {"llm": "server:m", "llm_url": serving.address}
-        with Workspace(tmp_path, settings, config=config(extraction_profile="coding")) as workspace:
-            summed(workspace.open("a"))
-            summed(workspace.open("b", config=config(extraction_profile="research")))
-    first, second = (request.messages[0]["content"] for request in serving.requests)
-    assert ExtractionProfile.coding().domain_context in first
-    assert ExtractionProfile.research().domain_context in second
-    assert ExtractionProfile.coding().domain_context not in second
+def test_bank_may_have_a_profile_of_its_own(tmp_path: Path) -> None:
+    with served(tmp_path, "Herons.", "Herons.", extraction_profile="coding") as (workspace, requests):
+        summed(workspace.open("a"))
+        summed(workspace.open("b", config=config(extraction_profile="research")))
+    first, second = (request.messages[0]["content"] for request in requests)
+    coding, research = (made().domain_context for made in (ExtractionProfile.coding, ExtractionProfile.research))
+    assert [text in prompt for prompt in (first, second) for text in (coding, research)] == [True, False, False, True]
 
 
 # --- models and options
 
 
-def test_each_step_is_told_its_model_and_options(tmp_path: Path) -> None:
+def test_each_step_gets_its_model_and_options(tmp_path: Path) -> None:
     overrides = {
         "keeping": {"model": "mini", "opts": {"temperature": 0.2}},
         "summarize": {"opts": {"max_tokens": 50}},
         "get_state": {"model": "server:nano"},
     }
     llm = {"model": "gpt-4o", "opts": {"temperature": 0.7, "extra": {"seed": 1}}}
-    with served(tmp_path, "Herons.", "All is well.", "0.5", llm=llm, overrides=overrides) as (bank, requests):
+    with served(tmp_path, "Herons.", "All is well.", "0.5", llm=llm, overrides=overrides) as (workspace, requests):
+        bank = workspace.open("b")
+        assert bank.mind.name == "server:m"
         summed(bank)
         bank.mind.state("g", "o")
         bank.mind.reward("s", "o", "a", "r")
+        with pytest.raises(ConfigError, match="get_mode: expected a model of server, got 'anthropic:claude'"):
+            workspace.open("c", config=config(overrides={"get_mode": {"model": "anthropic:claude"}}))
     fields = [{name: value for name, value in request.body.items() if name != "messages"} for request in requests]
     assert fields == [
         {"model": "mini", "temperature": 0.2, "max_tokens": 50, "seed": 1},
@@ -135,7 +134,7 @@ def test_each_step_is_told_its_model_and_options(tmp_path: Path) -> None:
     ]
 
 
-def test_an_object_that_is_handed_over_is_told_the_model_and_the_options(tmp_path: Path) -> None:
+def test_own_model_and_embedding_get_their_options(tmp_path: Path) -> None:
     own, vectors = OwnLLM(), OwnEmbedding()
     made = config(
         llm={"model": "gpt-4o", "opts": {"depth": 3}},
@@ -155,9 +154,8 @@ def test_an_object_that_is_handed_over_is_told_the_model_and_the_options(tmp_pat
     assert all(told == {"model": "e5", "pooling": "mean"} for told in vectors.told)
 
 
-def test_what_comes_with_pieria_keeps_the_protocols_that_users_are_asked_to_keep(tmp_path: Path) -> None:
-    settings = {"llm": "server:m", "llm_url": "http://localhost:9"}
-    with Workspace(tmp_path, settings) as workspace:
+def test_models_of_pieria_keep_the_public_protocols(tmp_path: Path) -> None:
+    with Workspace(tmp_path, {"llm": "server:m", "llm_url": "http://localhost:9"}) as workspace:
         held = workspace.open("b").core.llm
     assert isinstance(held, LLM)
     for made in (
@@ -173,9 +171,8 @@ def test_what_comes_with_pieria_keeps_the_protocols_that_users_are_asked_to_keep
         assert bank.sync()
 
 
-def test_vectors_of_another_model_of_one_object_are_of_another_space(tmp_path: Path) -> None:
-    vectors = OwnEmbedding()
-    spaces = set()
+def test_each_embedding_model_has_a_space_of_its_own(tmp_path: Path) -> None:
+    vectors, spaces = OwnEmbedding(), set()
     for named in ("e5", "e6", "auto"):
         made = config(embedding={"model": named})
         with Workspace(tmp_path / named, embedder=vectors, config=made) as workspace, workspace.open("b") as bank:
@@ -186,9 +183,8 @@ def test_vectors_of_another_model_of_one_object_are_of_another_space(tmp_path: P
     assert len(spaces) == 3
 
 
-def test_a_name_that_a_provider_answers_to_chooses_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_of_a_provider_chooses_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_LLM", "ollama:one")
-    monkeypatch.setenv("PIERIA_EMBEDDER", "none")
     made = config(llm={"model": "ollama:two"}, embedding={"model": "hashing"})
     with Workspace(tmp_path, config=made) as workspace:
         bank, other = workspace.open("b"), workspace.open("c", config=config(llm={"model": "openai:three"}))
@@ -198,20 +194,14 @@ def test_a_name_that_a_provider_answers_to_chooses_the_models(tmp_path: Path, mo
         assert workspace.open("d", llm="ollama:four").mind.name == "ollama:four"
     with Workspace(tmp_path, llm="ollama:five", config=made) as workspace:
         assert workspace.open("b").mind.name == "ollama:five"
-
-
-def test_a_model_named_by_itself_is_the_one_that_is_meant(tmp_path: Path) -> None:
     with llm_server("Herons.") as serving:
-        settings = {"llm_url": serving.address}
         made = config(llm={"model": "openai:gpt-4o", "opts": {"temperature": 0.1}})
-        with Workspace(tmp_path, settings, llm="server:m", config=made) as workspace:
+        with Workspace(tmp_path, {"llm_url": serving.address}, llm="server:m", config=made) as workspace:
             summed(workspace.open("b"))
     assert (serving.requests[0].body["model"], serving.requests[0].body["temperature"]) == ("m", 0.1)
 
 
-def test_a_name_that_nobody_answers_to_leaves_it_to_rules_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unknown_name_leaves_it_to_rules_and_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings = {"embedder": "hashing"}
     with caplog.at_level(logging.WARNING), Workspace(tmp_path, settings, config=config()) as workspace:
         assert workspace.open("b").mind.name == "rules"
@@ -224,7 +214,7 @@ def test_a_name_that_nobody_answers_to_leaves_it_to_rules_and_says_so(
     assert caplog.text == ""
 
 
-def test_what_was_handed_over_for_a_bank_goes_before_its_configuration(tmp_path: Path) -> None:
+def test_overrides_of_a_bank_come_before_its_configuration(tmp_path: Path) -> None:
     base, other = OwnLLM(), OwnLLM()
     made = config(
         llm={"model": "gpt-4o", "opts": {"depth": 3}}, overrides={"summarize": {"model": "mini", "opts": {"words": 9}}}
@@ -238,19 +228,17 @@ def test_what_was_handed_over_for_a_bank_goes_before_its_configuration(tmp_path:
     assert other.told == [{"depth": 3, "words": 9}, {"model": "micro", "depth": 3, "words": 9}]
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"llm": {"model": "gpt-4o", "opts": {"depth": 3}}}, "episode: expected no options"),
-        ({"overrides": {"summarize": {"model": "mini"}}}, "summarize: expected no options and no model of its own"),
-    ],
-)
-def test_a_function_is_one_model_and_is_told_nothing(values: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_function_takes_neither_a_model_nor_options(tmp_path: Path) -> None:
     def said(messages: Any, schema: Any) -> str:
         return "Herons."
 
-    with pytest.raises(ConfigError, match=told):
-        Workspace(tmp_path, llm=said, config=config(**values)).open("b")
+    refused: dict[str, dict[str, Any]] = {
+        "episode: expected no options": {"llm": {"model": "gpt-4o", "opts": {"depth": 3}}},
+        "summarize: expected no options and no model of its own": {"overrides": {"summarize": {"model": "mini"}}},
+    }
+    for told, values in refused.items():
+        with pytest.raises(ConfigError, match=told):
+            Workspace(tmp_path, llm=said, config=config(**values)).open("b")
     with Workspace(tmp_path, llm=said, config=config()) as workspace:
         assert summed(workspace.open("b")) == "Herons."
     with Workspace(tmp_path, embedder=lambda texts: [[1.0] for _ in texts], config=config()) as workspace:
@@ -259,33 +247,18 @@ def test_a_function_is_one_model_and_is_told_nothing(values: dict[str, Any], tol
         Workspace(tmp_path, embedder=lambda texts: [], config=config(embedding={"model": "e", "opts": {"a": 1}}))
 
 
-def test_a_model_of_another_provider_is_not_asked_of_this_one(tmp_path: Path) -> None:
-    with served(tmp_path) as (bank, _):
-        assert bank.mind.name == "server:m"
-    settings = {"llm": "server:m", "llm_url": "http://localhost:9"}
-    made = config(overrides={"get_mode": {"model": "anthropic:claude"}})
-    with pytest.raises(ConfigError, match="get_mode: expected a model of server, got 'anthropic:claude'"):
-        Workspace(tmp_path, settings, config=made).open("b")
-
-
-@pytest.mark.parametrize("wrong", [object(), "coding", {"llm": {"model": "m"}}, {**MODELS, "colour": 1}])
-def test_a_configuration_that_cannot_be_right_is_refused_before_anything_is_made(wrong: Any, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError):
-        Workspace(tmp_path / "data", config=wrong)
+def test_wrong_configuration_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    wrong: list[Any] = [object(), "coding", {"llm": {"model": "m"}}, {**MODELS, "colour": 1}]
+    for each in wrong:
+        with pytest.raises(ConfigError):
+            Workspace(tmp_path / "data", config=each)
     assert list(tmp_path.iterdir()) == []
-    with Workspace(tmp_path, config=MODELS) as workspace, pytest.raises(ConfigError):
-        workspace.open("b", config=wrong)
-
-
-@pytest.mark.parametrize(
-    "heeded", [{"intent_merge_threshold": 0.7}, {"intent_identity_threshold": 0.9}, {"trace_verbosity": "detailed"}]
-)
-def test_what_learning_heeds_is_taken(tmp_path: Path, heeded: dict[str, Any]) -> None:
-    with Workspace(tmp_path, config=config(**heeded)) as workspace:
+    learning = {"intent_merge_threshold": 0.7, "intent_identity_threshold": 0.9, "trace_verbosity": "detailed"}
+    with Workspace(tmp_path, config={**MODELS, **learning}) as workspace:
         assert workspace.open("herons").mind.name == "rules"
-
-
-def test_an_option_that_an_embedder_does_not_have_is_refused(tmp_path: Path) -> None:
+        for each in wrong:
+            with pytest.raises(ConfigError):
+                workspace.open("b", config=each)
     made = config(embedding={"model": "hashing", "opts": {"pooling": "mean"}})
     with Workspace(tmp_path, config=made) as workspace, pytest.raises(InputError, match="pooling"):
         workspace.open("b")
