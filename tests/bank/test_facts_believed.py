@@ -9,42 +9,36 @@ from tests.bank.kept import Kept
 from pieria.bank import Bank
 from pieria.record.trust import TRUST
 
-ASKED = "where does the billing service run?"
-
 
 @pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("notes", settings={"embedder": "hashing"}, via="person") as bank:
+def bank(folder: Kept) -> Iterator[Bank]:
+    with folder.opened("notes", settings={"embedder": "hashing"}, via="person") as bank:
         yield bank
 
 
 @pytest.fixture
-def stranger(kept: Kept, bank: Bank) -> Iterator[Bank]:
-    with kept.opened("notes", settings={"embedder": "hashing"}, via="outside") as bank:
+def stranger(folder: Kept, bank: Bank) -> Iterator[Bank]:
+    with folder.opened("notes", settings={"embedder": "hashing"}, via="outside") as bank:
         yield bank
 
 
-def test_a_stranger_s_fact_pushes_no_note_back(bank: Bank, stranger: Bank) -> None:
+def test_strangers_fact_pushes_no_note_back(bank: Bank, stranger: Bank) -> None:
     note = bank.remember("The billing service runs on the host delta.")
     bank.facts.add("billing", "runs_on", "delta", memory=note.id, valid_from="2026-01-01")
     stranger.facts.add("billing", "runs_on", "evil.example")
-    hits = {hit.memory.id: hit for hit in bank.recall(ASKED)}
+    hits = {hit.memory.id: hit for hit in bank.recall("where does the billing service run?")}
     assert hits[note.id].overturned is None
     assert "host delta" in bank.context("the billing service").text
 
 
-def test_a_stranger_supersedes_nothing_that_is_believed_more(bank: Bank, stranger: Bank) -> None:
+def test_stranger_ends_no_fact_that_is_believed_more(bank: Bank, stranger: Bank) -> None:
     kept = bank.facts.add("Caroline", "lives_in", "Madrid")
     stranger.facts.supersede("Caroline", "lives_in", "Porto")
     assert bank.facts.query("Caroline")[0].id == kept.id
     assert {fact.object for fact in bank.facts.query("Caroline")} == {"Madrid", "Porto"}
-
-
-def test_a_text_from_outside_ends_no_fact_of_a_person(bank: Bank, stranger: Bank) -> None:
     bank.facts.declare("lives_in")
-    bank.facts.add("Caroline", "lives_in", "Madrid")
-    note = stranger.remember("Caroline lives in Porto.")
-    stranger.facts.add("Caroline", "lives_in", "Porto", memory=note.id)
+    note = stranger.remember("Caroline lives in Oslo.")
+    stranger.facts.add("Caroline", "lives_in", "Oslo", memory=note.id)
     assert "Madrid" in {fact.object for fact in bank.facts.query("Caroline")}
     assert [conflict.subject for conflict in bank.facts.conflicts()] == ["Caroline"]
     # A trusted person can.
@@ -52,17 +46,16 @@ def test_a_text_from_outside_ends_no_fact_of_a_person(bank: Bank, stranger: Bank
     assert [fact.object for fact in bank.facts.query("Caroline")] == ["Lisbon"]
 
 
-def test_a_statement_that_a_stranger_changes_is_believed_as_the_stranger_is(bank: Bank, stranger: Bank) -> None:
+def test_statement_that_a_stranger_changes_loses_trust(bank: Bank, stranger: Bank) -> None:
     fact = bank.facts.add("Maya", "may_deploy", "production", valid_from="2024-01-01", valid_until="2024-12-31")
     before = bank.get(fact.id)
     stranger.facts.add("Maya", "may_deploy", "production", valid_from="2024-01-01", valid_until="2030-12-31")
     after = bank.get(fact.id)
-    assert before is not None and after is not None
-    assert "2030" in after.text
+    assert before is not None and after is not None and "2030" in after.text
     assert (before.trust, after.trust) == (TRUST["person"], TRUST["outside"])
 
 
-def test_what_took_its_place_is_told_whatever_else_is_asked_for(bank: Bank) -> None:
+def test_overturned_note_says_so_under_any_filter(bank: Bank) -> None:
     note = bank.remember("Caroline lives in Madrid.", author="Ann")
     bank.facts.add("Caroline", "lives_in", "Madrid", memory=note.id, valid_from="2026-01-01")
     later = bank.facts.supersede("Caroline", "lives_in", "Porto", at="2026-02-01")
@@ -72,21 +65,18 @@ def test_what_took_its_place_is_told_whatever_else_is_asked_for(bank: Bank) -> N
         assert hit.overturned is not None and hit.overturned.by == later.id
 
 
-def test_erasing_a_fact_tells_what_goes_along(bank: Bank) -> None:
+def test_purge_of_a_fact_names_notes_that_state_it(bank: Bank) -> None:
     fact = bank.facts.add("Maya", "lives_in", "Berlin")
     note = bank.revise(fact.id, text="Maya left Berlin, and her new landlord is Omar.")
     told = bank.facts.purge(fact.id, dry_run=True)
     assert told.also == (note.id,) and told.erased["memories"] == 1
     bank.facts.purge(fact.id, as_told=told.digest)
     assert bank.get(note.id) is None
-
-
-def test_a_note_that_stated_the_fact_once_is_named_and_stays(bank: Bank) -> None:
-    fact = bank.facts.add("Maya", "pin_is", "4711")
-    bank.update(fact.id, text="Something entirely different.")
-    receipt = bank.facts.purge(fact.id)
-    assert any(fact.id in where for where in receipt.unreached)
-    kept = bank.get(fact.id)
+    other = bank.facts.add("Maya", "pin_is", "4711")
+    bank.update(other.id, text="Something entirely different.")
+    receipt = bank.facts.purge(other.id)
+    assert any(other.id in where for where in receipt.unreached)
+    kept = bank.get(other.id)
     assert kept is not None and kept.text == "Something entirely different."
-    bank.purge(fact.id)
-    assert bank.get(fact.id) is None
+    bank.purge(other.id)
+    assert bank.get(other.id) is None
