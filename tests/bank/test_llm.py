@@ -30,38 +30,52 @@ def asked(folder: Path, **settings: Any) -> Request:
 
 
 def said_by(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
-    return "Red."
+    return "Herons."
 
 
 class OwnLLM:
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
     def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
-        return LLMResponse("Red.", "own")
+        self.told.append(opts)
+        return LLMResponse("Herons.", "own")
 
     def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> LLMResponse:
         return LLMResponse({"colour": "red"}, "own")
 
 
-@pytest.mark.parametrize(
-    ("llm", "named"), [(said_by, f"function:{__name__}.said_by"), (OwnLLM(), "custom:OwnLLM")], ids=["function", "own"]
-)
-def test_a_language_model_is_handed_down_and_told_of(llm: Any, named: str, tmp_path: Path) -> None:
-    settings = {"llm": "server:m"}
-    with Workspace(tmp_path, settings, llm=llm) as workspace, workspace.open("b") as bank:
+def summed(bank: Bank) -> None:
+    bank.mind.summarize([Said("Herons nest.")])
+
+
+@pytest.mark.parametrize(("llm", "named"), [(said_by, f"function:{__name__}.said_by"), (OwnLLM(), "custom:OwnLLM")])
+def test_own_model_is_handed_down_and_reported(llm: Any, named: str, tmp_path: Path) -> None:
+    with Workspace(tmp_path, {"llm": "server:m"}, llm=llm) as workspace, workspace.open("b") as bank:
         assert bank.core.llm is not None
-        assert bank.core.llm.chat([{"role": "user", "content": "What colour?"}]).content == "Red."
+        assert bank.core.llm.chat([{"role": "user", "content": "Who nests?"}]).content == "Herons."
         assert findings(bank, "llm") == [named]
         assert bank.doctor().settings["llm"] == (named, "argument")
         json.dumps(bank.doctor().as_dict())
 
 
-def test_a_name_given_to_the_workspace_counts_before_the_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_model_comes_before_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A key alone chooses no model.
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with pieria.open("b", data=tmp_path) as bank:
+        assert bank.core.llm is None
+        told = bank.doctor().settings
+    assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
     monkeypatch.setenv("PIERIA_LLM", "ollama:one")
     monkeypatch.setenv("PIERIA_LLM_URL", "http://maya:hunter2@localhost:9/v1")
     with Workspace(tmp_path, llm="ollama:two") as workspace, workspace.open("b") as bank:
         assert findings(bank, "llm") == ["ollama:two at localhost:9, without a key"]
         assert bank.doctor().settings["llm"] == ("ollama:two", "argument")
+        bank.remember("a word of the user's", scope="user")
+        user = bank.core.user_core(False)
+        assert user is not None
+        assert Bank(user).doctor().settings["llm"] == ("ollama:two", "argument")
+        assert findings(workspace.open("@me"), "llm") == findings(bank, "llm")
     with Workspace(tmp_path) as workspace, workspace.open("b") as bank, workspace.open("c") as other:
         assert findings(bank, "llm") == ["ollama:one at localhost:9, without a key"]
         assert bank.core.llm is other.core.llm
@@ -69,44 +83,31 @@ def test_a_name_given_to_the_workspace_counts_before_the_settings(
         assert findings(bank, "llm") == ["none: Pieria calls no language model"]
 
 
-def test_without_a_word_no_language_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
-    with pieria.open("b", data=tmp_path) as bank:
-        assert bank.core.llm is None
-        told = bank.doctor().settings
-    assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
-
-
-@pytest.mark.parametrize(
-    ("llm", "parameter"), [("openai", "llm"), (3, "llm"), (OwnLLM, "llm"), ("server:m", "llm_url"), ("", "llm")]
-)
-def test_a_language_model_that_cannot_be_asked_is_refused(llm: Any, parameter: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        Workspace(tmp_path / "data", llm=llm).open("b")
-    assert caught.value.parameter == parameter
+def test_model_that_cannot_be_asked_is_refused(tmp_path: Path) -> None:
+    wrong: list[Any] = ["openai", 3, OwnLLM, "", "server:m"]
+    for llm in wrong:
+        with pytest.raises(InputError) as caught:
+            Workspace(tmp_path / "data", llm=llm).open("b")
+        assert caught.value.parameter == ("llm_url" if llm == "server:m" else "llm")
+    hints = {"sumarize=a": "Did you mean summarize?", "summarize": None, "summarize=a,summarize=b": None}
+    for line, hint in hints.items():
+        with pytest.raises(InputError) as caught:
+            Workspace(tmp_path, {"llm_steps": line})
+        assert (caught.value.parameter, caught.value.hint) == ("llm_steps", hint)
     assert list(tmp_path.iterdir()) == []
 
 
-class Counted(OwnLLM):
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
-        self.told.append(opts)
-        return LLMResponse("Herons.", "counted")
-
-
-def test_a_bank_a_session_and_a_step_may_each_have_their_own(tmp_path: Path) -> None:
-    shared, own, for_step = Counted(), Counted(), Counted()
+def test_bank_session_and_step_may_have_their_own_model(tmp_path: Path) -> None:
+    shared, own, for_step = OwnLLM(), OwnLLM(), OwnLLM()
     with Workspace(tmp_path, llm=shared) as workspace:
-        workspace.open("a").mind.summarize([Said("Herons nest.")])
+        summed(workspace.open("a"))
         session = workspace.open("a", session="s", llm=own)
-        session.mind.summarize([Said("Herons nest.")])
+        summed(session)
         overrides: Any = {"keeping": {"llm": for_step, "opts": {"depth": 3}}}
         bank = workspace.open("b", overrides=overrides)
-        bank.mind.summarize([Said("Herons nest.")])
+        summed(bank)
         assert bank.mind.state("g", "o") == "Herons."
-        assert findings(session, "llm") == ["custom:Counted"]
+        assert findings(session, "llm") == ["custom:OwnLLM"]
         named = workspace.open("b", llm="ollama:two")
         assert findings(named, "llm") == ["ollama:two at localhost:11434, without a key"]
         assert {line["step"] for line in bank.stats().models["today"]} == {"summarize", "get_state"}
@@ -114,69 +115,37 @@ def test_a_bank_a_session_and_a_step_may_each_have_their_own(tmp_path: Path) -> 
     assert [opts["depth"] for opts in for_step.told] == [3]
 
 
-def test_what_overrides_cannot_say_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="Did you mean summarize"):
-        workspace.open("b", overrides={"sumarize": {}})
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="a mapping with"):
-        workspace.open("b", overrides={"summarize": "ollama:two"})  # type: ignore[dict-item]
+def test_wrong_overrides_are_refused_by_name(tmp_path: Path) -> None:
+    wrong: list[tuple[Any, str]] = [
+        ("x", "overrides"), ([], "overrides"), ({"summarize": [1]}, "overrides.summarize"),
+        ({"summarize": {"opts": "x"}}, "overrides.summarize.opts"),
+        ({"summarize": {"opts": {"model": 5}}}, "overrides.summarize.opts.model"),
+        ({"summarize": {"llm": 3}}, "overrides.summarize.llm"), ({"summarize": {"lm": "x"}}, "overrides.summarize"),
+    ]  # fmt: skip
+    with Workspace(tmp_path, llm=OwnLLM()) as workspace:
+        for overrides, parameter in wrong:
+            with pytest.raises(InputError) as caught:
+                workspace.open("b", overrides=overrides)
+            assert caught.value.parameter == parameter
+        with pytest.raises(InputError, match="Did you mean summarize"):
+            workspace.open("b", overrides={"sumarize": {}})
+        with pytest.raises(InputError, match="a mapping with"):
+            workspace.open("b", overrides={"summarize": "ollama:two"})  # type: ignore[dict-item]
     with Workspace(tmp_path) as workspace, pytest.raises(InputError, match="no language model is set"):
         workspace.open("b", overrides={"summarize": {}})
 
 
-@pytest.mark.parametrize(
-    ("overrides", "parameter"),
-    [
-        ("x", "overrides"),
-        ([], "overrides"),
-        ({"summarize": [1]}, "overrides.summarize"),
-        ({"summarize": {"opts": "x"}}, "overrides.summarize.opts"),
-        ({"summarize": {"opts": {"model": 5}}}, "overrides.summarize.opts.model"),
-        ({"summarize": {"llm": 3}}, "overrides.summarize.llm"),
-        ({"summarize": {"lm": "ollama:two"}}, "overrides.summarize"),
-    ],
-)
-def test_an_override_that_cannot_be_right_is_named(overrides: Any, parameter: str, tmp_path: Path) -> None:
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError) as caught:
-        workspace.open("b", overrides=overrides)
-    assert caught.value.parameter == parameter
-
-
-def test_steps_of_the_settings_are_for_the_model_of_the_settings(tmp_path: Path) -> None:
-    own, for_step = Counted(), Counted()
+def test_steps_of_the_settings_are_for_the_settings_model(tmp_path: Path) -> None:
+    own, for_step = OwnLLM(), OwnLLM()
     with llm_server() as serving:
         told = {"llm": "server:m", "llm_url": serving.address, "llm_steps": "keeping=other"}
         with Workspace(tmp_path, told) as workspace:
-            workspace.open("b", llm=own).mind.summarize([Said("Herons nest.")])
+            summed(workspace.open("b", llm=own))
             overrides: Any = {"summarize": {"llm": for_step}}
-            workspace.open("b", overrides=overrides).mind.summarize([Said("Herons nest.")])
-            workspace.open("b").mind.summarize([Said("Herons nest.")])
+            summed(workspace.open("b", overrides=overrides))
+            summed(workspace.open("b"))
         assert [request.body["model"] for request in serving.requests] == ["other"]
     assert [*own.told, *for_step.told] == [{}, {}]
-
-
-def test_steps_without_a_model_are_pointed_out(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={"llm_steps": "keeping=other"}) as bank:
         [finding] = [finding for finding in bank.doctor().findings if finding.check == "llm"]
-    assert finding.remedy is not None
-    assert "llm_steps" in finding.remedy
-
-
-def test_a_user_s_own_bank_tells_the_same_origin_of_its_model(tmp_path: Path) -> None:
-    settings = {"llm": "ollama:one"}
-    with Workspace(tmp_path, settings) as workspace, workspace.open("b") as bank:
-        bank.remember("a word of the user's", scope="user")
-        user = bank.core.user_core(False)
-        assert user is not None
-        assert Bank(user).doctor().settings["llm"] == bank.doctor().settings["llm"] == ("ollama:one", "argument")
-        own = workspace.open("@me")
-        assert findings(own, "llm") == findings(bank, "llm")
-
-
-@pytest.mark.parametrize(
-    ("line", "hint"),
-    [("sumarize=a", "Did you mean summarize?"), ("summarize", None), ("summarize=a,summarize=b", None)],
-)
-def test_a_line_of_steps_that_cannot_be_right_is_refused(line: str, hint: str | None, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        Workspace(tmp_path, {"llm_steps": line})
-    assert (caught.value.parameter, caught.value.hint) == ("llm_steps", hint)
+    assert "llm_steps" in str(finding.remedy)
