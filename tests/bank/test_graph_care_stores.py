@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from tests.bank.kept import Kept
 
 from pieria import Bank, Workspace
@@ -37,7 +38,7 @@ WRITER = """
 import sys
 from pieria import Workspace
 from pieria.graph import Changeset, Edge, Episodic, Semantic
-with Workspace(sys.argv[1], {"durability": "off", "embedder": "hashing"}) as workspace:
+with Workspace(sys.argv[1], {"embedder": "hashing"}) as workspace:
     bank = workspace.open("shared")
     rest, far = [0.0] * 381, [0.0] * 383
     for number in range(40):
@@ -112,10 +113,10 @@ def shown(backend: GraphBackend) -> dict[str, Any]:
     }
 
 
-def test_a_bank_and_a_graph_in_memory_come_to_the_same(kept: Kept) -> None:
+def test_bank_and_graph_in_memory_come_to_the_same(kept: Kept) -> None:
     at = [MADE]
-    with Workspace(kept.data, {**kept.settings, "durability": "off"}, embedder=axes, clock=lambda: at[0]) as workspace:
-        for seed in range(3):
+    with Workspace(kept.data, kept.settings, embedder=axes, clock=lambda: at[0]) as workspace:
+        for seed in range(2):
             at[0] = MADE
             memory, bank = InMemoryBackend(), workspace.open(f"notes{seed}").graph
             for backend in (memory, bank):
@@ -132,8 +133,9 @@ def test_a_bank_and_a_graph_in_memory_come_to_the_same(kept: Kept) -> None:
                 assert shown(bank) == shown(memory)
 
 
-def test_what_another_process_writes_meanwhile_is_not_lost(folder: Kept) -> None:
-    with Workspace(folder.data, {"durability": "off", "embedder": "hashing"}) as workspace:
+@pytest.mark.slow
+def test_writes_of_another_process_meanwhile_are_not_lost(folder: Kept) -> None:
+    with Workspace(folder.data, {"embedder": "hashing"}) as workspace:
         bank = workspace.open("shared")
         hub = Semantic(id="hub", proposition="The hub stays.", embedding=[1.0, *[0.0] * 383])
         bank.graph.apply_changeset(Changeset([hub, Tag(id="tag", label="tides")], [("tag", "hub", Edge.MEMBERSHIP)]))
@@ -157,9 +159,9 @@ def test_what_another_process_writes_meanwhile_is_not_lost(folder: Kept) -> None
         assert bank.graph.get_metadata(["hub"])["hub"].access_count >= 40
 
 
-def test_what_changed_since_it_was_looked_at_is_left_alone(folder: Kept) -> None:
+def test_nodes_changed_since_they_were_looked_at_are_left(folder: Kept) -> None:
     at = [MADE]
-    with Workspace(folder.data, {"durability": "off"}, embedder=axes, clock=lambda: at[0]) as workspace:
+    with Workspace(folder.data, embedder=axes, clock=lambda: at[0]) as workspace:
         bank = workspace.open("shared")
         backends: list[GraphBackend] = [bank.graph, InMemoryBackend()]
         for backend in backends:

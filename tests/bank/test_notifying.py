@@ -1,10 +1,10 @@
 """Events for a workspace's notifier about its banks. No verb waits for the notifier or fails with it."""
 
 import threading
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.contract.making import HandClock
 
 from pieria import Event, Workspace
 from pieria.errors import InputError, NotFoundError
@@ -22,8 +22,9 @@ def deleted(*ids: str) -> Event:
     return Event("nodes_deleted", {"node_ids": [*ids]})
 
 
-def test_a_notifier_is_told_of_what_is_removed_and_purged_under_the_name_of_the_bank(tmp_path: Path) -> None:
-    with Workspace(tmp_path, notifier=(listening := Listening())) as workspace:
+def test_notifier_hears_what_is_removed_purged_and_faded(tmp_path: Path) -> None:
+    clock = HandClock()
+    with Workspace(tmp_path, notifier=(listening := Listening()), clock=clock) as workspace:
         notes, mine = workspace.open("notes"), workspace.open("billing")
         removed, purged = notes.remember("Herons nest."), mine.remember("Terns dive.")
         users = notes.remember("I like terns.", scope="user")
@@ -32,38 +33,28 @@ def test_a_notifier_is_told_of_what_is_removed_and_purged_under_the_name_of_the_
         notes.remove(removed.id)
         mine.purge(purged.id)
         notes.remove(users.id)
-    assert listening.heard == [
-        ("notes", deleted(removed.id)),
-        ("billing", deleted(purged.id, drawn.id)),
-        ("@me", deleted(users.id)),
-    ]
-
-
-def test_a_notifier_is_told_of_what_faded(tmp_path: Path) -> None:
-    now = [datetime(2026, 1, 1, tzinfo=UTC)]
-    with Workspace(tmp_path, notifier=(listening := Listening()), clock=lambda: now[0]) as workspace:
-        bank = workspace.open("b")
-        old = bank.remember("Herons nest.")
+        with pytest.raises(NotFoundError):
+            notes.remove("nobody")
+        old = notes.remember("Herons nest.")
         for archive in (True, False):
-            now[0] += timedelta(days=300)
-            [faded] = bank.upkeep.gc(dry_run=False, archive=archive).faded
+            clock.move(days=300)
+            [faded] = notes.upkeep.gc(dry_run=False, archive=archive).faded
             assert faded.memory.id == old.id
-    assert listening.heard == [("b", deleted(old.id))]
+    assert listening.heard == [
+        ("notes", deleted(removed.id)), ("billing", deleted(purged.id, drawn.id)), ("@me", deleted(users.id)),
+        ("notes", deleted(old.id)),
+    ]  # fmt: skip
 
 
-def test_nothing_is_told_of_what_was_refused(tmp_path: Path) -> None:
-    with Workspace(tmp_path, notifier=(listening := Listening())) as workspace, pytest.raises(NotFoundError):
-        workspace.open("b").remove("nobody")
-    assert listening.heard == []
-
-
-def test_a_bank_may_have_a_notifier_of_its_own(tmp_path: Path) -> None:
+def test_bank_may_have_a_notifier_of_its_own(tmp_path: Path) -> None:
     shared, own = Listening(), Listening()
     with Workspace(tmp_path, notifier=shared) as workspace:
         bank = workspace.open("b", notifier=own)
-        kept = bank.remember("Herons nest.")
-        bank.remove(kept.id)
+        bank.remove(bank.remember("Herons nest.").id)
     assert (len(shared.heard), len(own.heard)) == (0, 1)
+    with pytest.raises(InputError, match="notify"):
+        Workspace(tmp_path / "none", notifier=print)
+    assert not (tmp_path / "none").exists()
 
 
 def test_no_verb_waits_for_a_notifier_or_fails_with_it(tmp_path: Path) -> None:
@@ -84,9 +75,3 @@ def test_no_verb_waits_for_a_notifier_or_fails_with_it(tmp_path: Path) -> None:
     assert bank.count() == 0
     go_on.set()
     workspace.close()
-
-
-def test_a_notifier_that_cannot_be_told_anything_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="notify"):
-        Workspace(tmp_path / "data", notifier=print)
-    assert list(tmp_path.iterdir()) == []
