@@ -75,6 +75,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "facts.declare": {"predicate": "p"},
     "facts.remove": {"fact_id": "none"},
     "import_": {"path": "x.jsonl"},
+    "scratchpad.update": {"id": "one", "content": "text"},
 } | {verb: {"id": "one"} for verb in ("update", "revise", "invalidate", "remove", "pin", "neighbors")}
 """Valid values of the parameters that a verb cannot do without."""
 
@@ -82,7 +83,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 def call(bank: Bank, verb: str, values: dict[str, Any]) -> Any:
     if verb == "remember_many":
         return bank.remember_many([{"text": "good"}, {"text": "crane", **values}])
-    if verb in ("update", "revise") and values.keys() == {"reason"}:
+    if verb in ("update", "revise") and values and values.keys() <= {"id", "reason"}:
         values = {"text": "crane", **values}
     return attrgetter(verb)(bank)(**NEEDED.get(verb, {}) | values)
 
@@ -159,42 +160,31 @@ def test_bad_value_is_refused_by_name_and_nothing_is_written(bank: Bank) -> None
             assert named(error)[0].startswith(wanted), (verb, value, error)
 
 
-BY_ID: dict[str, Callable[[Bank, Any], Any]] = {
-    "update": lambda bank, id: bank.update(id, text="x"),
-    "revise": lambda bank, id: bank.revise(id, text="x"),
-    "invalidate": lambda bank, id: bank.invalidate(id),
-    "remove": lambda bank, id: bank.remove(id),
-    "restore": lambda bank, id: bank.restore(id),
-    "pin": lambda bank, id: bank.pin(id),
-    "touch": lambda bank, id: bank.touch([id]),
-    "purge": lambda bank, id: bank.purge([id]),
-    "history": lambda bank, id: bank.history(id),
-    "neighbors": lambda bank, id: bank.neighbors(id),
-    "neighbors_each": lambda bank, id: bank.neighbors_each([id]),
-    "link from": lambda bank, id: bank.link(id, "two"),
-    "link to": lambda bank, id: bank.link("two", id),
-    "unlink": lambda bank, id: bank.unlink(id),
-    "unlink two": lambda bank, id: bank.unlink(id, "two"),
-    "facts.add": lambda bank, id: bank.facts.add("a", "is", "b", memory=id),
-    "facts.remove": lambda bank, id: bank.facts.remove(id),
-    "facts.history": lambda bank, id: bank.facts.history(id),
-    "scratchpad.update": lambda bank, id: bank.scratchpad.update(id, "text"),
+BY_ID = {
+    "id": "update revise invalidate remove restore pin history neighbors scratchpad.update",
+    "ids": "touch purge neighbors_each",
+    "source": "link unlink",
+    "target": "link",
+    "memory": "facts.add",
+    "fact_id": "facts.remove facts.history",
 }
+"""Parameters that take an id, and their verbs."""
 NO_IDS: list[Any] = ["", " ", NUL, SURROGATE, 5, True, 1.5, b"one", ["one"], {"one": 1}, None, object]
 NOBODY = ["nobody", "one@1", "ONE", "one ", "o", "%", "'", "one\u0301", "🙂", "x" * 500]
 
 
 def test_bad_or_unknown_id_is_refused(bank: Bank) -> None:
-    for verb, act in BY_ID.items():
-        for id in NO_IDS:
-            if (verb, id) != ("facts.add", None):
-                error = refusal(bank, partial(act, bank, id))
-                assert isinstance(error, InputError | NotFoundError), (verb, id, error)
-        for id in NOBODY:
-            if id != "one " or verb == "scratchpad.update":  # Other verbs trim names, so this id exists.
-                error = refusal(bank, partial(act, bank, id))
-                assert isinstance(error, NotFoundError), (verb, id, error)
-                assert error.resource
+    for parameter, verbs in BY_ID.items():
+        for verb in verbs.split():
+            for id in NO_IDS:
+                if (verb, id) != ("facts.add", None):
+                    error = refusal(bank, partial(call, bank, verb, {parameter: [id] if parameter == "ids" else id}))
+                    assert isinstance(error, InputError | NotFoundError), (verb, id, error)
+            for id in NOBODY:
+                if id != "one " or verb == "scratchpad.update":  # Other verbs trim names, so this id exists.
+                    error = refusal(bank, partial(call, bank, verb, {parameter: [id] if parameter == "ids" else id}))
+                    assert isinstance(error, NotFoundError), (verb, id, error)
+                    assert error.resource
 
 
 def test_values_that_contradict_each_other_are_refused(bank: Bank) -> None:

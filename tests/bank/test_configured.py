@@ -87,18 +87,6 @@ def test_every_prompt_carries_the_profile(name: str, tmp_path: Path) -> None:
             assert profile.overlays[other] not in system
 
 
-def test_any_step_takes_an_overlay(tmp_path: Path) -> None:
-    profile = ExtractionProfile("legal", overlays={step: f"Mind the clauses of {step}." for step in STEPS})
-    asked: list[list[str]] = []
-    for held in (profile, None):
-        with served(tmp_path, *(case.reply for case in CASES.values()), extraction_profile=held) as (made, requests):
-            for case in CASES.values():
-                case.ask(made.open("b").mind)
-        asked.append([request.messages[0]["content"] for request in requests])
-    for step, with_overlay, plain in zip(CASES, *asked, strict=True):
-        assert with_overlay == f"{plain}\n\nMind the clauses of {step}."
-
-
 def test_bank_may_have_a_profile_of_its_own(tmp_path: Path) -> None:
     with served(tmp_path, "Herons.", "Herons.", extraction_profile="coding") as (workspace, requests):
         summed(workspace.open("a"))

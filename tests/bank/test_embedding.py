@@ -4,7 +4,6 @@ import json
 import logging
 import math
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -247,37 +246,6 @@ def test_program_that_ends_while_the_model_works_ends_well(tmp_path: Path) -> No
     with ran(code, tmp_path, stderr=subprocess.PIPE) as process:
         assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
-
-
-@pytest.mark.slow
-def test_kill_9_in_the_middle_loses_nothing(tmp_path: Path) -> None:
-    code = (
-        "import pieria, sys, time\n"
-        "from tests.bank.test_embedding import letters\n"
-        "def slowly(texts):\n"
-        "    time.sleep(0.05)\n"
-        "    return letters(texts)\n"
-        "slowly.__module__, slowly.__qualname__ = letters.__module__, letters.__qualname__\n"
-        "bank = pieria.Workspace(sys.argv[1], embedder=slowly).open('b')\n"
-        "for n in range(10_000):\n"
-        "    bank.remember(f'apple {n}', session='s1')\n"
-        "    print(n, flush=True)\n"
-        "    time.sleep(0.004)\n"
-    )
-    for _ in range(2):
-        with ran(code, tmp_path) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line == "150\n":
-                    break
-            process.send_signal(signal.SIGKILL)
-    with opened(tmp_path) as bank:
-        assert bank.count() >= 302
-        # Some memories were embedded by then, and some were not.
-        assert 0 < bank.stats().pending["vectors"] < 2 * bank.count()
-        assert bank.sync(SOON)
-        assert len(embedded(bank)) == len(embedded(bank, "window")) == len(set(rows(bank)))
-        assert ill(bank) == []
 
 
 def test_stores_of_one_bank_see_each_others_vectors(bank: Bank, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """`bank.facts`: adding, single values, replacing, ending, and queries by validity and by known time."""
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import pytest
 from tests.contract.making import HandClock
@@ -71,32 +71,6 @@ def test_adding_again_changes_nothing_but_a_higher_confidence(bank: Bank) -> Non
     assert [version.confidence for version in bank.facts.history(fact.id)] == [None, 0.4, 0.9]
 
 
-def test_statement_that_overlaps_or_touches_widens_the_fact(bank: Bank) -> None:
-    ids = {fact.id for fact in told(
-        bank, "leads billing 2026-02-01 2026-02-28", "leads billing 2026-03-01 2026-03-31",
-        "leads billing 2026-01-10 2026-02-10",
-    )}  # fmt: skip
-    assert len(ids) == 1
-    assert timeline(bank) == ["billing 2026-01-10 2026-04-01"]
-
-
-def test_same_fact_at_a_separate_time_is_another_until_bridged(bank: Bank) -> None:
-    first, second = told(bank, "leads billing 2024-01-01 2024-12-31", "leads billing 2026-01-01")
-    assert first.id != second.id
-    [bridged] = told(bank, "leads billing 2024-06-01 2026-02-01")
-    assert bridged.id == first.id
-    assert timeline(bank) == ["billing 2024-01-01 -"]
-    joined = bank.facts.history(second.id)[-1]
-    assert (joined.ended, first.id in str(joined.reason)) == ("removed", True)
-
-
-def test_ended_fact_begins_anew_when_it_is_stated_again(bank: Bank) -> None:
-    told(bank, "likes tea")
-    bank.facts.invalidate("Maya", "likes", "tea", at="2026-03-01")
-    told(bank, "likes tea")
-    assert timeline(bank) == ["tea - 2026-03-01", "tea 2026-06-01 -"]
-
-
 def test_dates_are_whole_days(bank: Bank, clock: HandClock) -> None:
     fact = bank.facts.add("Maya", "visits", "Oslo", valid_from=date(2026, 3, 1), valid_until="2026-03-01")
     assert (fact.valid_from, fact.valid_until) == (day("2026-03-01"), day("2026-03-02"))
@@ -128,40 +102,6 @@ def test_new_value_ends_the_one_before(bank: Bank, clock: HandClock) -> None:
     assert objects(bank.facts.query("Maya", "speaks")) == ["German", "Japanese"], "a predicate may have many values"
 
 
-TIMELINES: dict[str, tuple[list[str], list[str]]] = {
-    "a back-dated value ends where the next begins": (
-        ["lives_in Porto 2020-01-01", "lives_in Lisbon 2026-03-01", "lives_in Berlin 2024-05-01"],
-        ["Porto 2020-01-01 2024-05-01", "Berlin 2024-05-01 2026-03-01", "Lisbon 2026-03-01 -"],
-    ),
-    "a value without a time begins now": (
-        ["lives_in Berlin", "lives_in Oslo 2020-01-01"],
-        ["Oslo 2020-01-01 2026-06-01", "Berlin 2026-06-01 -"],
-    ),
-    "a value for a time in the middle splits the other": (
-        ["lives_in Rome 2015-01-01", "lives_in Oslo 2018-01-01 2019-12-31"],
-        ["Rome 2015-01-01 2018-01-01", "Oslo 2018-01-01 2020-01-01", "Rome 2020-01-01 -"],
-    ),
-    "a value that never held is removed": (
-        ["lives_in Rome 1990-05-01", "lives_in Oslo 1990-05-01"],
-        ["Oslo 1990-05-01 -"],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("why", TIMELINES)
-def test_single_values_leave_no_overlap(bank: Bank, clock: HandClock, why: str) -> None:
-    stated, expected = TIMELINES[why]
-    bank.facts.declare("lives_in")
-    for fact in stated:
-        [added] = told(bank, fact)
-        known, before = added.known_from, timeline(bank)
-        clock.move(seconds=1)
-    assert timeline(bank) == expected
-    bank.undo(bank.changes()[-1].seq)
-    assert timeline(bank) != before == expected
-    assert objects(bank.facts.timeline(known_at=known)) == [each.split()[0] for each in expected]
-
-
 def test_parts_of_a_split_or_removed_value_are_on_record(bank: Bank) -> None:
     bank.facts.declare("lives_in")
     rome = bank.facts.add("Maya", "lives_in", "Rome", valid_from="2015-01-01", confidence=0.8, source="letter")
@@ -169,20 +109,14 @@ def test_parts_of_a_split_or_removed_value_are_on_record(bank: Bank) -> None:
     before, _, after = bank.facts.timeline()
     assert before.id == rome.id != after.id
     assert (after.confidence, after.source) == (0.8, "letter")
+    stretches = ["Rome 2015-01-01 2018-01-01", "Oslo 2018-01-01 2020-01-01", "Rome 2020-01-01 -"]
+    assert timeline(bank) == stretches
+    told(bank, "lives_in Bern 2018-01-01 2019-12-31")
+    bank.undo(bank.changes()[-1].seq)
+    assert timeline(bank) == stretches
     told(bank, "lives_in Bern 2018-01-01 2019-12-31")
     last = bank.facts.history(oslo.id)[-1]
     assert (last.ended, bool(last.reason)) == ("removed", True)
-
-
-def test_value_follows_the_clock_even_if_it_is_set_back(bank: Bank, clock: HandClock) -> None:
-    bank.facts.declare("lives_in")
-    [first] = told(bank, "lives_in Berlin")
-    clock.move(days=30)
-    told(bank, "lives_in Lisbon")
-    assert first.valid_from == clock() - timedelta(days=30)
-    clock.move(days=-10)
-    told(bank, "lives_in Oslo")
-    assert timeline(bank) == ["Berlin 2026-06-01 2026-06-21", "Oslo 2026-06-21 2026-07-01", "Lisbon 2026-07-01 -"]
 
 
 def test_declaring_reports_contradictions_and_changes_nothing(bank: Bank) -> None:
@@ -205,15 +139,6 @@ def test_declaring_reports_contradictions_and_changes_nothing(bank: Bank) -> Non
         "Lisbon 2024-01-01 -",
     ]  # fmt: skip
     assert bank.facts.conflicts() == []
-
-
-def test_undated_value_from_before_the_declaration_counts_from_then(bank: Bank, clock: HandClock) -> None:
-    [current] = told(bank, "lives_in Berlin")
-    bank.facts.declare("lives_in")
-    [old] = told(bank, "lives_in Oslo 2020-01-01")
-    assert (old.valid_until, current.valid_from) == (clock(), None)
-    assert objects(bank.facts.query("Maya")) == ["Berlin"]
-    assert objects(bank.facts.query("Maya", valid_at="2021-01-01")) == ["Oslo"]
 
 
 def test_predicates_are_listed_with_their_facts(bank: Bank) -> None:
@@ -287,14 +212,6 @@ def test_invalidating_ends_a_fact_at_the_moment(bank: Bank, clock: HandClock) ->
     assert timeline(bank) == ["billing 2024-01-01 2024-06-01", "billing 2026-01-10 2026-03-01"]
     told(bank, "likes tea")
     assert bank.facts.invalidate("Maya", "likes", "tea")[0].valid_until == clock()
-
-
-def test_fact_that_ended_before_it_began_never_held(bank: Bank) -> None:
-    for end in ("2025-12-01", "2026-01-10"):
-        [fact] = told(bank, "leads billing 2026-01-10")
-        [ended] = bank.facts.invalidate("Maya", "leads", "billing", at=end)
-        assert (ended.id, ended.ended, bool(ended.reason)) == (fact.id, "removed", True)
-        assert timeline(bank) == []
 
 
 def test_error_says_what_could_be_ended_instead(bank: Bank) -> None:

@@ -1,15 +1,11 @@
 """Entities, aliases, and facts that come from memories: who sees them, and when they go."""
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.bank.test_facts import clock, objects
 from tests.contract.making import HandClock
 
-import pieria
 from pieria import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.facts import query as querying
@@ -236,33 +232,3 @@ def test_superseding_from_a_memory_keeps_to_its_time(bank: Bank, clock: HandCloc
     assert (fact.valid_from, fact.valid_until) == (planned.valid_from, planned.valid_until)
     assert objects(bank.facts.query("Maya")) == ["billing"]
     assert objects(bank.facts.query("Maya", valid_at="2026-07-15")) == ["payments"]
-
-
-STATING = """
-import sys, pieria
-with pieria.open("notes", data=sys.argv[1]) as bank:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for turn in range(15):
-        bank.facts.add("Maya", "lives_in", f"city {sys.argv[2]}", valid_from=1_700_000_000 + turn)
-        bank.facts.add("Maya", "likes", f"tea {turn}")
-"""
-
-
-@pytest.mark.slow
-def test_processes_that_state_different_values_leave_one(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        bank.facts.declare("lives_in")
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        command = [sys.executable, "-c", STATING, str(tmp_path)]
-        others = [subprocess.Popen([*command, str(number)], **pipes) for number in range(3)]
-        assert [other.stdout.readline() for other in others] == ["ready\n"] * 3
-        for other in others:
-            other.stdin.write("go\n")
-            other.stdin.flush()
-        for other in others:
-            other.communicate(timeout=60)
-        assert [other.returncode for other in others] == [0] * 3
-        assert bank.facts.conflicts() == []
-        assert len(bank.facts.query("Maya", "lives_in")) == 1
-        assert len(bank.facts.query("Maya", "likes")) == 15

@@ -39,24 +39,6 @@ def promoted(bank: Bank) -> list[str]:
     return [one.memory.id for one in bank.upkeep.promote(dry_run=True).promoted]
 
 
-@pytest.mark.parametrize("model", LEFT)
-def test_model_decides_what_is_found_collected_and_promoted(model: str, opened: Opened, clock: HandClock) -> None:
-    bank = opened(decay_model=model)
-    bank.remember("The heron nests by the mill.", id="once")
-    bank.remember("The heron eats frogs.", id="often")
-    bank.touch("often", accesses=24)
-    begun = clock.now
-    for days in (7, 14, 30):
-        clock.now = begun + timedelta(days=days)
-        kept = LEFT[model](days)
-        assert left(bank, "once") == pytest.approx(kept, abs=0.001)
-        assert left(bank, "often") == pytest.approx(min(1.0, kept * 25**0.6), abs=0.007)
-        scores = {"once": kept, "often": kept * 25**0.6}
-        assert collected(bank) == pytest.approx({id: score for id, score in scores.items() if score < 0.05})
-        assert collected(bank, threshold=kept + 0.002).keys() >= {"once"}
-        assert promoted(bank) == (["often"] if scores["often"] >= 0.65 or days <= 14 else [])
-
-
 def test_settings_decide_what_is_collected_archived_and_promoted(opened: Opened, clock: HandClock) -> None:
     bank = opened(forget_threshold=0.25, promote_threshold=0.3, promote_uses=2, promote_days=20)
     bank.remember("never used", id="never")

@@ -18,15 +18,9 @@ from pieria.recall.scores import POLICIES
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 NONE: Mapping[int, Sequence[int]] = {}
-SAID = [
-    "Did the heron nest?",
-    "Yes, by the mill.",
-    "And the stork?",
-    "It left in May.",
-    "A pity.",
-    "Well.",
-    "Good night.",
-]
+SAID = (
+    "Did the heron nest?", "Yes, by the mill.", "And the stork?", "It left in May.", "A pity.", "Well.", "Good night.",
+)  # fmt: skip
 
 
 def embed(texts: list[str]) -> list[list[float]]:

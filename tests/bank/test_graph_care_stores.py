@@ -1,15 +1,12 @@
 """Graph maintenance has the same result in every store, also beside other writers."""
 
 import random
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from tests.bank.kept import Kept
 
-from pieria import Bank, Workspace
+from pieria import Workspace
 from pieria.graph import (
     NODE_TYPES,
     Changeset,
@@ -34,32 +31,10 @@ from pieria.learning.semantic_consolidator import consolidate
 NUMBERS = 6
 MADE = datetime(2026, 4, 1, tzinfo=UTC)
 NOW = MADE + timedelta(days=60)
-WRITER = """
-import sys
-from pieria import Workspace
-from pieria.graph import Changeset, Edge, Episodic, Semantic
-with Workspace(sys.argv[1], {"embedder": "hashing"}) as workspace:
-    bank = workspace.open("shared")
-    rest, far = [0.0] * 381, [0.0] * 383
-    for number in range(40):
-        near = [1.0, 0.0, 0.01 * number, *rest]
-        fact = Semantic(id=f"w{number}", proposition=f"The writer says {'so' * number}.", embedding=near)
-        step = Episodic(id=f"s{number}", observation="Seen.", action=f"Done {number}.", embedding=[*far, 1.0])
-        ties = [(fact.id, step.id, Edge.PROVENANCE), ("tag", fact.id, Edge.MEMBERSHIP)]
-        bank.graph.apply_changeset(Changeset([fact, step], ties))
-        bank.touch("hub")
-        print(number, flush=True)
-"""
 
 
 def axes(texts: list[str]) -> list[list[float]]:
     return [[1.0] * NUMBERS for _ in texts]
-
-
-def status(bank: Bank, id: str) -> str:
-    memory = bank.get(id)
-    assert memory is not None
-    return memory.standing.status
 
 
 def drawn(seed: int) -> tuple[Changeset, dict[str, NodeMetadata]]:
@@ -131,32 +106,6 @@ def test_bank_and_graph_in_memory_come_to_the_same(kept: Kept) -> None:
                     "deleted_ids": sorted(told.get("deleted_ids", ())),
                 }
                 assert shown(bank) == shown(memory)
-
-
-@pytest.mark.slow
-def test_writes_of_another_process_meanwhile_are_not_lost(folder: Kept) -> None:
-    with Workspace(folder.data, {"embedder": "hashing"}) as workspace:
-        bank = workspace.open("shared")
-        hub = Semantic(id="hub", proposition="The hub stays.", embedding=[1.0, *[0.0] * 383])
-        bank.graph.apply_changeset(Changeset([hub, Tag(id="tag", label="tides")], [("tag", "hub", Edge.MEMBERSHIP)]))
-        bank.pin("hub")
-        command = [sys.executable, "-c", WRITER, folder.data]
-        with subprocess.Popen(command, env=folder.environment, stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout is not None
-            for _ in writer.stdout:
-                bank.graph.validate()
-                bank.graph.consolidate()
-                bank.graph.prune()
-                bank.graph.repair()
-        assert writer.returncode == 0
-        bank.graph.consolidate()
-        facts = {f"w{number}" for number in range(40)}
-        assert {id for id in facts if status(bank, id) == "archived"} == facts
-        held = bank.graph.get_node("hub")
-        assert held is not None and held.links[Edge.MEMBERSHIP] == {"tag"}
-        assert held.links[Edge.PROVENANCE] == {f"s{number}" for number in range(40)}
-        bank.sync()
-        assert bank.graph.get_metadata(["hub"])["hub"].access_count >= 40
 
 
 def test_nodes_changed_since_they_were_looked_at_are_left(folder: Kept) -> None:

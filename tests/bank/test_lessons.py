@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.learning.lessontelling import FAILED, MIGRATED, PUT_RIGHT, Line, session
+from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, Line, session
 from tests.learning.working import BEGIN
 from tests.models.llm_server import llm_server, status
 
@@ -151,16 +151,6 @@ def test_declined_lesson_waits_after_new_evidence_only(bank: Bank) -> None:
     assert lived(bank, "thursday", MIGRATED) == [], "what was removed does not come back"
 
 
-def test_lesson_that_may_do_harm_waits_for_a_person(bank: Bank) -> None:
-    def opened(mode: str) -> list[Line]:
-        denied: Line = ["ran", "make deploy", "Error: permission denied", True]
-        return [["prompt", "deploy"], denied, ["ran", f"chmod {mode} run", ""], ["ran", "make deploy", "done"]]
-
-    assert lived(bank, "monday", opened("777")) == ["proposed 0.5"]
-    for day in ("tuesday", "wednesday", "thursday"):
-        assert lived(bank, day, opened("644")) == ["proposed 0.5"]
-
-
 def test_rule_of_a_person_is_told_once_in_its_own_words(bank: Bank) -> None:
     told: list[Line] = [*PUT_RIGHT[:2], ["prompt", "From now on, always use pnpm."]]
     assert lived(bank, "monday", told) == ["proposed 0.8"]
@@ -275,21 +265,6 @@ def test_purge_of_the_evidence_takes_the_lesson_along(bank: Bank) -> None:
     assert only(bank) != id
 
 
-def test_secrets_and_private_parts_are_in_no_lesson(bank: Bank) -> None:
-    key = "sk-ant-" + "api03-" + "a1B2c3D4e5F6g7H8i9J0" * 4
-    told: list[Line] = [
-        ["prompt", "deploy <private>for Acme Corp</private>"],
-        ["ran", "make deploy", f"Error: no credentials for {key}", True],
-        ["ran", f"export DEPLOY_CODE={key}", ""],
-        ["ran", "make deploy", "done"],
-        ["prompt", f"always use {key} for deploys, <private>never tell Acme</private>"],
-    ]
-    lived(bank, "monday", told)
-    found = bank.upkeep.proposals(("proposed", "accepted"))
-    assert {each.type for each in found} == {"procedure", "rule"}
-    assert key not in str(found.as_dict()) and "Acme" not in str(found.as_dict())
-
-
 def test_only_a_decision_changes_a_proposal(bank: Bank) -> None:
     note = bank.remember("A note.", tags=["lesson"], body={"type": "rule"})
     body = {"type": "procedure", "evidence": [], "signs": 5}
@@ -335,14 +310,6 @@ def test_several_lessons_are_decided_at_once_or_none(bank: Bank, tmp_path: Any) 
         assert texts(other, "proposed") == texts(bank, "proposed")
         assert lived(other, "wednesday", MIGRATED) == ["accepted 0.78"]
     assert len(bank.upkeep.accept(ids).proposals) == 2
-
-
-def test_failure_may_be_mended_after_a_compaction(bank: Bank) -> None:
-    told = session("monday", [["prompt", "run"], ["ran", "pytest tests/api", FAILED, True], *MIGRATED[2:]])
-    bank.observe(told[:2])
-    assert bank.distil().lessons == ()
-    bank.observe(told[2:])
-    assert len(bank.distil().lessons) == 1
 
 
 def test_model_words_lessons_and_rules_stand_in_for_it(folder: Kept) -> None:
