@@ -1,12 +1,13 @@
-"""Forgetting everything from one source, with what rests on that alone, in one change that can be undone."""
+"""What rests on a source: who sees it, how long it is valid, and that it goes when the source is forgotten."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
 
 import pieria
-from pieria import Bank
+from pieria import Bank, Memory
 from pieria.errors import ConflictError, InputError, NotFoundError
 
 RUN: dict[str, Any] = {
@@ -125,3 +126,67 @@ def test_unseen_memories_and_wrong_words_are_refused(bank: Bank, tmp_path: Any) 
     for asked in wrong:
         with pytest.raises(InputError):
             bank.forget(**asked)
+
+
+@pytest.fixture
+def monday() -> Iterator[Bank]:
+    with pieria.open("bank", session="monday", channel="kitchen") as bank:
+        yield bank
+
+
+@pytest.fixture
+def tuesday() -> Iterator[Bank]:
+    with pieria.open("bank", session="tuesday") as bank:
+        yield bank
+
+
+def of_session(bank: Bank, session: str, channel: str) -> Memory:
+    return bank.remember(f"{session} in the {channel}", scope="session", session=session, channel=channel)
+
+
+def test_memory_that_nobody_may_see_is_refused_or_removed(monday: Bank, tuesday: Bank) -> None:
+    own, theirs = of_session(monday, "monday", "office"), of_session(monday, "tuesday", "kitchen")
+    with pytest.raises(ConflictError, match="no caller may see both"):
+        monday.link(own.id, theirs.id, "provenance")
+    assert tuesday.get(own.id) is None
+    assert monday.get(own.id) == own
+    derived, source = (
+        monday.remember("a summary"),
+        monday.remember("said on tuesday", session="tuesday", channel="kitchen"),
+    )
+    monday.link(derived.id, own.id, "provenance")
+    monday.link(derived.id, source.id, "provenance")
+    monday.update(source.id, scope="session")
+    gone = monday.get(derived.id, include_removed=True)
+    assert gone is not None and gone.removed
+    assert gone.reason == "no caller may see both it and one of its sources"
+
+
+def test_memory_from_two_sessions_belongs_to_their_channel(monday: Bank, tuesday: Bank) -> None:
+    derived = monday.remember("a summary of both")
+    for session in ("monday", "tuesday"):
+        monday.link(derived.id, of_session(monday, session, "kitchen").id, "provenance")
+    assert tuesday.get(derived.id) is None
+    kept = monday.get(derived.id)
+    assert kept is not None
+    assert (kept.session, kept.channel) == (None, "kitchen")
+
+
+def test_memory_never_valid_with_its_source_is_not_restored(monday: Bank) -> None:
+    source, derived = monday.remember("until spring", valid_until="2026-03-01"), monday.remember("a summary")
+    tie = monday.link(derived.id, source.id, "provenance")
+    monday.remove(derived.id)
+    monday.update(source.id, valid_from="2026-04-01", valid_until=None)
+    changes = monday.changes()
+    with pytest.raises(ConflictError, match="never valid at the same time"):
+        monday.restore(derived.id)
+    assert monday.changes() == changes
+    monday.unlink(tie.id)
+    assert not monday.restore(derived.id).removed
+
+
+def test_link_of_the_users_own_is_removed_by_its_id(monday: Bank) -> None:
+    one, other = (monday.remember(text, scope="user") for text in ("in French", "in English"))
+    tie = monday.link(one.id, other.id)
+    assert [link.id for link in monday.unlink(tie.id)] == [tie.id]
+    assert monday.neighbors(one.id) == []
