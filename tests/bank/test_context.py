@@ -1,6 +1,7 @@
 """The context for an agent at the start of a session or with a prompt: its parts, their order and their moment."""
 
 import threading
+import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,26 +36,9 @@ def clock() -> HandClock:
 
 def lived(bank: Bank) -> None:
     """Record some days of a project."""
-    keep: Callable[..., Any] = bank.remember
-    keep("Always answer in metric units.", id="metric", author="Maya", **PERSON, at=before(days=30))
-    keep("I prefer tabs over spaces.", id="tabs", **PERSON, at=before(days=9))
-    keep("The server listens on port 7411.", id="port", pinned=True, at=before(days=90))
-    keep(
-        "We chose JWT for all new APIs, because sessions did not scale.", id="jwt", kind="observation",
-        title="JWT for new APIs", body={"type": "decision"}, importance=0.8, author_type="agent",
-        files=["src/auth/tokens.py"], at=before(days=2),
-    )  # fmt: skip
-    keep(
-        "pytest tests/auth fails: an expired token is accepted.", id="failing", kind="observation", tags=["open"],
-        title="tests/auth still fails: expired token accepted", body={"type": "discovery"}, author_type="agent",
-        files=["src/auth/check.py"], at=before(hours=20),
-    )  # fmt: skip
-    keep(
-        "The login page was rebuilt. Rotating the keys is not yet done. All else works.", id="digest",
-        kind="summary", session="yesterday", author_type="agent", at=before(hours=19),
-    )  # fmt: skip
-    turn(bank, "Make the token check stricter, please", "yesterday", before(hours=21), id="asked", author="Maya")
-    keep("The cache is warmed at start.", id="cache", at=before(days=5), importance=0.3)
+    days = tomllib.loads(Path(__file__).with_name("project_days.toml").read_text("utf-8"))
+    for told in days["memory"]:
+        bank.remember(at=before(hours=told.pop("hours_ago")), **told)
 
 
 def turn(bank: Bank, words: str, session: str, at: datetime, **more: Any) -> None:

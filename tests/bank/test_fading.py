@@ -284,16 +284,3 @@ def test_due_is_what_is_urgent_of_all_that_may_go(
     assert len(whole) > 5
     for k in (1, 3, len(whole), 1_000):
         assert list(bank.upkeep.due(k)) == whole[:k]
-
-
-def test_faded_is_the_least_retained_of_all_that_may_go(opened: Callable[..., Bank], clock: HandClock) -> None:
-    bank = opened()
-    lived(bank, clock, random.Random(3))
-    clock.move(days=20)
-    shown = bank.upkeep.gc(threshold=0.2, dry_run=True)
-    left = bank.upkeep.retained([one.memory.id for one in shown.faded])
-    assert len(shown.faded) > 10
-    assert [(one.memory, one.retained) for one in shown.faded] == [(one.memory, one.score) for one in left.values()]
-    assert [one.retained for one in shown.faded] == sorted(one.retained for one in shown.faded)
-    first = bank.upkeep.gc(threshold=0.2, dry_run=True, limit=3)
-    assert (first.faded, first.left) == (shown.faded[:3], len(shown.faded) - 3)
