@@ -85,7 +85,8 @@ def got(bank: Bank, id: str) -> Memory:
 
 
 def test_what_was_said_becomes_a_turn_at_once(bank: Bank, s: Session) -> None:
-    observed = bank.observe(repair(s))
+    day = repair(s)
+    observed = bank.observe(day)
     assert (observed.kept, observed.turns, observed.repeated) == (5, 2, 0)
     prompt, reply = sorted(bank.list(kinds="turn"), key=lambda turn: turn.at)
     assert (prompt.author, prompt.author_type, prompt.trust) == ("user", "human", 0.9)
@@ -93,6 +94,10 @@ def test_what_was_said_becomes_a_turn_at_once(bank: Bank, s: Session) -> None:
     assert (prompt.session, prompt.sequence, reply.sequence) == ("s1", 1, 2)
     assert prompt.at == BEGIN + timedelta(minutes=1)
     assert "yen" not in json.dumps(raw(bank))
+    # A turn that is purged before it is distilled is quoted nowhere.
+    bank.purge(turn_id(day[0].id))
+    bank.distil()
+    assert len(told(bank)) == 1 and "yen" not in json.dumps(told(bank))
 
 
 def test_mappings_are_events_and_wrong_ones_are_refused(bank: Bank, s: Session) -> None:
@@ -158,14 +163,6 @@ def test_private_parts_and_secrets_are_on_no_disk(tmp_path: Path, s: Session) ->
         assert not file.is_file() or (secret.encode() not in file.read_bytes() and b"4711" not in file.read_bytes())
 
 
-def test_turn_purged_before_distilling_is_quoted_nowhere(bank: Bank, s: Session) -> None:
-    day = repair(s)
-    bank.observe(day)
-    bank.purge(turn_id(day[0].id))
-    bank.distil()
-    assert "yen" not in json.dumps(told(bank))
-
-
 # --- distilling
 
 
@@ -227,16 +224,6 @@ def test_repeated_observation_is_counted_until_it_is_removed(bank: Bank, s: Sess
     bank.observe(linted(s))
     assert bank.distil().ids == ()
     assert told(bank) == []
-
-
-def test_failure_of_one_piece_may_be_mended_in_the_next(bank: Bank, s: Session) -> None:
-    day = repair(s)
-    bank.observe(day[:2])
-    [first] = bank.distil().ids
-    assert "open" in got(bank, first).tags
-    bank.observe(day[2:])
-    fixes = [got(bank, id) for id in bank.distil().ids]
-    assert [fix.title for fix in fixes if fix.body["type"] == "bugfix"] == [FIXED]
 
 
 def test_text_of_a_page_is_trusted_little_and_is_no_rule(bank: Bank, s: Session) -> None:
