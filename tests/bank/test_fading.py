@@ -13,9 +13,6 @@ from tests.contract.making import HandClock
 
 import pieria
 from pieria.bank import Bank
-from pieria.record.decay import may_go
-from pieria.record.link import DRAWN_FROM
-from pieria.upkeep.review import Retained
 
 Opened = Callable[..., Bank]
 DAY = timedelta(days=1)
@@ -40,21 +37,6 @@ def collected(bank: Bank, **values: Any) -> dict[str, float]:
 
 def promoted(bank: Bank) -> list[str]:
     return [one.memory.id for one in bank.upkeep.promote(dry_run=True).promoted]
-
-
-def test_settings_decide_what_is_collected_archived_and_promoted(opened: Opened, clock: HandClock) -> None:
-    bank = opened(forget_threshold=0.25, promote_threshold=0.3, promote_uses=2, promote_days=20)
-    bank.remember("never used", id="never")
-    bank.remember("used once", id="once")
-    bank.touch("once")
-    clock.move(days=10)
-    bank.remember("used twice", id="twice")
-    bank.touch("twice", accesses=2)
-    assert collected(bank).keys() == {"never"}
-    assert {one.memory.id for one in bank.upkeep.archive(dry_run=True).faded} == {"never", "once"}
-    assert promoted(bank) == ["once", "twice"]
-    assert promoted(opened(promote_uses=2)) == ["twice"]
-    assert promoted(opened()) == []
 
 
 def test_new_or_unused_memory_is_not_promoted(opened: Opened, clock: HandClock) -> None:
@@ -221,66 +203,3 @@ def test_older_exact_match_stands_before_newer_partial_ones(bank: Bank, clock: H
         assert bank.recall(question, k=3, policy="decay")[0].memory.id == "exact"
     found = bank.recall(exact, k=10, policy="decay", review=True, least_retention=0.4)
     assert found[0].memory.id == "exact"
-
-
-MIXED = ("note", "note", "note", "summary", "semantic", "drawer", "turn")
-SIZE = 160
-
-
-def lived(bank: Bank, clock: HandClock, drawn: random.Random) -> None:
-    """Fill a bank: some memories are pinned, important, promoted, archived, removed, reworded, derived or used."""
-    ids = [f"m{number:03}" for number in range(SIZE)]
-    begin = clock.now
-    for step in range(4):
-        bank.remember_many([_one(id, drawn, begin) for id in ids[step::4]])
-        clock.move(days=drawn.choice([2, 3, 5]))
-        there = ids[step::4]
-        bank.touch(drawn.sample(there, 6), accesses=drawn.randint(1, 5))
-        bank.upkeep.review(drawn.sample(there, 3))
-        bank.upkeep.promote(drawn.sample(there, 2))
-        bank.update(drawn.choice(there), text="The heron, in other words.")
-        bank.pin(drawn.choice(there))
-        bank.remember("A summary of herons.", id=f"drawn{step}", kind="summary")
-        bank.link(f"drawn{step}", drawn.choice(there), DRAWN_FROM)
-        bank.remove(drawn.choice(there))
-    for id in drawn.sample(ids, 4):
-        if (one := bank.get(id)) is not None and one.status == "active":
-            bank.update(id, status="archived")
-
-
-def _one(id: str, drawn: random.Random, begin: Any) -> dict[str, Any]:
-    return {
-        "id": id,
-        "text": f"The heron number {id} nests by the mill.",
-        "kind": drawn.choice(MIXED),
-        "importance": drawn.choice([0.2, 0.5, 0.5, 0.79, 0.8, 1.0]),
-        "strength": drawn.choice([0.0, 0.4, 1.0, 1.0, 1.3, 2.0]),
-        "tags": drawn.sample(["Bird", "mill", "rest"], drawn.randint(0, 2)),
-        "at": begin - timedelta(days=drawn.choice([0, 0, 30])),
-    }
-
-
-def urgent(bank: Bank) -> list[Retained]:
-    """Compute the due memories one by one."""
-    there = list(bank.list(limit=1_000, include=("archived", "invalid")))
-    left = bank.upkeep.retained([memory.id for memory in there])
-    sources = {link.target.name for link in bank.links(relation=DRAWN_FROM)}
-    urgent = [
-        left[memory.id]
-        for memory in there
-        if may_go(memory, bank.core.fades) and memory.status == "active" and memory.id not in sources
-    ]
-    urgent = [one for one in urgent if one.urgency > 0]
-    return sorted(urgent, key=lambda one: (-one.urgency, one.score, one.memory.row))
-
-
-@pytest.mark.parametrize("settings", [{}, {"decay_halflives": "bird=9, summary=2", "decay_spacing": 1.0}])
-def test_due_is_what_is_urgent_of_all_that_may_go(
-    opened: Callable[..., Bank], clock: HandClock, settings: dict[str, Any]
-) -> None:
-    bank = opened(**settings)
-    lived(bank, clock, random.Random(1))
-    whole = urgent(bank)
-    assert len(whole) > 5
-    for k in (1, 3, len(whole), 1_000):
-        assert list(bank.upkeep.due(k)) == whole[:k]

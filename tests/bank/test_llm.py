@@ -216,35 +216,14 @@ def test_bank_may_have_a_profile_of_its_own(tmp_path: Path) -> None:
     with served(tmp_path, "Herons.", "Herons.", extraction_profile="coding") as (workspace, requests):
         summed(workspace.open("a"))
         summed(workspace.open("b", config=config(extraction_profile="research")))
+        with pytest.raises(ConfigError, match="get_mode: expected a model of server, got 'anthropic:claude'"):
+            workspace.open("c", config=config(overrides={"get_mode": {"model": "anthropic:claude"}}))
     first, second = (request.messages[0]["content"] for request in requests)
     coding, research = (made().domain_context for made in (ExtractionProfile.coding, ExtractionProfile.research))
     assert [text in prompt for prompt in (first, second) for text in (coding, research)] == [True, False, False, True]
 
 
 # --- models and options
-
-
-def test_each_step_gets_its_model_and_options(tmp_path: Path) -> None:
-    overrides = {
-        "keeping": {"model": "mini", "opts": {"temperature": 0.2}},
-        "summarize": {"opts": {"max_tokens": 50}},
-        "get_state": {"model": "server:nano"},
-    }
-    llm = {"model": "gpt-4o", "opts": {"temperature": 0.7, "extra": {"seed": 1}}}
-    with served(tmp_path, "Herons.", "All is well.", "0.5", llm=llm, overrides=overrides) as (workspace, requests):
-        bank = workspace.open("b")
-        assert bank.mind.name == "server:m"
-        summed(bank)
-        bank.mind.state("g", "o")
-        bank.mind.reward("s", "o", "a", "r")
-        with pytest.raises(ConfigError, match="get_mode: expected a model of server, got 'anthropic:claude'"):
-            workspace.open("c", config=config(overrides={"get_mode": {"model": "anthropic:claude"}}))
-    fields = [{name: value for name, value in request.body.items() if name != "messages"} for request in requests]
-    assert fields == [
-        {"model": "mini", "temperature": 0.2, "max_tokens": 50, "seed": 1},
-        {"model": "nano", "temperature": 0.7, "seed": 1},
-        {"model": "gpt-4o", "temperature": 0.7, "seed": 1},
-    ]
 
 
 def test_own_model_and_embedding_get_their_options(tmp_path: Path) -> None:
