@@ -374,14 +374,6 @@ def test_mined_turn_is_not_kept_again_when_captured_late(kept: Kept, s: Session)
         assert tied == {"log-prompt-1", "log-reply-1"}
 
 
-def test_captured_turn_is_not_kept_again_when_mined_late(bank: Bank, s: Session) -> None:
-    day = repair(s)
-    assert bank.observe(day).turns == 2
-    before = {(turn.id, turn.text) for turn in bank.list(kinds="turn")}
-    assert bank.sources.intake().take([logged(day[0]), logged(day[-1])]).outcomes == ["told", "told"]
-    assert {(turn.id, turn.text) for turn in bank.list(kinds="turn")} == before
-
-
 def test_each_mined_turn_stands_for_one_of_the_same_words(bank: Bank, s: Session) -> None:
     yes = [s.prompt("yes") for _ in range(3)]
     bank.sources.intake().take([logged(yes[0], 1), logged(yes[1], 2)])
