@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pieria
 from pieria.bank import Bank
 from pieria.recall.answer import Recall
 
+NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
+"""This is a Wednesday."""
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("bread", "loaf"), ("boat", "vessel"), ("rain", "drizzle"))
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -42,6 +45,13 @@ def embedding(tmp_path: Path, clock: HandClock) -> Iterator[Callable[..., Bank]]
 def fill(bank: Bank, *items: Mapping[str, Any]) -> None:
     bank.remember_many([dict(item) for item in items])
     assert bank.sync(20)
+
+
+def session(name: str, *texts: str, **values: Any) -> list[dict[str, Any]]:
+    """Return the turns of a session."""
+    return [
+        {"id": f"{name}{n}", "text": text, "kind": "turn", "session": name, **values} for n, text in enumerate(texts)
+    ]
 
 
 def numbered(bank: Bank, number: int, text: str, prefix: str = "m", **values: Any) -> None:

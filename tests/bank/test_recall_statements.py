@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.test_recall_arms import embed
+from tests.bank.recalling import embed
 
 import pieria
 from pieria.bank import Bank
