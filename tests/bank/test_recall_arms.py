@@ -1,9 +1,10 @@
 """The arms on real banks: what each alone brings, what switching it off changes, and the sources of a score."""
 
 import math
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bank.recalling import NOW, embed, embedding, fill, ids, session, walk
@@ -19,7 +20,10 @@ from pieria.recall.scores import CONTENT, FEATURES, POLICIES, WEIGHTS
 
 __all__ = ["embedding"]
 
-ONCE = "remembered once, and long enough that it would be a waste of room to show it twice"
+BANKS = tomllib.loads(Path(__file__).with_name("recall_arms.toml").read_text())
+ASKED = BANKS["asked"]
+RELATIVE = {"dense": ("rule_fit", "wish_fit", "matter")}
+"""Features computed relative to the best of another arm. They vanish with that arm."""
 
 
 def off(*arms: str) -> dict[str, float]:
@@ -30,113 +34,38 @@ def alone(*arms: str) -> dict[str, float]:
     return off(*(arm for arm in ARMS if arm not in arms))
 
 
-# --- what only one arm brings
-
-
-def decoys(text: str, number: int = 2 * QUOTA) -> list[dict[str, Any]]:
-    return [{"id": f"decoy{n}", "text": f"{text} {n}"} for n in range(number)]
-
-
-class Only(NamedTuple):
-    """A bank and a question. Only this arm brings the target, once the arms in `besides` are off."""
-
-    arm: str
-    items: Sequence[Mapping[str, Any]]
-    question: str
-    target: str
-    besides: tuple[str, ...] = ()
-    links: Sequence[tuple[str, str]] = ()
-    facts: Sequence[tuple[str, str, str, str]] = ()
-
-
-NO_VECTORS = ("dense", "window")
-OTHER = {"id": "other", "text": "Quite other."}
-HERON = {"id": "a", "text": "The heron nests."}
-ONLY = (
-    Only("text", [HERON, OTHER], "heron", "a", besides=NO_VECTORS),
-    Only("dense", [{"id": "a", "text": "A physician came."}, OTHER], "doctor", "a"),
-    Only(
-        "window",
-        # The turn itself matches nothing, but its neighbours talk of doctors.
-        [*session("s", "Physician, a physician?", "Yes.", "A physician."), *decoys("A physician in the rain")],
-        "doctor",
-        "s1",
-        besides=("context",),
-    ),
-    Only(
-        "time",
-        [{"id": "then", "text": f"Budget. {ONCE}", "at": "2026-03-10"}, *decoys("budget budget")],
-        "what about the budget last week",
-        "then",
-        besides=NO_VECTORS,
-    ),
-    Only(
-        "entities",
-        # Labels are indexed words, too, so the text arm also brings it.
-        [{"id": "it", "text": ONCE, "entities": ["Zephyr Labs"]}, {"id": "other", "text": "Zephyr Labs."}],
-        "what about Zephyr Labs",
-        "it",
-        besides=("text", *NO_VECTORS),
-    ),
-    Only(
-        "facts",
-        [{"id": "move", "text": "They packed everything."}, OTHER],
-        "what about Maya",
-        "move",
-        besides=NO_VECTORS,
-        facts=[("Maya", "lives in", "Lisbon", "move")],
-    ),
-    Only(
-        "context",
-        session("s", "Where does the heron nest?", "By the mill.", "A pity.", "Far away.", "Farther still."),
-        "heron",
-        "s2",
-        besides=NO_VECTORS,
-    ),
-    Only("links", [HERON, OTHER], "heron", "other", besides=NO_VECTORS, links=[("a", "other")]),
-    Only(
-        "rules",
-        [{"id": "rule", "text": "Always answer in metric units."}, OTHER],
-        "Write a letter for me.",
-        "rule",
-        besides=NO_VECTORS,
-    ),
-    Only(
-        "openers",
-        session("s", "Good morning.", "Hello.", "Well.", "Then.", "The heron nests.", "Good night."),
-        "Give me a summary of what I said of the heron",
-        "s0",
-        besides=NO_VECTORS,
-    ),
-)
-
-
-def filled(bank: Bank, case: Only) -> Bank:
-    fill(bank, *case.items)
-    for source, target in case.links:
+def filled(bank: Bank, case: Mapping[str, Any]) -> Bank:
+    decoys = range(2 * QUOTA if "decoys" in case else 0)
+    fill(
+        bank,
+        *case.get("items", ()),
+        *session("s", *case.get("turns", ())),
+        *({"id": f"decoy{n}", "text": f"{case['decoys']} {n}"} for n in decoys),
+    )
+    for source, target in case.get("links", ()):
         bank.link(source, target)
-    for subject, predicate, object, memory in case.facts:
+    for subject, predicate, object, memory in case.get("facts", ()):
         bank.facts.add(subject, predicate, object, memory=memory)
     return bank
 
 
 def test_every_arm_brings_what_no_other_arm_does(embedding: Callable[..., Bank], clock: HandClock) -> None:
-    assert [case.arm for case in ONLY] == list(ARMS)
+    assert list(BANKS["only"]) == list(ARMS)
     clock.now = NOW
-    for case in ONLY:
-        bank = filled(embedding(name=case.arm), case)
-        weights = off(*case.besides)
+    for arm, case in BANKS["only"].items():
+        bank = filled(embedding(name=arm), case)
+        weights = off(*case.get("besides", ()))
         # Raise the weights, so that the target is among the hits whenever it is a candidate.
-        raised = {name: 20.0 for name in ARMS[case.arm].features if WEIGHTS[name] > 0}
-        found = bank.recall(case.question, k=QUOTA, weights=weights | raised)
-        assert case.target in ids(found), case.arm
-        assert found.plan["arms"][case.arm]["candidates"] >= 1
-        without = bank.recall(case.question, k=QUOTA, weights=weights | off(case.arm))
-        assert case.target not in ids(without), case.arm
+        raised = {name: 20.0 for name in ARMS[arm].features if WEIGHTS[name] > 0}
+        found = bank.recall(case["question"], k=QUOTA, weights=weights | raised)
+        assert case["target"] in ids(found), arm
+        assert found.plan["arms"][arm]["candidates"] >= 1
+        without = bank.recall(case["question"], k=QUOTA, weights=weights | off(arm))
+        assert case["target"] not in ids(without), arm
         # Arms that extend earlier candidates get the text arm to start with.
-        few = {case.arm, "text"} if case.arm in ("context", "links", "openers") else {case.arm}
-        found = bank.recall(case.question, k=QUOTA, weights=alone(*few))
-        assert case.target in ids(found), case.arm
+        few = {arm, "text"} if arm in ("context", "links", "openers") else {arm}
+        found = bank.recall(case["question"], k=QUOTA, weights=alone(*few))
+        assert case["target"] in ids(found), arm
         assert set(found.plan["arms"]) == few
         assert told([found]) <= set(WEIGHTS) - set(alone(*few))
 
@@ -144,64 +73,15 @@ def test_every_arm_brings_what_no_other_arm_does(embedding: Callable[..., Bank],
 # --- a bank that gives every reason there is
 
 
-SAID = (
-    "Did the heron nest by the old mill in the end?",
-    "Yes, on Tuesday, three eggs.",
-    "And did the doctor look at it?",
-    "The physician came last week.",
-    "Good.",
-    "The heron and the doctor, the doctor and the heron: here is a long reply that repeats all of it.",
-)
-ASKED = (
-    "when did the doctor look at the heron nest last week",
-    "what did Maya say about the heron",
-    "Write me a letter about the heron and the doctor at Zephyr Labs.",
-    "Give me a summary of everything about the heron",
-    "what about the physician at Zephyr Labs",
-    'who said "heron nests by the mill"?',
-    "the heron on 10 March 2026",
-)
-"""Questions that together produce every feature."""
-RELATIVE = {"dense": ("rule_fit", "wish_fit", "matter")}
-"""Features computed relative to the best of another arm. They vanish with that arm."""
-
-
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bank]:
     """Yield a bank that gives every reason there is. Tests only read it."""
     folder = tmp_path_factory.mktemp("full")
     with pieria.Workspace(folder, embedder=embed, clock=HandClock(NOW)) as workspace:
-        yield filled_with_reasons(workspace.open("full"))
-
-
-def filled_with_reasons(bank: Bank) -> Bank:
-    types = ("human", "human", "human", "human", "human", "agent")
-    turns = [
-        {**turn, "author": ("Maya", "Omar")[n % 2], "author_type": types[n], "at": NOW - timedelta(days=8, minutes=-n)}
-        for n, turn in enumerate(session("s", *SAID))
-    ]
-    later = [{**turn, "author": "Omar"} for turn in session("t", "Good morning.", "The heron is back.", "The heron.")]
-    fill(
-        bank,
-        *turns,
-        *later,
-        {"id": "rule", "text": "Always name the doctor when you write a letter."},
-        {"id": "wish", "text": "I prefer a letter about a doctor to be short."},
-        {"id": "labs", "text": "A physician moved there.", "entities": ["Zephyr Labs"], "valid_from": "2026-01-01"},
-        {"id": "tied", "text": "Eggs, three of them.", "importance": 0.9},
-        {"id": "good", "text": "The heron nests by the mill."},
-        {"id": "bad", "text": "The heron is a stork."},
-        {"id": "mill", "text": "The heron sleeps by the mill.", "at": NOW - timedelta(days=30)},
-        {"id": "quay", "text": "The heron no longer sleeps by the mill."},
-        {"id": "digest", "text": "The doctor, the heron and a nest.", "kind": "summary"},
-    )
-    bank.link("s0", "tied")
-    bank.link("labs", "good")
-    bank.facts.add("Zephyr Labs", "employs", "the physician", memory="labs")
-    bank.touch("good", accesses=4, reviews=2, reward=1.0)
-    bank.touch("bad", reward=-1.0)
-    return bank
-    return bank
+        bank = filled(workspace.open("full"), BANKS["full"])
+        bank.touch("good", accesses=4, reviews=2, reward=1.0)
+        bank.touch("bad", reward=-1.0)
+        yield bank
 
 
 def answers(bank: Bank, **asked: Any) -> list[Recall]:
@@ -268,7 +148,7 @@ def check_scores(*answers: Recall) -> None:
 
 def test_every_score_can_be_computed_again(full: Bank, opened: Callable[..., Bank]) -> None:
     wordy = opened()
-    fill(wordy, *session("s", *SAID))
+    fill(wordy, *BANKS["full"]["items"][:6])
     for policy in POLICIES:
         for weights in (None, {"dense": 0.7, "lexical": 0.0, "importance": 0.1}):
             found = answers(full, policy=policy, weights=weights)
