@@ -37,9 +37,9 @@ def test_a_sentence_states_these_triples_and_no_more() -> None:
 
 
 def test_times_of_triples_are_as_the_text_words_them() -> None:
-    text = "Ines has lived in Porto since May 2022. Lena worked at Globex from 2015 to 2020. In June, Pavel joined Acme."
+    text = "Ines has lived in Porto since 2022. Lena worked at Globex from 2015 to 2020. In June, Pavel joined Acme."
     assert MIND.triples(text) == [
-        Triple("Ines", "lives_in", "Porto", 0.9, since="May 2022"),
+        Triple("Ines", "lives_in", "Porto", 0.9, since="2022"),
         Triple("Lena", "worked_at", "Globex", 0.9, since="2015", until="2020"),
         Triple("Pavel", "joined", "Acme", 0.9, since="June"),
     ]
