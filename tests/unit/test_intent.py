@@ -26,10 +26,12 @@ def saving(message: str) -> Saving:
 
 def test_a_request_to_remember_is_saved() -> None:
     entities = {
-        "Remember: I prefer TypeScript over JavaScript for all new projects": ("typescript", "javascript", "preferences"),
+        "Remember: I prefer TypeScript over JavaScript for all new projects": (
+            *("typescript", "javascript", "preferences"),
+        ),
         "Remember: I prefer JWT for authentication": ("jwt", "authentication"),
         "Remember: I prefer dark mode in all my apps": (),
-    }  # fmt: skip
+    }
     assert {message: saving(message).entities for message in entities} == entities
     for message in entities:
         found = saving(message)
