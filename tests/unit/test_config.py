@@ -266,7 +266,7 @@ def test_configured_values_override_those_of_a_call() -> None:
     assert made.resolve_embedding() == MODELS["embedding"]
 
 
-def test_parameters_come_from_the_defaults_configuration_and_profile() -> None:
+def test_a_profile_counts_before_a_configuration_and_defaults() -> None:
     lifted = {"semantic": {"base_floor": 0.2, "top_k": 30}, "tag": {"base_floor": 1.0}}
     params = {"semantic": {"base_floor": 0.5, "k": 10}, "tag": {"base_floor": 0.7}}
     made = config(

@@ -161,7 +161,7 @@ def test_one_value_at_a_time_lasts_from_now_to_the_next() -> None:
     assert single(5, None, *others, same=(held(90, FOREVER),)) == Span(5, 20)
 
 
-def test_a_value_without_beginning_counts_from_when_it_was_learnt() -> None:
+def test_a_value_without_a_beginning_counts_since_it_was_learnt() -> None:
     """Only one from before the declaration; on a clock that ran ahead, from now."""
     assert single(10, None, held(BEGINNING, FOREVER, learnt=80)) == Span(10, 80)
     assert single(85, None, held(BEGINNING, FOREVER, learnt=80)) == Span(85, FOREVER)

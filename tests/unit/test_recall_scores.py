@@ -74,7 +74,7 @@ def test_hybrid_approaches_1_and_never_passes_it() -> None:
     assert score(HYBRID, {}) == 0.0
 
 
-def test_hits_worth_less_than_nothing_score_0_but_keep_their_worth() -> None:
+def test_hits_worth_less_than_nothing_score_0() -> None:
     bad, worse = {"thin": 0.5}, {"thin": 1.0}
     for policy in (HYBRID, WEIGHTED.weighing({"thin": -0.5}), SIMILARITY.weighing({"thin": -0.5})):
         assert score(policy, bad) == score(policy, worse) == 0.0

@@ -204,7 +204,7 @@ def test_content_and_standing_each_follow_their_own_time() -> None:
         assert (after.content.text, after.state.importance) == (text, importance)
 
 
-def test_lists_in_both_bodies_are_joined_and_the_rest_is_the_later() -> None:
+def test_lists_in_bodies_are_joined_and_the_later_rest_counts() -> None:
     def with_body(one: Side, body: dict[str, Any]) -> Side:
         return one._replace(content=one.content._replace(body=written_json(body)))
 
