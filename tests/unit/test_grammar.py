@@ -8,7 +8,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.samples import blocks
+from tests.unit.samples import blocks, samples
 
 from pieria.language.grammar import Triple
 from pieria.language.grammar.persons import third
@@ -18,6 +18,7 @@ from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.lasting_facts import spoken
 
 MIND = RuleMind()
+SAMPLES = samples("grammar")
 
 
 def stated(text: str) -> list[str]:
@@ -66,22 +67,8 @@ def test_a_statement_gives_these_facts_and_no_more() -> None:
     assert {said: facts(said.replace(" | ", "\n")) for said in expected} == expected
 
 
-THIRD = {
-    "I've lived in Oslo since 2019 and work at Acme.": "Ines has lived in Oslo since 2019 and works at Acme.",
-    "I don't eat meat and drink no milk.": "Ines doesn't eat meat and drink no milk.",
-    "A friend of mine told me to use Vim.": "A friend of Ines's told Ines to use Vim.",
-    "I’m a vegan and don’t drink.": "Ines is a vegan and doesn't drink.",
-    'I said "I hate tea" to Ben.': 'Ines said "I hate tea" to Ben.',
-    "My sister and I have a bakery.": "Ines's sister and Ines have a bakery.",
-    "The hotels I prefer are small.": "The hotels Ines prefers are small.",
-    "When I ask for a date, use ISO.": "When Ines asks for a date, use ISO.",
-    "I taught myself Rust.": "Ines taught themselves Rust.",
-    "I must leave at noon.": "Ines must leave at noon.",
-}
-UNTURNED = (
-    *("I cook and clean.", "I put it down.", "So do I.", "World War I was long.", "We ship it."),
-    "Oh my god, a gold mine.",
-)
+THIRD = SAMPLES["third_person"]
+UNTURNED = SAMPLES["unturned"]
 
 
 def test_the_first_person_becomes_the_third_or_is_quoted() -> None:
@@ -112,12 +99,7 @@ def test_a_pronoun_is_named_where_only_one_thing_is_possible() -> None:
 
 
 def test_a_pronoun_points_out_of_a_sentence_or_not() -> None:
-    pointing = {
-        "Maya bought it in May.": True,
-        "Ben saw him.": True,
-        "We chose Redis because it is fast.": False,
-        "Maya loves her sister.": False,
-    }
+    pointing = SAMPLES["points_out"]
     assert {text: points_out(text) for text in pointing} == pointing
 
 

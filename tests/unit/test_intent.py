@@ -6,10 +6,12 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.language.grammar.names import named
 from pieria.language.intent import Saving, judge_recalling, judge_saving, judge_strength, keyterms
 
+SAMPLES = samples("intent")
 MESSAGES = Path(__file__).parents[1] / "data" / "messages"
 
 
@@ -42,12 +44,12 @@ def test_a_request_to_remember_is_saved() -> None:
 
 
 def test_a_question_about_earlier_messages_is_searched() -> None:
-    queries = {
+    found_by = {
         "What did I say about TypeScript?": ("TypeScript preferences", ("typescript",)),
         "What did I say about my API preferences?": ("API preferences", ()),
         "What did I say about authentication?": ("authentication", ("authentication",)),
     }
-    for message, (query, entities) in queries.items():
+    for message, (query, entities) in found_by.items():
         found = judge_recalling(message, kinds(message))
         assert (found.band, found.confidence, found.query) == ("search", 0.9, query)
         assert (found.entities, found.tags) == (entities, ())
@@ -65,25 +67,16 @@ def test_a_plain_text_has_its_terms_and_plain_strength() -> None:
 
 
 def test_parts_of_words_and_quotations_are_not_signs() -> None:
-    for message in (
-        "there is mustard on the monkey's keyboard",
-        "the essentially unforgettable notebook",
-        "look:\nSELECT remember_token FROM users;",
-        'The page says "remember to save your work" and nothing else',
-        "```\nremember(that)\nnote: never call this\n```",
-        "> remember that I prefer tabs",
-    ):
+    not_signs = SAMPLES["not_signs"]
+    for message in not_signs:
         assert (saving(message).band, saving(message).phrases) == ("skip", ()), message
     once = saving("Remember that I prefer tabs")
     assert saving("Remember that I prefer tabs, and remember that I always prefer tabs").confidence == once.confidence
 
 
 def test_a_tentative_message_is_asked_about() -> None:
-    for plain, tentative in (
-        ("we go with Stripe for payments from 1 May", "maybe we go with Stripe for payments from 1 May"),
-        ("I moved to Leeds in May", "I might have moved to Leeds by May"),
-        ("The board approved the second office", "Apparently the board approved the second office"),
-    ):
+    pairs = SAMPLES["plain_and_tentative"]
+    for plain, tentative in pairs:
         assert saving(plain).band == "save"
         found = saving(tentative)
         assert (found.band, found.confidence) == ("ask", 0.5)
@@ -91,18 +84,7 @@ def test_a_tentative_message_is_asked_about() -> None:
 
 
 def test_a_message_that_is_not_to_be_kept_is_skipped() -> None:
-    bands = {
-        "don't save this: my birthday is 4 May": "skip",
-        "Off the record, I am allergic to the new boss": "skip",
-        "Translate: remember that I prefer tea": "skip",
-        "Do people who prefer tea live longer?": "skip",
-        "I'm so tired right now": "skip",
-        "": "skip",
-        "\n\n": "skip",
-        "?": "skip",
-        "I'm allergic to nuts, what could I bake?": "save",
-        "What could I bake? I'm allergic to nuts.": "save",
-    }
+    bands = SAMPLES["bands"]
     assert {message: saving(message).band for message in bands} == bands
 
 
@@ -112,18 +94,10 @@ def test_tags_are_those_that_stand_in_the_message() -> None:
 
 
 def test_a_query_is_what_is_asked_for() -> None:
-    for message in (
-        "Remind me to call Ines at noon",
-        "Remember that I told you about the garage",
-        "do you remember how to write a loop?",
-    ):
+    not_asked = SAMPLES["not_asked"]
+    for message in not_asked:
         assert judge_recalling(message).band == "skip", message
-    queries = {
-        "do you remember which tyres my bike needs?": "tyres bike needs",
-        "which database did we decide on for billing": "database billing",
-        "Remind me.": "Remind me.",
-        "Hello. What did I say about it?": "Hello. What did I say about it?",
-    }
+    queries = SAMPLES["queries"]
     assert {message: judge_recalling(message).query for message in queries} == queries
 
 

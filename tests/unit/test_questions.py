@@ -36,18 +36,8 @@ def test_capitals_make_no_difference(text: str) -> None:
 
 
 def test_the_subject_of_a_request_for_an_overview() -> None:
-    subjects = {
-        "Can you give me a summary of the meetings with Ada?": "meetings Ada",
-        "Please summarise what we've said about the harbour over the past few months.": "said harbour",
-        "List, in order, the topics of our conversations on beekeeping.": "beekeeping",
-        "Walk me through the order in which I brought up repairs of the boat.": "repairs boat",
-        "What is the order status of my shoes?": None,
-        "List all restaurants.": None,
-        "Where does Ada walk?": None,
-        "Give me an overview.": None,
-        "": None,
-    }
-    assert {asked: subject(asked) for asked in subjects} == subjects
+    subjects = SAMPLES["subjects"]
+    assert {asked: subject(asked) or "" for asked in subjects} == subjects
 
 
 # --- answers
@@ -107,7 +97,9 @@ def test_the_name_before_the_first_colon_speaks() -> None:
         "O'Neil: no.": "O'Neil",
         "太郎： はい。": "太郎",
     }
-    others = ("Next: call the plumber.", "user: hello", "Assistant: hello", "I told Ada: no.", "caroline: hi")
-    others += ("https://example.org", "Ada:no", "12:30 we met", "")
+    others = (
+        *("Next: call the plumber.", "user: hello", "Assistant: hello", "I told Ada: no.", "caroline: hi"),
+        *("https://example.org", "Ada:no", "12:30 we met", ""),
+    )
     wanted = speakers | dict.fromkeys(others)
     assert {begins: speaker(begins) for begins in wanted} == wanted

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.language.grammar import Named
 from pieria.language.packs import pack
@@ -15,7 +16,6 @@ from pieria.models.mind import (
     Found,
     Knowledge,
     Mind,
-    Mode,
     Procedure,
     Said,
     StepSeen,
@@ -27,6 +27,7 @@ from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Sight
 from pieria.workspace.graph_recall import in_context
 
 MIND = RuleMind()
+SAMPLES = samples("grammar")
 KINDS: tuple[Knowledge, ...] = ("episodic", "semantic", "procedural")
 EPISODE = (
     StepSeen(
@@ -67,19 +68,13 @@ def test_the_state_is_what_was_done_and_what_shows() -> None:
 
 
 def test_the_subgoal_is_the_purpose_or_the_action() -> None:
-    expected = {
-        "Let me run `pytest -q` to see which tests fail.": "see which tests fail",
-        "I will open the settings page.": "open the settings page",
-        "git push origin main": "git push origin main",
-        "Search for flights from Oslo to Rome in June": "Search for flights from Oslo to Rome in June",
-        "": "book a flight",
-    }
-    assert {action: MIND.subgoal("book a flight", None, "", action) for action in expected} == expected
+    subgoals = SAMPLES["subgoals"]
+    assert {action: MIND.subgoal("book a flight", None, "", action) for action in subgoals} == subgoals
 
 
-GOOD = ("All 34 tests passed.", "No errors found.", "exit code 0", "It works now, thanks!", "Build succeeded, 0 failed")
-BAD = ("Error: permission denied", "3 failed, 20 passed", "exited with code 2", "HTTP 404", "It did not work.")
-NEITHER = ("", "The page shows a list of rooms.", "The episode is over, nothing further was observed.")
+GOOD = SAMPLES["good_outcomes"]
+BAD = SAMPLES["bad_outcomes"]
+NEITHER = SAMPLES["other_outcomes"]
 
 
 def test_success_is_rewarded_and_failure_is_not() -> None:
@@ -140,12 +135,7 @@ def test_an_answer_to_a_question_goes_on() -> None:
 
 
 def test_an_end_is_read_from_the_last_action_unless_it_asks() -> None:
-    settled = {
-        "Open the file": 0.0,
-        "Merged it as #212. Next I look at the reminders": 0.5,
-        "The list is right: merged as #212": 1.0,
-        "Merged as #212. Shall I deploy it?": 0.0,
-    }
+    settled = SAMPLES["settled"]
     for done, value in settled.items():
         sight = Sight("Good morning", "Look at the disk", [StepSeen("41 tests passed", done)])
         assert SIGNS["settled"](sight) == value, done
@@ -218,14 +208,10 @@ def test_procedures_come_from_success_and_from_instructions() -> None:
         Procedure("fix the build", "", "Always answer in metric units", "", (2,)),
         Procedure("fix the build", "When the cache is stale", "run make clean first", "", (2,)),
     ]
-    sentences = {
-        "If the migration hangs, restart the worker.": ("If the migration hangs", "restart the worker"),
-        "Restart the worker when the migration hangs.": ("when the migration hangs", "Restart the worker"),
-        "To free the disk, delete old logs.": ("", "delete old logs"),
-    }
-    for sentence, read in sentences.items():
+    read_as = SAMPLES["procedures"]
+    for sentence, read in read_as.items():
         (found,) = MIND.procedures("", [StepSeen(sentence, "")])
-        assert (found.condition, found.instruction) == read
+        assert [found.condition, found.instruction] == read
     assert MIND.procedures("", [StepSeen("When the cache is stale, the page loads slowly. When is lunch?", "")]) == []
 
 
@@ -243,16 +229,7 @@ def test_returns_are_the_rewards_of_the_steps_that_did_it() -> None:
 
 
 def test_the_mode_of_a_question() -> None:
-    modes: dict[str, Mode] = {
-        "How do I deploy the API to Fly.io?": "procedural",
-        "When did Maya move to Bern?": "episodic",
-        "What happened last Friday?": "episodic",
-        "What is Maya's favourite editor?": "semantic",
-        "Who leads the payments team?": "semantic",
-        "Tell me everything about Heron": "mixed",
-        "heron": "mixed",
-        "": "mixed",
-    }
+    modes = SAMPLES["modes"]
     assert {query: MIND.mode(query) for query in modes} == modes
 
 

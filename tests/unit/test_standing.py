@@ -13,6 +13,7 @@ from pieria.language.rule_model import LASTING, NOTE, PROMPT, features, lasting_
 from pieria.language.standing_forms import HEADS, LEAD, forms
 from pieria.language.standing_rules import KINDS, standing
 
+TABLES = samples("standing_tables")
 SAMPLES: dict[str, list[str]] = {name: text.splitlines() for name, text in samples("standing").items()}
 POSITIVE = {
     line: [kind]
@@ -70,17 +71,8 @@ def test_a_standing_sentence_has_its_place_and_its_topic() -> None:
 
 
 def test_code_and_words_of_others_set_no_rule() -> None:
-    for text in (
-        "```\nAlways use tabs.\n```",
-        "Look:\n~~~python\nnever commit\nAlways use tabs.\n~~~\nNice, isn't it?",
-        'He wrote "Come in. Always use tabs. Bye." and left.',
-        "He wrote “Come in. Always use tabs. Bye.” and left.",
-        "> Always use tabs.",
-        "Assistant: Sure. Always use tabs.\nNever use spaces.",
-        "**Maya**: Hi. I prefer tea.",
-        "[10:30] Assistant: I'd rather you used tabs.",
-        "",
-    ):
+    no_rules = TABLES["no_rules"]
+    for text in no_rules:
         assert standing(text) == [], text
     text = "Assistant: Always rest well.\nUser: Thanks. Always use tabs.\nAssistant: I prefer spaces."
     assert found_in(text) == ["Always use tabs."]
@@ -133,30 +125,14 @@ def test_most_rules_within_prompts_are_found() -> None:
 
 def test_examples_of_the_docs_are_true() -> None:
     page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text()
-    expected = {
-        "Never rebase my branches": True,
-        "In commit messages use the imperative": True,
-        "We use pnpm here, not npm": True,
-        "Call me Tess": True,
-        "Nunca subas nada a producción sin mi permiso": True,
-        "コメントは必ず日本語で書いてください": True,
-        "Use the second approach": False,
-        "Don't change the header yet": False,
-    }
-    assert {example: bool(found_in(example, PROMPT)) for example in expected} == expected
-    assert [example for example in expected if example not in " ".join(page.split())] == []
+    examples = TABLES["docs"]
+    assert {example: bool(found_in(example, PROMPT)) for example in examples} == examples
+    assert [example for example in examples if example not in " ".join(page.split())] == []
 
 
 def test_words_of_others_in_a_prompt_are_no_rule() -> None:
-    rules = {
-        "Please never turn on `x` in future.\n\nMaya: sure, never use tabs, only spaces.": 1,
-        "The mail says “ok, never use tabs, please”. Draft a reply.": 0,
-        "Maya: I prefer tea.": 0,
-        "> From now on, never use tabs.": 0,
-        "Translate this: please always answer in French from now on.": 0,
-        "is this true? Always turn the linter off in tests.": 0,
-    }
-    assert {text: len(found_in(text, PROMPT)) for text in rules} == rules
+    in_prompts = TABLES["in_prompts"]
+    assert {text: len(found_in(text, PROMPT)) for text in in_prompts} == in_prompts
 
 
 def test_the_model_reads_only_what_a_person_typed() -> None:

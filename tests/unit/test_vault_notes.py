@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.record.memory import Labels, Memory, Origin, Times
 from pieria.record.usage import UNUSED
@@ -16,6 +17,7 @@ from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Tie, heading, page_of, said_in
 
+SAMPLES = samples("vault_notes")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200).filter(str.strip)
@@ -160,17 +162,8 @@ def test_line_ends_and_blank_lines_are_no_edit() -> None:
 
 
 def test_hashtags_and_links_of_a_text() -> None:
-    hashtags = {
-        "#one and #two/three, (#four) #one": ("one", "two/three", "four"),
-        "#fff #a1b2c3 #000000 #12 #2024/03 #decade #face": ("decade", "face"),
-        "# Title\n## Second #tag": ("tag",),
-        "https://x.eu/#anchor page#part [x](#there) C# a#b": (),
-        "`#code` and\n```\n#fenced\n```\n#real": ("real",),
-        "~~~py\n#no\n```\n#no\n~~~\n#yes": ("yes",),
-        "<!-- #hidden --> %%#hidden%% #shown": ("shown",),
-        "#über #日本語 #🎉party #-x-": ("über", "日本語", "🎉party", "x"),
-    }
-    assert {text: markdown.hashtags(text) for text in hashtags} == hashtags
+    hashtags = SAMPLES["hashtags"]
+    assert {text: [*markdown.hashtags(text)] for text in hashtags} == hashtags
     text = "[[A]] ![[B c#H|shown]] [[D^1]] `[[no]]` [x](e%20f.md#g) [y](https://x.eu/z.md) [[ ]] [[A]]"
     assert markdown.links(text) == ("A", "B c", "D", "./e f.md")
 
@@ -198,18 +191,9 @@ def test_links_lead_to_the_nearest_note_of_that_name() -> None:
 
 
 def test_a_title_gives_the_name_of_a_file() -> None:
-    names = {
-        "JWT: yes/no?": "JWT yes no",
-        "../../etc/passwd": "etc passwd",
-        "CON": "_CON",
-        "aux.txt": "_aux.txt",
-        ".hidden.": "hidden",
-        "???": "memory m-1",
-        "a\u202eb\x00c\n": "ab c",
-        "Cafe\u0301 #1 [x] ^y": "Café 1 x y",
-        "long " * 40: ("long " * 16).strip(),
-    }
-    assert {title: note_name(title, "m/1") for title in names} == names
+    titles = SAMPLES["file_names"]
+    assert {title: note_name(title, "m/1") for title in titles} == titles
+    assert note_name("long " * 40, "m/1") == ("long " * 16).strip()
 
 
 @given(TEXTS, WORDS)
