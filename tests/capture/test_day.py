@@ -1,14 +1,13 @@
-"""A day of work through the hook's own process, event by event, and the context of the next morning."""
+"""A day of work through the hook, event by event, and the context of the next morning."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture.making import codex, common, drained, ran
+from tests.capture.making import a_project, codex, common, drained, hooked
 from tests.learning.replay import DAYS, events
 from tests.learning.test_mornings import ENOUGH, TOKENS, answers
-from tests.trust import trusted_project
 
 import pieria
 from pieria.record.event import AgentEvent
@@ -59,15 +58,12 @@ def by_plugin(event: AgentEvent, number: int, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("day", ["shop", "gateway"])
-def test_the_next_morning_is_told_what_a_day_came_to(day: str, tmp_path: Path) -> None:
-    project, data = tmp_path / "app", tmp_path / "data"
-    project.mkdir()
-    trusted_project(project, 'bank = "app"\n')
+def test_the_next_morning_knows_what_a_day_came_to(day: str, tmp_path: Path) -> None:
+    project, data = a_project(tmp_path / "app", "app"), tmp_path / "data"
     # Codex has no event for the end of a session.
     happened = [event for event in events(day) if (event.host, event.what) != ("codex", "end")]
     for number, event in enumerate(happened):
-        done = ran(said_by_host(event, number, project), data / "spool", event.host)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        hooked(said_by_host(event, number, project), data / "spool", event.host)
     assert drained(data).banks == {"app": len(happened)}
     questions = json.loads((DAYS / f"{day}.json").read_text("utf-8"))["questions"]
     missed = []
