@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,12 +82,12 @@ def served() -> Iterator[Served]:
 
 
 @contextmanager
-def listening(**more: Any) -> Iterator[tuple[Served, str]]:
+def listening() -> Iterator[tuple[Served, str]]:
     """Serve on a socket, in a thread of this process."""
     workspace = Workspace()
     shared = service(workspace, registry())
     tokens = Tokens(workspace.data)
-    app = application(shared, Door(tokens, None, always=False), Hosts(), more.get("rate"))
+    app = application(shared, Door(tokens, None, always=False), Hosts(), None)
     bound = bind("127.0.0.1", 0)
     ready = threading.Event()
     server = Server(app, ready.set)
@@ -157,6 +158,14 @@ def started(*arguments: str) -> Iterator[Process]:
         process.wait(PATIENCE)
         process.stdout.close()
         process.stderr.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until this holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def later(served: Served) -> None:
