@@ -2,10 +2,11 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import seal_in, sign_in
+from tests.doors.http.conftest import Served
+from tests.doors.web.conftest import facing, seal_in, sign_in
 
 import pieria
 from pieria.doors.web.pages import time
@@ -20,16 +21,11 @@ def numbers(page: str) -> list[int]:
     return [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
 
 
-def test_changes_are_told_newest_first_with_what_they_were_about(served: Served) -> None:
+def test_changes_are_listed_newest_first_on_pages(served: Served) -> None:
     page = served.client.get(TIME).text
-    told = re.findall(r"<b>([a-z ]+)</b> <span", page)
     with pieria.open("notes") as bank:
-        assert told == [change.what for change in reversed(bank.changes())]
-    assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
-
-
-def test_earlier_changes_are_a_page_away(served: Served) -> None:
-    with pieria.open("notes") as bank:
+        assert re.findall(r"<b>([a-z ]+)</b> <span", page) == [change.what for change in reversed(bank.changes())]
+        assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
         for number in range(time.CHANGES):
             bank.remember(f"Heron number {number}.")
         every = [change.seq for change in bank.changes()]
@@ -42,51 +38,30 @@ def test_earlier_changes_are_a_page_away(served: Served) -> None:
     assert seen == every[::-1]
 
 
-def test_a_change_is_undone_and_one_that_cannot_be_says_why(served: Served) -> None:
+def test_a_change_is_undone_where_that_is_possible(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     with pieria.open("notes") as bank:
         bank.remember("By mistake.", id="mistake")
         [change] = bank.changes(last=1)
     seal = seal_in(served.client.get(TIME))
-    answer = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": change.seq})
-    assert answer.headers["location"] == TIME
+
+    def undo(seq: int, **more: int) -> Any:
+        return served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": seq, **more}, headers=headers)
+
+    headers: dict[str, str] = {}
+    assert undo(change.seq).headers["location"] == TIME
     assert "removed" in served.client.get(TIME).text
-    again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": change.seq})
-    assert again.status_code == 409 and 'role="alert"' in again.text
     for referer, leads_back in ((f"http://localhost:7411{TIME}?before=9", True), (f"http://elsewhere{TIME}", False)):
-        again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": 1}, headers={"referer": referer})
-        assert again.status_code == 409
+        headers = {"referer": referer}
+        again = undo(change.seq)
+        assert again.status_code == 409 and 'role="alert"' in again.text
         assert (f'href="{TIME}?before=9">Back to where you were' in again.text) is leads_back
-
-
-def test_what_happened_until_a_day_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    day = [datetime(2026, 1, 1, tzinfo=UTC)]
-    with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
-        for number in range(100):
-            day[0] += timedelta(hours=6)
-            bank.remember(f"Heron {number}.", id=f"heron{number}")
-    monkeypatch.setattr(time, "CHANGES", 3)
-    with serving() as served:
-        for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
-            page = served.client.get(TIME, params={"until": until}).text
-            assert numbers(page) == [newest, newest - 1, newest - 2], until
-        assert "No changes by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
-
-
-def test_whoever_undoes_what_was_long_ago_stays_there(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "CHANGES", 3)
     page = served.client.get(TIME, params={"before": 6}).text
     assert numbers(page) == [5, 4, 3] and page.count('name="before" value="6"') == 3
-    answer = served.client.post(f"{TIME}/undo", data={"seal": seal_in(served.client.get(TIME)), "seq": 5, "before": 6})
-    assert answer.headers["location"] == f"{TIME}?before=6"
+    assert undo(5, before=6).headers["location"] == f"{TIME}?before=6"
 
 
-def test_sessions_are_followed_with_the_journal(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("Good morning.", session="monday")
-    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
-
-
-def test_undo_is_not_offered_where_there_is_nothing_to_go_back_to(served: Served) -> None:
+def test_undo_is_offered_only_for_what_can_be_undone(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.facts.declare("lives_in")
         bank.scratchpad.write("Tidy up.")
@@ -103,7 +78,21 @@ def test_undo_is_not_offered_where_there_is_nothing_to_go_back_to(served: Served
     assert f'href="/banks/notes/sessions/one?id={session.id}">Mend the build</a>' in page
 
 
-def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> None:
+def test_changes_until_a_day_are_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    day = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
+        for number in range(100):
+            day[0] += timedelta(hours=6)
+            bank.remember(f"Heron {number}.", id=f"heron{number}")
+    monkeypatch.setattr(time, "CHANGES", 3)
+    with facing() as served:
+        for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
+            page = served.client.get(TIME, params={"until": until}).text
+            assert numbers(page) == [newest, newest - 1, newest - 2], until
+        assert "No changes by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
+
+
+def test_sessions_are_bars_that_lead_to_their_memories(served: Served) -> None:
     with pieria.open("notes") as bank:
         for hour in (8, 9):
             bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
@@ -119,13 +108,10 @@ def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> 
     assert sum(bars["2026-03-03"]) == 100.0 and bars["2026-03-03"][1] > 0.5
     said = served.client.get("/banks/notes/memories?session=monday").text
     assert said.count("data-item") == 2 and "Good evening" not in said
-
-
-def test_a_session_leads_only_whoever_may_name_it_to_what_was_said(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("Good morning.", session="monday")
-    assert "memories?session=monday" in served.client.get(TIME).text
+    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
+    assert "memories?session=monday" in page
     assert "one of your token" not in served.client.get("/banks/notes/memories").text
+    # Another token cannot name the session.
     sign_in(served, "read")
     page = served.client.get(TIME).text
     assert "monday" in page and "memories?session=" not in page
@@ -185,7 +171,7 @@ def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: 
     assert served.client.get(f"{link}&known_at=2026-01-01").status_code == 422
 
 
-def test_times_at_the_ends_of_the_calendar_are_shown_and_hide_nothing(served: Served) -> None:
+def test_times_at_the_ends_of_the_calendar_hide_nothing(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
         bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
