@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.doors.http.conftest import started
+from tests.doors.http.conftest import started, until
 from tests.doors.mcp.conftest import begun_in, environment_of
 
 import pieria
@@ -38,8 +37,6 @@ class Answer(NamedTuple):
 
 Tools = Callable[..., Answer]
 
-
-PATIENCE = 30.0
 TOKEN = "the-herons-come-back-in-march-0123456789"
 
 
@@ -95,18 +92,17 @@ def on_the_line(folder: Path, bank: str) -> Iterator[Tools]:
 OPENED = {"stdio": over_stdio, "rest": over_rest, "call": on_the_line}
 
 
-# A process for each call, and each one loads the model.
-@pytest.fixture(params=["stdio", "rest", pytest.param("call", marks=pytest.mark.slow)])
+@pytest.fixture(params=["stdio", *(pytest.param(door, marks=pytest.mark.slow) for door in ("rest", "call"))])
 def opened(request: pytest.FixtureRequest, data: Path) -> Callable[[str], Any]:
     return lambda bank: OPENED[request.param](data.parent, bank)
 
 
-def test_an_agent_s_life(opened: Callable[[str], Any], data: Path) -> None:
+def test_an_agents_life_through_each_door(opened: Callable[[str], Any], data: Path) -> None:
     check_life(opened, data)
 
 
 @pytest.mark.slow
-def test_an_agent_s_life_with_its_banks_on_a_server(
+def test_an_agents_life_with_its_banks_on_a_server(
     data: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIERIA_DATA", empty_database)
@@ -122,7 +118,7 @@ def check_life(opened: Callable[[str], Any], data: str | Path) -> None:
             assert tools("mnemosyne_remember", content=text).value["status"] == "stored"
 
         # The query shares no word with the answer; on a busy machine the model may not be loaded yet.
-        soon(lambda: recalled(tools, "Which theme does she like for programming?")[0] == REMEMBERED["dark"])
+        until(lambda: recalled(tools, "Which theme does she like for programming?")[0] == REMEMBERED["dark"])
 
         # An old memory without consolidation is still found after newer writes.
         assert KEEPER in recalled(tools, "lighthouse keeper")
@@ -160,40 +156,6 @@ def written(name: str) -> Path:
     return file
 
 
-def test_a_project_s_life(opened: Callable[[str], Any], data: Path) -> None:
-    """The ten tools of open-mem return one shape of reply through every door."""
-    data.parent.joinpath(".pieria.toml").touch()
-    with opened("shop") as tools:
-        made = tools(
-            "mem-create", title="Cache", type="decision", narrative="SQLite keeps the cache. token=tern-9Wq!fj2"
-        )
-        assert made.value.keys() == {"data", "error", "meta"}
-        assert made.value["meta"]["redacted"] == 1
-        id = made.value["data"]["observation"]["id"]
-        revised = tools("mem-revise", id=id, narrative="SQLite keeps the cache, in WAL mode.", reason="measured").value
-        head = revised["data"]["newId"]
-        [hit] = tools("mem-find", query="what keeps the cache?", include={"snippets": True}).value["data"]["results"]
-        assert (hit["id"], "**cache**" in hit["snippet"]) == (head, True)
-        [item] = tools("mem-history", anchor=id).value["data"]["items"]
-        assert [row["id"] for row in item["observations"]] == [head]
-        lineage = tools("mem-get", ids=[id], includeHistory=True).value["data"]["history"][id]
-        assert [(node["state"], node["reason"]) for node in lineage] == [("superseded", None), ("current", "measured")]
-        assert tools("mnemosyne_recall", query="cache").value["results"][0]["id"] == head
-        payload = tools("mem-export").value["data"]["payload"]
-        assert not tools("mem-maintenance", action="folderContextDryRun").is_error
-        refused = tools("mem-create", title="Cache", type="idea", narative="x")
-        assert refused.is_error
-        assert refused.value.keys() == {"data", "error", "meta"}
-        told = refused.value["error"]
-        assert told["code"] == "VALIDATION_ERROR"
-        assert {one["parameter"] for one in told["details"]["violations"]} == {"type", "narative", "narrative"}
-        assert tools("mem-remove", id=head, reason="done").value["data"]["tombstoned"]
-        assert tools("mem-get", ids=[id, head]).value["data"]["deleted"] == [id, head]
-    with opened("branch") as tools:
-        assert tools("mem-import", payload=payload).value["data"]["imported"] == 1
-        assert tools("mem-export").value["data"]["payload"]["observations"] == payload["observations"]
-
-
 def prepare(data: str | Path) -> None:
     """Write old memories: an agent cannot set the time."""
     now = datetime.now(UTC)
@@ -213,13 +175,6 @@ def recalled(tools: Tools, query: str) -> list[str]:
     answer = tools("mnemosyne_recall", query=query, top_k=50)
     assert not answer.is_error, answer.value
     return [result["content"] for result in answer.value["results"]]
-
-
-def soon(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def everything(data: str | Path, name: str) -> str:
