@@ -147,22 +147,6 @@ def test_partly_removed_entries_are_completed_and_removed(
     assert left is None or not entries.found(left)
 
 
-@given(
-    before=st.lists(st.sampled_from(["1", '"a"', "[]", "{ }"]), max_size=3),
-    blanks=st.lists(st.sampled_from(["", " ", "\n  ", " /* c */ ", " // c\n"]), min_size=9, max_size=9),
-    trailing=st.booleans(),
-)
-def test_an_entry_is_taken_out_of_any_list_to_the_byte(before: list[str], blanks: list[str], trailing: bool) -> None:
-    body = "".join(f"{blanks[n]}{one}{blanks[n + 3]}," for n, one in enumerate(before))
-    if not (trailing and before):
-        body = body.removesuffix(",")
-    text = f"[{body}{blanks[8]}]"
-    now = jsontext.with_entry(text, jsontext.parsed(text), {"ours": True})
-    node = jsontext.parsed(now)
-    assert node.value == [*jsontext.parsed(text).value, {"ours": True}]
-    assert jsontext.without_entry(now, node, node.entries[-1]) == text
-
-
 def test_files_of_every_host_come_and_go(where: Where) -> None:
     for host in HOSTS.values():
         assert doing.install(host, where, dry_run=True).state == "missing"

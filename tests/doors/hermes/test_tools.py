@@ -74,37 +74,3 @@ def test_only_chosen_tools_are_seen_and_called(begin: Begin, bank: Bank, hermes_
     without = begin("next")
     assert without.tools == {} and "mnemosyne_" not in without.system_prompt
     assert "May" in without.prefetch("When does the deploy key expire?")
-
-
-def test_all_tools_work_over_two_lives(begin: Begin, bank: Bank, home: Path) -> None:
-    agent = begin("one")
-    asked: set[str] = set()
-
-    def ask(tool: str, **args: Any) -> dict[str, Any]:
-        asked.add(f"mnemosyne_{tool}")
-        reply: dict[str, Any] = agent.tool(f"mnemosyne_{tool}", args)
-        assert reply.get("status") != "error", reply
-        return reply
-
-    old = ask("remember", content="Maya works on billing.", importance=0.9)["memory_id"]
-    new = ask("remember", content="Maya works on search.")["memory_id"]
-    assert ask("update", memory_id=new, content="Maya works on search since May.")["status"] == "updated"
-    assert ask("invalidate", memory_id=old, replacement_id=new)["status"] == "invalidated"
-    assert ask("triple_add", subject="Maya", predicate="works_on", object="search")["status"] == "added"
-    assert ask("scratchpad_write", content="Ask Maya about June.")["status"] == "written"
-    assert ask("export", output_path=str(home / "data" / "out.jsonl"))["status"] == "exported"
-    agent.leave()
-    agent = begin("one")
-    found = {found["id"]: found["content"] for found in ask("recall", query="What does Maya work on?")["results"]}
-    assert found.pop(new) == "Maya works on search since May."
-    assert list(found.values()) == ["Maya works on search."]
-    assert ask("triple_query", subject="Maya")["results_count"] >= 1
-    assert [entry["content"] for entry in ask("scratchpad_read")["entries"]] == ["Ask Maya about June."]
-    assert ask("scratchpad_clear")["status"] == "cleared"
-    assert ask("import", input_path=str(home / "data" / "out.jsonl"))["status"] == "imported"
-    assert ask("sleep", dry_run=True)["bank"] == "hermes"
-    assert ask("get_stats")["stats"]["total_memories"] == 2
-    assert ask("diagnose")["checks_failed"] == 0
-    assert ask("forget", memory_id=new)["status"] == "deleted"
-    assert bank.get(new) is None
-    assert asked == set(NAMES)

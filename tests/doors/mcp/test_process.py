@@ -64,18 +64,29 @@ def test_a_server_writes_only_protocol_and_ends_by_a_signal(start: Start, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_official_client_recalls_after_a_restart(tmp_path: Path, mode: str) -> None:
+def test_the_official_client_recalls_by_meaning(tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_EMBEDDER", "auto")
+    dark = "Maya prefers a dark colour scheme in her editor."
+
     async def remembers(client: Client) -> None:
-        reply = await client.call_tool("mnemosyne_remember", {"content": "Maya prefers tea over coffee."})
-        assert reply.structured_content["status"] == "stored"
+        for text in (dark, "Omar drinks green tea in the morning.", "The payment service is deployed on Fridays."):
+            reply = await client.call_tool("mnemosyne_remember", {"content": text})
+            assert reply.structured_content["status"] == "stored"
+        await recalls(client)
 
     async def recalls(client: Client) -> None:
+        """The query shares no word with the answer; on a busy machine the model may not be loaded yet."""
+        found: list[str] = []
+        while found[:1] != [dark]:
+            reply = await client.call_tool("mnemosyne_recall", {"query": "Which theme does she like for programming?"})
+            found = [hit["content"] for hit in reply.structured_content["results"]]
+
+    async def only_recalls(client: Client) -> None:
         assert "only reads" in (client.instructions or "")
-        reply = await client.call_tool("mnemosyne_recall", {"query": "what does Maya prefer?"})
-        assert [hit["content"] for hit in reply.structured_content["results"]] == ["Maya prefers tea over coffee."]
+        await recalls(client)
 
     asked(parameters_in(tmp_path), remembers, mode)
-    asked(parameters_in(tmp_path, "--read-only"), recalls, mode)
+    asked(parameters_in(tmp_path, "--read-only"), only_recalls, mode)
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from tests.doors.web.conftest import (
     APART,
     AXE,
     GIVING_UP,
-    HOSTILE,
     OF_A_RECALL,
     OF_A_SESSION,
     Opening,
@@ -266,15 +265,6 @@ def test_single_keys_lead_everywhere_until_switched_off(opened: Opening) -> None
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_the_look_is_remembered(opened: Opening) -> None:
-    page = opened().go("/banks/notes/recall")
-    before = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
-    page.get_by_role("button", name="dark").click()
-    page.wait_for_selector("html[data-look=dark]")
-    page.reload()
-    assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") != before
-
-
 def test_memories_of_other_processes_appear_on_open_pages(opened: Opening) -> None:
     window = opened()
     pages = [opened().go(f"/banks/notes/{path}") for path in ("recall", "memories", "time")]
@@ -372,22 +362,6 @@ def test_a_past_day_is_chosen_with_a_slider(opened: Opening) -> None:
     page.get_by_role("link", name="The office is in Bonn.").click()
     page.get_by_text("This is the old version").wait_for()
     assert "The office is in Bonn." in page.locator("article").inner_text()
-
-
-def test_hostile_and_very_long_texts_are_shown_as_text(opened: Opening) -> None:
-    window = opened()
-    parts = ("", "/history", "/voices", "/edit", "/purge")
-    for path in ("recall", "recall?q=bold+end", "memories", *(f"memory{part}?id=hostile" for part in parts)):
-        page = window.go(f"/banks/notes/{path}")
-        assert "owned" not in page.title()
-        assert page.locator("main img, main b:text('bold'), main script").count() == 0
-    assert "onerror" in HOSTILE
-    with pieria.open("notes") as bank:
-        bank.remember("x" * 1_000_000, id="long")
-    for path in ("recall", "memory?id=long", "memory?id=long&all=true"):
-        window.go(f"/banks/notes/{path}")
-        assert window.page.get_by_text("xxxxx").first.is_visible()
-        assert too_wide(window) <= 0
 
 
 def test_a_sign_in_hides_its_token_and_ends_when_revoked(opened: Opening) -> None:

@@ -39,7 +39,9 @@ def test_hostile_text_runs_on_no_page(opened: Opening) -> None:
     session = hostile_bank()
     window = opened()
     asked = (
-        "recall?q=bold+end", "memories", "memory?id=named", "graph", "graph?node=memory:named&hops=3",
+        "recall?q=bold+end", "memories", "memory?id=named", "memory/history?id=named", "memory/voices?id=named",
+        "memory/edit?id=named", "memory/purge?id=named", "memory?id=long&all=true",
+        "graph", "graph?node=memory:named&hops=3",
         f"graph?q={'x' * 300}", "time", "time/facts", "fading", "fading?id=named", "fading?id=long", "fading/due",
         "sessions", f"sessions/one?id={session}", f"sessions/discard?id={session}",
         "sessions/ask?q=bold+end", "health", "health/checks",

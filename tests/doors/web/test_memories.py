@@ -4,9 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 from typing import Any
 from urllib.parse import quote
 
@@ -292,26 +290,13 @@ def test_an_edit_shows_what_others_changed_meanwhile(served: Served, other: str)
             assert [memory.text for memory in bank.list(tags="mine")] == ["Mine & <mine>."]
 
 
-@BOTH_WAYS
-def test_of_forms_sent_at_once_one_is_kept(served: Served, how: str) -> None:
-    sending = 4
-    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
-    together = Barrier(sending)
-
-    def send(number: int) -> Any:
-        together.wait(60)
-        return served.client.post(f"{HERE}/memory/edit", data={**fields, "text": f"as {number}", "how": how})
-
-    with ThreadPoolExecutor(sending) as threads:
-        answers = list(threads.map(send, range(sending)))
-    assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409]
-    assert sum("while you edited it" in answer.text for answer in answers) == 3
-
-
 # --- ends
 
 
-def test_an_ended_memory_is_brought_back(served: Served) -> None:
+def test_a_memory_is_pinned_ended_and_brought_back(served: Served) -> None:
+    for pinned in ("true", "false"):
+        do(served, "memory/pin", id="maya", pinned=pinned)
+        assert ("Let fade" in seen(served, "memory?id=maya")) is (pinned == "true")
     do(served, "memory/remove", id="maya", reason="moved away")
     assert "moved away" in seen(served, "memory?id=maya")
     assert "aisle seat" not in seen(served, "memories")
@@ -329,12 +314,6 @@ def test_an_ended_memory_is_brought_back(served: Served) -> None:
     assert "It has not been valid since" not in seen(served, "memory?id=gateway"), "it ends later today"
     do(served, "memory/invalidate", id="maya", at="2026-01-31")
     assert stored("maya").as_dict()["valid_until"].startswith("2026-01-31")
-
-
-def test_a_memory_is_pinned_and_unpinned(served: Served) -> None:
-    for pinned in ("true", "false"):
-        do(served, "memory/pin", id="maya", pinned=pinned)
-        assert ("Let fade" in seen(served, "memory?id=maya")) is (pinned == "true")
 
 
 def draw(bank: pieria.Bank, id: str) -> None:
@@ -480,15 +459,6 @@ def test_a_new_memory_has_the_values_of_its_form(served: Served) -> None:
         "valid_from": "2025-12-31T23:00:00Z", "valid_until": "2026-12-31T23:00:00Z",
     }  # fmt: skip
     assert {name: told[name] for name in expected} == expected
-
-
-def test_memories_with_odd_ids_are_opened(served: Served) -> None:
-    for id in ("a/b", "..", "a b&c=d", "?", "<i>", "ü\u202e"):
-        with pieria.open("notes") as bank:
-            bank.remember(f"under an odd name {len(id)}", id=id)
-        text = seen(served, "memories")
-        path = next(part.split('"')[0] for part in text.split('href="') if part.startswith("/banks/notes/memory?"))
-        assert f"under an odd name {len(id)}" in served.client.get(html.unescape(path)).text
 
 
 def test_differences_are_of_words_or_lines() -> None:

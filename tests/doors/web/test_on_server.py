@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.doors.http.conftest import Served, listening
 from tests.doors.http.test_events import told
-from tests.doors.web.conftest import APART, address, facing, fill, form_of, over, seal_in, sign_in, views
+from tests.doors.web.conftest import APART, address, facing, fill, over, seal_in, sign_in, views
 
 import pieria
 
@@ -35,23 +35,6 @@ def test_every_view_is_shown_and_administrators_see_the_server(served: Served, e
     assert "postgresql" in served.client.get(health[0]).text
     sign_in(served, "write")
     assert not any(database in served.client.get(path).text for path in health)
-
-
-def test_a_memory_is_edited_drawn_undone_and_exported(served: Served) -> None:
-    form = form_of(served.client.get(f"{HERE}/memory/edit?id=jwt").text, "memory/edit")
-    changed = {**form, "text": "Passkeys now.", "reason": "a better way"}
-    newest = served.client.post(f"{HERE}/memory/edit", data=changed).headers["location"]
-    assert "Passkeys now." in served.client.get(newest).text
-    drawn = served.client.get(f"{HERE}/graph/data", params={"node": "memory:jwt", "hops": 2}).json()
-    assert {"memory:gateway", "tag:auth"} <= {node["id"] for node in drawn["nodes"]}
-    assert "works on" in served.client.get(f"{HERE}/time/facts", params={"entity": "Maya"}).text
-    with pieria.open("notes") as bank:
-        [revised] = bank.changes(last=1)
-    served.client.post(f"{HERE}/time/undo", data={"seal": form["seal"], "seq": revised.seq})
-    assert f"undo {revised.seq}" in re.sub("<[^>]+>", "", served.client.get(f"{HERE}/time").text)
-    begun = served.client.post(f"{HERE}/health/file", data={"seal": form["seal"], "what": "export"})
-    [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', over(served, begun))
-    assert '"id": "jwt"' in served.client.get(link).text or '"id":"jwt"' in served.client.get(link).text
 
 
 def test_a_session_is_committed_and_a_change_is_live(served: Served) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.doors.http.conftest import PATIENCE, Served, started
-from tests.doors.web.conftest import HOSTILE, facing, over, over_at, seal_in, sign_in
-from tests.models.llm_server import Exchange, hangs, llm_server, status
+from tests.doors.http.conftest import PATIENCE, Served
+from tests.doors.web.conftest import HOSTILE, facing, over, seal_in, sign_in
+from tests.models.llm_server import Exchange, llm_server, status
 
 import pieria
 from pieria import telemetry
@@ -192,34 +192,6 @@ def test_a_commit_after_a_failed_model_is_shared_by_its_clicks(monkeypatch: pyte
             assert "Committed " in over(served, first)
     with pieria.open("notes", settings={"llm": "none"}) as bank:
         assert bank.count(kinds=["episodic"]) == len(STEPS)
-
-
-@pytest.mark.slow
-def test_a_stopped_servers_work_goes_on_in_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with llm_server() as llm:
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with pieria.open("notes") as bank:
-            session = bank.session("Mend the build", auto_commit=False)
-            session.append(*STEPS[0])
-            llm.script = [status(400)] * 40
-            assert session.close_and_wait(60) == "failed"
-        one, form = f"{SESSIONS}/one?id={session.id}", {"id": session.id}
-        llm.script = [hangs] * 40
-        with started() as process, process.client(headers={"accept": "text/html"}) as client:
-            form["seal"] = seal_in(client.get(one))
-            assert "Running" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
-            assert process.stop() == 0
-        llm.script = []
-        with started() as process, process.client(headers={"accept": "text/html"}) as client:
-            page = client.get(one)
-            assert "Nothing is lost, and the extraction can be continued" in page.text
-            form["seal"] = seal_in(page)
-            for deed, outcome in (("go-on", "The knowledge is extracted."), ("commit", "Committed ")):
-                begun = client.post(f"{SESSIONS}/{deed}", data=form)
-                assert outcome in over_at(client, begun)
-    with pieria.open("notes", settings={"llm": "none"}) as bank:
-        assert bank.count(kinds=["episodic"]) == 1
 
 
 def test_a_changeset_is_shown_with_links_steps_and_existing_nodes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,17 +66,6 @@ def sent(served: Served, path: str, **fields: str) -> Any:
 # --- the limits of a day
 
 
-@given(
-    st.sampled_from([NEPAL, NEWFOUNDLAND, KIRITIMATI, "America/Toronto", "America/Sao_Paulo", "Africa/Cairo"]),
-    st.dates(date(1880, 1, 1), date(2100, 1, 1)),
-)
-def test_a_day_begins_with_its_first_moment(name: str, day: date) -> None:
-    there = zone(name)
-    begin = there.begin(day)
-    assert there.day(begin) >= day > there.day(begin - timedelta(microseconds=1))
-    assert there.end(day) == there.begin(day + timedelta(days=1))
-
-
 def test_days_are_as_long_as_clocks_make_them() -> None:
     hours = {
         (NEPAL, date(2026, 3, 8)): 24,
