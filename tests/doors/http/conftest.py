@@ -8,8 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,19 @@ class Served:
         _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires, person=person)
         return {"Authorization": f"Bearer {shown}"}
 
+    @cached_property
+    def bank(self) -> pieria.Bank:
+        """The bank `notes`, opened beside the server."""
+        return pieria.open("notes")
+
     def head(self, bank: str = "notes") -> int:
         with pieria.open(bank) as opened:
             newest = opened.changes(last=1)
             return newest[0].seq if newest else 0
+
+    def close(self) -> None:
+        if "bank" in vars(self):
+            self.bank.close()
 
 
 @contextmanager
@@ -67,8 +77,8 @@ def serving(
     shared = service(workspace, registry())
     tokens = Tokens(workspace.data)
     app = application(shared, Door(tokens, setting, always=always), hosts or Hosts(), rate)
-    with TestClient(app, base_url=ADDRESS) as client:
-        yield Served(app, client, shared, tokens)
+    with TestClient(app, base_url=ADDRESS) as client, closing(Served(app, client, shared, tokens)) as served:
+        yield served
 
 
 @pytest.fixture
