@@ -155,7 +155,7 @@ def test_delegated_tasks_are_kept_with_their_results(begin: Begin, bank: Bank) -
 
 
 def test_a_checkpoint_keeps_everything_once(begin: Begin, bank: Bank) -> None:
-    def last() -> tuple[str, int]:
+    def last() -> tuple[str | None, int]:
         found = bank.hooks.last()
         assert found is not None
         return found.session, found.messages

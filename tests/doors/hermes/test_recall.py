@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.doors.hermes.conftest import Begin
 
@@ -20,7 +21,13 @@ def inside(context: str) -> str:
 
 
 def test_a_memory_is_fenced_with_date_origin_trust_and_id(begin: Begin, bank: Bank) -> None:
-    said = {"author": "Maya", "author_type": "human", "at": "2026-01-10", "kind": "observation", "via": "person"}
+    said: dict[str, Any] = {
+        "author": "Maya",
+        "author_type": "human",
+        "at": "2026-01-10",
+        "kind": "observation",
+        "via": "person",
+    }
     memory = bank.remember("We chose JWT for all new APIs.", **said)
     bank.remember("The retry queue holds failed payments.", source="runbook.md")
     bank.remember("The retry queue of payments is emptied at noon.")

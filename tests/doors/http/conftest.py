@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from pieria.doors.http.routes import RESOURCES
 from pieria.doors.http.service import Service, service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.server import Server, bind
+from pieria.runtime.lazy import cached_property
 from pieria.toolsets import Tool, registry
 from pieria.workspace import Workspace
 

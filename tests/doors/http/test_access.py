@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from tests.doors.http.conftest import READS, SCRATCH_READ, SCRATCH_WRITE, Served, later, requests, serving
 
-import pieria
 from pieria.doors.http.openapi import OPENAPI
 from pieria.record.check import NAME_LIMIT
 from pieria.toolsets import registry
@@ -98,8 +97,7 @@ def test_a_refusal_names_the_token_that_would_do(served: Served) -> None:
 
 
 def test_without_tokens_all_but_the_users_own_bank_is_open(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("My secret ingredient is saffron.", scope="user")
+    served.bank.remember("My secret ingredient is saffron.", scope="user")
     client = served.client
     assert client.post(MEMORIES, json={"text": "x"}).status_code == 201
     assert client.get("/v1/banks").json() == {"banks": ["notes"]}

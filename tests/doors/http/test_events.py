@@ -222,14 +222,15 @@ def test_a_slow_listener_misses_events_and_holds_up_nobody(live: Served) -> None
 
 def test_impossible_requests_for_events_are_refused(live: Served) -> None:
     notes = {"bank": "notes", "seconds": 1}
-    for params, last, status in (
+    wrong: list[tuple[dict[str, Any], str | None, int]] = [
         ({}, None, 422),
         ({"bank": "nowhere", "seconds": 1}, None, 404),
         ({"bank": "notes", "seconds": 0}, None, 422),
         ({"bank": "notes", "second": 1}, None, 422),
         (notes, "x", 422),
         (notes, "9" * 30, 422),
-    ):
+    ]
+    for params, last, status in wrong:
         headers = {"Last-Event-ID": last} if last else {}
         assert live.client.get(EVENTS, params=params, headers=headers).status_code == status, (params, last)
     for path in ("/banks/notes/events", "/v1/events?bank=notes"):

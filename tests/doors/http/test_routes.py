@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.doors.http.conftest import READS, Served
 from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
@@ -99,7 +100,7 @@ def test_facts_are_stated_ended_and_purged(served: Served) -> None:
 def test_lists_continue_with_a_cursor(served: Served) -> None:
     for number in range(4):
         served.client.post(MEMORIES, json={"text": f"number {number}"})
-    asked = {"limit": 3, "order": "oldest"}
+    asked: dict[str, Any] = {"limit": 3, "order": "oldest"}
     first = served.client.get(MEMORIES, params=asked).json()
     rest = served.client.get(MEMORIES, params={**asked, "cursor": first["cursor"]}).json()
     assert [len(first["memories"]), len(rest["memories"]), rest["cursor"]] == [3, 2, None]
@@ -117,8 +118,7 @@ def test_context_comes_with_its_tokens_and_writes_nothing(served: Served) -> Non
     assert refused.status_code == 422 and "keep" in refused.text
     first = client.post(path, json={}).json()
     assert served.head() == before
-    with pieria.open("notes") as bank:
-        bank.remember("Never deploy on Fridays.", author_type="human")
+    served.bank.remember("Never deploy on Fridays.", author_type="human")
     assert client.post(path, json={"known_at": first["known_at"]}).json() == first
     assert "Fridays" in client.post(path, json={}).json()["text"]
 
@@ -175,7 +175,7 @@ def test_a_bank_is_removed_while_it_is_open(served: Served, home: Path) -> None:
         assert client.get(path).status_code == 404
     assert client.delete(BANK).json()["error"]["code"] == "not_found"
     assert not list(home.rglob("notes.db*"))
-    assert opened.core.store.is_over and banks.there() == [*banks._worked_on()] == []
+    assert opened.core.store.is_over and not banks.there() and not [*banks._worked_on()]
     assert client.post(MEMORIES, json={"text": "Anew."}).status_code == 201
     assert client.get(f"{BANK}/changes").json()["next"] == 1
 

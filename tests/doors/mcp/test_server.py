@@ -126,10 +126,12 @@ def test_a_call_is_in_the_session_that_is_named(engine: Callable[..., Any], monk
     seen: list[Any] = []
 
     async def calls(client: Client) -> None:
-        for meta in ({"session": "mine"}, {"pieria/session": "mine"}, None, None):
+        metas: tuple[Any, ...] = ({"session": "mine"}, {"pieria/session": "mine"}, None, None)
+        for meta in metas:
             reply = await client.call_tool(RECALL, {"query": "tea"}, meta=meta)
             seen.append((reply.meta or {})["pieria/session"])
-        refused = await client.call_tool(RECALL, {"query": "tea"}, meta={"session": 5})
+        wrong: Any = {"session": 5}
+        refused = await client.call_tool(RECALL, {"query": "tea"}, meta=wrong)
         seen.append(refused.is_error and refused.structured_content["error"].get("parameter"))
 
     for _ in range(2):
@@ -146,9 +148,11 @@ def test_a_call_is_in_the_session_that_is_named(engine: Callable[..., Any], monk
 
 def test_memories_of_a_session_are_not_found_in_another(host: Host) -> None:
     async def calls(client: Client) -> None:
-        await client.call_tool("odd_keep", {"text": "Our tea is in the blue tin."}, meta={"session": "one"})
-        for session, found in (("one", 1), ("two", 0)):
-            reply = await client.call_tool("odd_find", {"query": "tea tin"}, meta={"session": session})
+        one: Any = {"session": "one"}
+        two: Any = {"session": "two"}
+        await client.call_tool("odd_keep", {"text": "Our tea is in the blue tin."}, meta=one)
+        for meta, found in ((one, 1), (two, 0)):
+            reply = await client.call_tool("odd_find", {"query": "tea tin"}, meta=meta)
             assert reply.structured_content == {"found": found}
 
     asked(odd_server(lambda context, _: host.having(session=session_of(context))), calls)

@@ -2,9 +2,7 @@
 
 import json
 import subprocess
-import threading
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from tests.doors.http.conftest import ENTRY
@@ -22,7 +20,6 @@ from tests.doors.web.conftest import (
 
 import pieria
 from pieria.doors.web.pages import PAGES
-from pieria.toolsets import called
 from pieria.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.timeout(600)]

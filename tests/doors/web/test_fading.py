@@ -45,8 +45,7 @@ def worked(served: Served, **fields: str) -> str:
 
 
 def test_a_curve_is_drawn_of_the_latest_or_a_chosen_memory(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("releases", kind="tag")
+    served.bank.remember("releases", kind="tag")
     assert "/banks/notes/memory?id=new" in served.client.get(FADING).text.partition('id="curve-title"')[2]
     old, new = (served.client.get(f"{FADING}?id={id}").text for id in ("old", "new"))
     assert "The rollback of March" in old and "We chose JWT." in new
@@ -61,8 +60,7 @@ def test_due_memories_are_shown_until_reviewed(served: Served) -> None:
     answer = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
     assert answer.headers["location"] == FADING
     assert "Nobody deploys on a Friday." not in served.client.get(f"{FADING}/due").text
-    with pieria.open("notes") as bank:
-        bank.remove("friday")
+    served.bank.remove("friday")
     late = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
     assert late.status_code == 409 and "it was removed" in late.text
 
@@ -75,9 +73,8 @@ def test_upkeep_is_previewed_before_it_is_done(served: Served, what: str, left: 
     assert 'name="really"' in shown and "Would be " in shown
     done = worked(served, what=what, really="yes")
     assert "Done. Each memory" in done and "Would be " not in done and "The rollback of March" in done
-    with pieria.open("notes") as bank:
-        [memory] = bank.history("old")[-1:]
-        assert left in (memory.standing.ended, memory.status)
+    [memory] = served.bank.history("old")[-1:]
+    assert left in (memory.standing.ended, memory.status)
     assert "There was nothing to do." in worked(served, what=what)
 
 

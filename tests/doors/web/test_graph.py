@@ -55,9 +55,8 @@ def test_it_begins_with_the_latest_and_their_common_entities(served: Served) -> 
     assert f"{len(nodes)} nodes and {len(ties)} links" in page and page.count("no links") == 2
     assert HOSTILE not in page and "<svg onload" not in page and ">Open " not in page
     assert 'href="/banks/notes/graph?node=entity%3AAda"' in page
-    with pieria.open("notes") as bank:
-        bank.remember("Herons fish at dawn.", id="dawn", place="birds/herons", tags=["grey"], at="2026-03-03")
-        bank.update("heron", tags=["grey"])
+    served.bank.remember("Herons fish at dawn.", id="dawn", place="birds/herons", tags=["grey"], at="2026-03-03")
+    served.bank.update("heron", tags=["grey"])
     nodes, ties = told(served)
     assert {"tag:grey", "place:birds/herons"} <= nodes and "place:api/auth" not in nodes
     for id in ("dawn", "heron"):
@@ -103,10 +102,9 @@ def test_kinds_and_time_filter_what_is_drawn(served: Served) -> None:
 
 
 def test_surroundings_of_a_node_are_added_to_the_drawing(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        for number in range(graph.SEEDS):
-            bank.remember(f"Newer, number {number}.", id=f"newer{number}", at="2026-04-01")
-        bank.link("newer0", "heron", "recalls")
+    for number in range(graph.SEEDS):
+        served.bank.remember(f"Newer, number {number}.", id=f"newer{number}", at="2026-04-01")
+    served.bank.link("newer0", "heron", "recalls")
     before, _ = told(served)
     assert "memory:heron" in before and "place:birds/herons" not in before and "memory:jwt" not in before
     asked = {"around": ["memory:heron", "place:birds/herons", "place:api/auth"]}
@@ -121,10 +119,9 @@ def test_surroundings_of_a_node_are_added_to_the_drawing(served: Served) -> None
 
 
 def test_names_and_revisions_are_joined(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("ADA in capitals.", id="capitals", entities=["ADA"])
-        bank.update("heron", entities=["\u200b"])
-        newer = bank.revise("jwt", text="Passkeys now.", reason="better")
+    served.bank.remember("ADA in capitals.", id="capitals", entities=["ADA"])
+    served.bank.update("heron", entities=["\u200b"])
+    newer = served.bank.revise("jwt", text="Passkeys now.", reason="better")
     nodes, ties = told(served, node="entity:ada", hops=2)
     assert [node for node in nodes if node.casefold() == "entity:ada"] == ["entity:ada"]
     assert {(f"memory:{id}", "names", "entity:ada") for id in ("capitals", "gateway")} <= ties
@@ -135,10 +132,9 @@ def test_names_and_revisions_are_joined(served: Served) -> None:
 
 
 def test_nodes_with_further_links_are_marked(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pieria.open("notes") as bank:
-        for number in range(5):
-            bank.remember(f"Ada again, {number}.", entities=["Ada"], at="2026-01-01")
-            bank.link("heron", bank.remember(f"Grey, {number}.").id, "resembles")
+    for number in range(5):
+        served.bank.remember(f"Ada again, {number}.", entities=["Ada"], at="2026-01-01")
+        served.bank.link("heron", served.bank.remember(f"Grey, {number}.").id, "resembles")
     whole, _ = told(served, node="entity:Ada")
     assert len(whole) == 9 and "More links exist" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
     monkeypatch.setattr(graph, "WIDE", graph.Reach(3, 3))

@@ -30,11 +30,10 @@ def done(served: Served, form: str, **fields: str) -> str:
 
 def test_health_counts_jobs_and_memories(served: Served) -> None:
     page = served.client.get(HEALTH).text
-    with pieria.open("notes") as bank:
-        assert re.search(rf"<b>{bank.count()}</b> memories", page)
-        assert 'href="/banks/notes/memories?kinds=observation"' in page
-        assert "No language model was called" in page and "There are no jobs" in page
-        job = bank.jobs.add("grind", {"n": 1}, due="2999-01-01")
+    assert re.search(rf"<b>{served.bank.count()}</b> memories", page)
+    assert 'href="/banks/notes/memories?kinds=observation"' in page
+    assert "No language model was called" in page and "There are no jobs" in page
+    job = served.bank.jobs.add("grind", {"n": 1}, due="2999-01-01")
     for verb, left in (("cancel", "later"), ("replay", "cancelled")):
         page = served.client.get(HEALTH).text
         assert f'action="{HEALTH}/{verb}"' in page
@@ -117,8 +116,7 @@ def test_a_bank_is_removed_by_an_administrator(served: Served, home: Path) -> No
     page = served.client.get(f"{HEALTH}/remove").text
     assert "Remove the bank notes for good?" in page and "memories" in page
     fields = form_of(page, "health/remove")
-    with pieria.open("notes") as bank:
-        bank.remember("Said meanwhile.")
+    served.bank.remember("Said meanwhile.")
     refused = served.client.post(f"{HEALTH}/remove", data=fields)
     assert refused.status_code == 409 and "Nothing was removed" in refused.text
     again, seal = form_of(refused.text, "health/remove"), sign_in(served, "write")

@@ -69,11 +69,10 @@ def pages(served: Served, path: str) -> Iterator[str]:
 
 
 def test_lists_and_histories_continue_on_further_pages(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember_many([{"text": f"thing number {number}"} for number in range(65)])
-        whole = bank.count()
-        for number in range(STEPS + 1):
-            bank.update("jwt", importance=number / 100)
+    served.bank.remember_many([{"text": f"thing number {number}"} for number in range(65)])
+    whole = served.bank.count()
+    for number in range(STEPS + 1):
+        served.bank.update("jwt", importance=number / 100)
     listed = "".join(pages(served, "memories"))
     assert len(set(re.findall(r'href="/banks/notes/memory\?id=([^"]*)"', listed))) == whole
     steps = list(pages(served, "memory/history?id=jwt"))
@@ -105,17 +104,15 @@ def test_active_filters_are_named_where_they_are_folded(served: Served) -> None:
 
 def test_routing_nodes_are_shown_on_request(served: Served) -> None:
     assert "show them" not in seen(served, "memories")
-    with pieria.open("notes") as bank:
-        bank.remember("toolchains", id="route", kind="tag")
+    served.bank.remember("toolchains", id="route", kind="tag")
     shown = {"recall": False, "memories": False, "memories?routing=true": True, "memories?kinds=tag": True}
     assert {path: "toolchains" in seen(served, path) for path in shown} == shown
     assert "show them" in seen(served, "memories")
 
 
 def test_facts_are_found_and_listed_on_request(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.add("Caroline", "lives_in", "Madrid", valid_from="2024-05-01")
-        bank.facts.supersede("Caroline", "lives_in", "Porto", at="2026-02-01")
+    served.bank.facts.add("Caroline", "lives_in", "Madrid", valid_from="2024-05-01")
+    served.bank.facts.supersede("Caroline", "lives_in", "Porto", at="2026-02-01")
     found = seen(served, "recall?q=where+does+Caroline+live")
     assert found.index("in Porto.") < found.index("in Madrid (from 2024-05-01 until 2026-01-31).")
     assert "overturned by" in found
@@ -146,9 +143,8 @@ def test_an_edit_is_a_revision_or_the_next_version(served: Served) -> None:
 @BOTH_WAYS
 def test_every_field_is_edited_and_cleared(served: Served, how: str) -> None:
     since = "2026-01-01T09:30:00.000001Z"
-    with pieria.open("notes") as bank:
-        bank.update("jwt", files=["old.py"], valid_from=since, valid_until="2096-03-31")
-        bank.update("jwt", context="The\raudit.", meta={"team": "api", "ö": [1, None]})
+    served.bank.update("jwt", files=["old.py"], valid_from=since, valid_until="2096-03-31")
+    served.bank.update("jwt", context="The\raudit.", meta={"team": "api", "ö": [1, None]})
     fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
     assert fields.items() >= {
         "files": "old.py", "valid_from": since.replace("Z", "+00:00"), "valid_until": "2096-03-31",
@@ -176,9 +172,8 @@ def test_every_field_is_edited_and_cleared(served: Served, how: str) -> None:
 
 @BOTH_WAYS
 def test_an_edit_of_a_procedure_keeps_the_rest_of_its_body(served: Served, how: str) -> None:
-    with pieria.open("notes") as bank:
-        body = {"condition": "The gate is <b>shut</b>", "return_score": 0.5}
-        bank.remember("Ring the bell twice.", id="bell", kind="procedural", body=body)
+    body = {"condition": "The gate is <b>shut</b>", "return_score": 0.5}
+    served.bank.remember("Ring the bell twice.", id="bell", kind="procedural", body=body)
     for path in ("memories", "recall?q=ring+the+bell", "memory?id=bell"):
         assert "The gate is &lt;b&gt;shut&lt;/b&gt; → </span>" in seen(served, path), path
     assert 'name="condition"' not in seen(served, "memory/edit?id=jwt")
@@ -195,9 +190,8 @@ def test_an_edit_of_a_procedure_keeps_the_rest_of_its_body(served: Served, how: 
 
 def test_untouched_fields_stay_as_they_are(served: Served) -> None:
     text = "one\r\ntwo\rthree\n\n four "
-    with pieria.open("notes") as bank:
-        bank.remember(text, id="odd", title="two\nlines", tags=["a, b", '"q"', "c"], importance=0.1)
-        bank.update("jwt", meta={"a": 1, "b": [True]})
+    served.bank.remember(text, id="odd", title="two\nlines", tags=["a, b", '"q"', "c"], importance=0.1)
+    served.bank.update("jwt", meta={"a": 1, "b": [True]})
     answer = edit(served, "odd")
     assert answer.status_code == 422 and "at least one changed field" in answer.text
     edit(served, "odd", tags='"a, b", d', how="update")
@@ -248,8 +242,7 @@ def test_a_form_that_outlived_its_server_can_be_sent_again(served: Served) -> No
 
 def test_an_edit_does_not_take_back_other_changes(served: Served) -> None:
     fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
-    with pieria.open("notes") as bank:
-        bank.update("jwt", tags=["auth", "keys"], place="apis/doors", context="An audit.", meta={"ticket": 42})
+    served.bank.update("jwt", tags=["auth", "keys"], place="apis/doors", context="An audit.", meta={"ticket": 42})
     answer = served.client.post(f"{HERE}/memory/edit", data={**fields, "text": "Mine.", "how": "update"})
     again = form_of(answer.text, "memory/edit")
     assert (again["text"], again["tags"], again["place"]) == ("Mine.", "auth, keys", "apis/doors")
@@ -274,8 +267,7 @@ CHANGES: dict[str, tuple[Callable[[pieria.Bank], Any], str]] = {
 def test_an_edit_shows_what_others_changed_meanwhile(served: Served, other: str) -> None:
     change, told = CHANGES[other]
     fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
-    with pieria.open("notes") as bank:
-        change(bank)
+    change(served.bank)
     before = served.head()
     for how in ("update", "revise"):
         mine = {"text": "Mine & <mine>.", "tags": "mine", "reason": "why not", "how": how}
@@ -286,8 +278,7 @@ def test_an_edit_shows_what_others_changed_meanwhile(served: Served, other: str)
         assert again.items() >= mine.items() and told in answer.text
     if other != "remove":
         assert served.client.post(f"{HERE}/memory/edit", data=again).status_code == 303
-        with pieria.open("notes") as bank:
-            assert [memory.text for memory in bank.list(tags="mine")] == ["Mine & <mine>."]
+        assert [memory.text for memory in served.bank.list(tags="mine")] == ["Mine & <mine>."]
 
 
 # --- ends
@@ -309,8 +300,7 @@ def test_a_memory_is_pinned_ended_and_brought_back(served: Served) -> None:
     assert "no longer holds" in seen(served, "memories?include=invalid")
     do(served, "memory/hold", id="gateway")
     assert "It has not been valid since" not in seen(served, "memory?id=gateway")
-    with pieria.open("notes") as bank:
-        bank.update("gateway", valid_until=bank.clock() + timedelta(minutes=1))
+    served.bank.update("gateway", valid_until=served.bank.clock() + timedelta(minutes=1))
     assert "It has not been valid since" not in seen(served, "memory?id=gateway"), "it ends later today"
     do(served, "memory/invalidate", id="maya", at="2026-01-31")
     assert stored("maya").as_dict()["valid_until"].startswith("2026-01-31")
@@ -338,9 +328,8 @@ def test_a_purge_erases_only_what_was_shown_before(served: Served, what: str) ->
     happens, marked = MEANWHILE[what]
     page = seen(served, "memory/purge?id=jwt")
     assert "All doors ask for a token." in page and "versions" in page and "<ins>" not in page
-    with pieria.open("notes") as bank:
-        happens(bank)
-        told = bank.purge("jwt", dry_run=True)
+    happens(served.bank)
+    told = served.bank.purge("jwt", dry_run=True)
     before = served.head()
     refused = purge(served, page)
     assert refused.status_code == 409 and "Nothing was erased" in refused.text and served.head() == before
@@ -353,18 +342,16 @@ def test_a_purge_erases_only_what_was_shown_before(served: Served, what: str) ->
 
 
 def test_what_a_purge_would_newly_erase_stands_first(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        for number in range(60):
-            draw(bank, f"drawn, {number}")
-        page = seen(served, "memory/purge?id=jwt")
-        draw(bank, 'later, or "last"')
-        bank.touch("jwt")
+    for number in range(60):
+        draw(served.bank, f"drawn, {number}")
+    page = seen(served, "memory/purge?id=jwt")
+    draw(served.bank, 'later, or "last"')
+    served.bank.touch("jwt")
     answer = purge(served, page)
     assert answer.status_code == 409 and answer.text.count("<ins>new</ins>") == 1
     listed = answer.text.partition("These memories contain")[2]
     assert listed.index("later%2C+or+%22last%22") < listed.index("drawn")
-    with pieria.open("notes") as bank:
-        bank.touch("jwt")
+    served.bank.touch("jwt")
     assert purge(served, answer.text).status_code == 200
 
 
@@ -378,8 +365,7 @@ def test_links_are_shown_from_both_ends_tied_and_untied(served: Served) -> None:
     assert "Drawn from" in text and "rotated daily" in text
     do(served, "memory/link", id="maya", target="gateway", relation="asked about")
     assert "asked about →" in seen(served, "memory?id=maya")
-    with pieria.open("notes") as bank:
-        [link] = bank.links("maya")
+    [link] = served.bank.links("maya")
     assert f'value="{link.id}"' in seen(served, "memory?id=gateway")
     do(served, "memory/unlink", id="gateway", link=link.id)
     assert "asked about" not in seen(served, "memory?id=maya")
@@ -392,11 +378,10 @@ def test_a_memory_is_shown_with_its_facts_and_all_toolsets(served: Served) -> No
     voices = seen(served, "memory/voices?id=jwt")
     for toolset in ("mempalace", "mnemex", "mnemosyne", "open-mem", "sessions"):
         assert "rotated daily" in voices.partition(f"<h2>{toolset} ")[2].partition("</section>")[0]
-    with pieria.open("notes") as bank:
-        bank.remember("much", id="much", tags=[f"tag{number}" for number in range(20)])
-        for number in range(TIED + 1):
-            bank.link("much", bank.remember(f"thing {number}").id, "related")
-            bank.facts.add("Maya", "knows", f"person {number}", memory="much")
+    served.bank.remember("much", id="much", tags=[f"tag{number}" for number in range(20)])
+    for number in range(TIED + 1):
+        served.bank.link("much", served.bank.remember(f"thing {number}").id, "related")
+        served.bank.facts.add("Maya", "knows", f"person {number}", memory="much")
     text = seen(served, "memory?id=much")
     assert ">tag19<" in text and text.count("There are more than these.") == 2
     assert f'href="{HERE}/graph?node=memory%3Amuch"' in text
@@ -424,8 +409,7 @@ def test_past_versions_and_the_history_are_shown(served: Served) -> None:
     assert "rotated" not in text.partition("<h2")[0] and "memory/edit" not in text
     for path in ("memory?id=jwt&version=1", "memory?id=jwt@1"):
         assert "Show the present one" in seen(served, path)
-    with pieria.open("notes") as bank:
-        then = iso(bank.history("jwt")[0].known_from)
+    then = iso(served.bank.history("jwt")[0].known_from)
     found = seen(served, f"recall?q=jwt&known_at={quote(then)}")
     [there] = re.findall(r'<h3[^>]*><a href="/banks/notes/([^"]*jwt[^"]*)"', found)
     opened = seen(served, html.unescape(there))

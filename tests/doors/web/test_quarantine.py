@@ -34,21 +34,18 @@ def test_a_traced_source_is_hidden_and_released(served: Served) -> None:
     assert "it lied" in listed and "evil.html" in listed
     opened = client.get("/banks/notes/memory?id=drawn")
     assert opened.status_code == 409 and "put it in quarantine on" in opened.text and "says the page" not in opened.text
-    with pieria.open("notes") as bank:
-        [held] = bank.quarantines()
-        client.post(f"{QUARANTINE}/lift", data={"seal": form["seal"], "number": str(held.number)})
-        assert "says the page" in client.get("/banks/notes/memory?id=drawn").text
-        client.post(f"{QUARANTINE}/hide", data={"seal": form["seal"], "author": "mallory"})
-        assert bank.count() == 0
+    [held] = served.bank.quarantines()
+    client.post(f"{QUARANTINE}/lift", data={"seal": form["seal"], "number": str(held.number)})
+    assert "says the page" in client.get("/banks/notes/memory?id=drawn").text
+    client.post(f"{QUARANTINE}/hide", data={"seal": form["seal"], "author": "mallory"})
+    assert served.bank.count() == 0
 
 
 def test_only_an_administrator_undoes_a_quarantine(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        held = bank.quarantine(source="evil.html").number
+    held = served.bank.quarantine(source="evil.html").number
     seal = sign_in(served, person=True)
     refused = served.client.post("/banks/notes/time/undo", data={"seal": seal, "seq": str(held)})
     assert refused.status_code == 403
     seal = sign_in(served, "admin")
     assert served.client.post("/banks/notes/time/undo", data={"seal": seal, "seq": str(held)}).status_code == 303
-    with pieria.open("notes") as bank:
-        assert bank.quarantines() == () and bank.count() == 2
+    assert served.bank.quarantines() == () and served.bank.count() == 2

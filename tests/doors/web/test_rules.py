@@ -102,8 +102,7 @@ def test_only_a_person_who_may_write_gets_buttons(served: Served) -> None:
 
 
 def test_mined_rules_and_lessons_show_where_they_came_from(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("Always use tabs.", id="mined", via="hearsay")
+    served.bank.remember("Always use tabs.", id="mined", via="hearsay")
     page = served.client.get(RULES).text
     assert "memory?id=mined" not in page
     [link] = re.findall(r'href="([^"]*via=[^"]*)"', page)

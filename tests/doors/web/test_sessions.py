@@ -89,11 +89,10 @@ def test_a_waiting_session_is_shown_with_what_it_would_write(served: Served, lef
     assert '<li aria-current="step">ready</li>' in listed and "waiting</span>" in listed
     page = page_of(served, left)
     assert all(observation in page and f"→ {action}" in page for observation, action in STEPS)
-    with pieria.open("notes") as bank:
-        found = bank.sessions.load(left)
-        assert found is not None
-        nodes = [node for changeset in found[0].waiting for node in changeset.additions]
-        said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
+    found = served.bank.sessions.load(left)
+    assert found is not None
+    nodes = [node for changeset in found[0].waiting for node in changeset.additions]
+    said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
     assert said and all(text[:200] in page for text in said)
     assert served.client.get(f"{SESSIONS}/one?id=nowhere").status_code == 404
 
@@ -126,11 +125,10 @@ def test_a_session_is_committed_once(served: Served, left: str) -> None:
     answered = answer(served, q="what about the toolchain?")
     assert "The toolchain is registered twice" in answered
     assert "How it was found" in answered and "0 calls" in answered and "Candidates" in answered
-    with pieria.open("notes") as bank:
-        assert bank.count(kinds=["episodic"]) == len(STEPS)
-        with bank.session("Mend the build") as session:
-            session.append(*STEPS[0])
-        bank.sessions.log.end(session.id)
+    assert served.bank.count(kinds=["episodic"]) == len(STEPS)
+    with served.bank.session("Mend the build") as session:
+        session.append(*STEPS[0])
+    served.bank.sessions.log.end(session.id)
     page = page_of(served, session.id)
     assert "This session is over" in page and STEPS[0][0] in page and "memory?id=" in page
 
@@ -140,15 +138,14 @@ def test_a_discard_shows_what_goes(served: Served, left: str) -> None:
     assert all(observation in asked for observation, _ in STEPS) and "<dt>steps</dt><dd>3</dd>" in asked
     assert "<dt>procedural nodes</dt><dd>2</dd>" in asked and f'action="{SESSIONS}/discard"' in asked
     assert decide(served, "discard", left).headers["location"] == SESSIONS
-    with pieria.open("notes") as bank:
-        assert bank.count(kinds=["episodic", "procedural"]) == 0
-        assert bank.sessions.load(left) == (bank.sessions.unfinished()[0], ())
-        session = bank.session("Mend the build")
-        for step in STEPS:
-            session.append(*step)
-        kept, _ = bank.sessions.load(session.id) or (None, [])
-        assert kept is not None
-        bank.sessions.log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
+    assert served.bank.count(kinds=["episodic", "procedural"]) == 0
+    assert served.bank.sessions.load(left) == (served.bank.sessions.unfinished()[0], ())
+    session = served.bank.session("Mend the build")
+    for step in STEPS:
+        session.append(*step)
+    kept, _ = served.bank.sessions.load(session.id) or (None, [])
+    assert kept is not None
+    served.bank.sessions.log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
     asked = page_of(served, session.id, "discard")
     assert "<dt>steps</dt><dd>1</dd>" in asked and STEPS[2][0] in asked and STEPS[0][0] not in asked
 

@@ -8,7 +8,6 @@ import pytest
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import facing, seal_in, sign_in
 
-import pieria
 from pieria.doors.web.pages import time
 from pieria.errors import ConflictError
 from pieria.workspace import Workspace
@@ -23,12 +22,11 @@ def numbers(page: str) -> list[int]:
 
 def test_changes_are_listed_newest_first_on_pages(served: Served) -> None:
     page = served.client.get(TIME).text
-    with pieria.open("notes") as bank:
-        assert re.findall(r"<b>([a-z ]+)</b> <span", page) == [change.what for change in reversed(bank.changes())]
-        assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
-        for number in range(time.CHANGES):
-            bank.remember(f"Heron number {number}.")
-        every = [change.seq for change in bank.changes()]
+    assert re.findall(r"<b>([a-z ]+)</b> <span", page) == [change.what for change in reversed(served.bank.changes())]
+    assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
+    for number in range(time.CHANGES):
+        served.bank.remember(f"Heron number {number}.")
+    every = [change.seq for change in served.bank.changes()]
     seen: list[int] = []
     path: str | None = TIME
     while path:
@@ -39,9 +37,8 @@ def test_changes_are_listed_newest_first_on_pages(served: Served) -> None:
 
 
 def test_a_change_is_undone_where_that_is_possible(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("By mistake.", id="mistake")
-        [change] = bank.changes(last=1)
+    served.bank.remember("By mistake.", id="mistake")
+    [change] = served.bank.changes(last=1)
     seal = seal_in(served.client.get(TIME))
 
     def undo(seq: int, **more: int) -> Any:
@@ -62,19 +59,18 @@ def test_a_change_is_undone_where_that_is_possible(served: Served, monkeypatch: 
 
 
 def test_undo_is_offered_only_for_what_can_be_undone(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.declare("lives_in")
-        bank.scratchpad.write("Tidy up.")
-        bank.purge("maya")
-        session = bank.session("Mend the build", auto_commit=False)
-        session.append("The toolchain is registered twice.", "Removed the second registration.")
-        page = served.client.get(TIME).text
-        offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
-        final = {change.seq for change in bank.changes()} - offered
-        assert len(final) >= 5 and offered
-        for seq in final:
-            with pytest.raises(ConflictError):
-                bank.undo(seq)
+    served.bank.facts.declare("lives_in")
+    served.bank.scratchpad.write("Tidy up.")
+    served.bank.purge("maya")
+    session = served.bank.session("Mend the build", auto_commit=False)
+    session.append("The toolchain is registered twice.", "Removed the second registration.")
+    page = served.client.get(TIME).text
+    offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
+    final = {change.seq for change in served.bank.changes()} - offered
+    assert len(final) >= 5 and offered
+    for seq in final:
+        with pytest.raises(ConflictError):
+            served.bank.undo(seq)
     assert f'href="/banks/notes/sessions/one?id={session.id}">Mend the build</a>' in page
 
 
@@ -93,10 +89,9 @@ def test_changes_until_a_day_are_found_among_many(monkeypatch: pytest.MonkeyPatc
 
 
 def test_sessions_are_bars_that_lead_to_their_memories(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        for hour in (8, 9):
-            bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
-        bank.remember("Good evening.", session="tuesday", at="2026-03-03T08:00:00Z")
+    for hour in (8, 9):
+        served.bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
+    served.bank.remember("Good evening.", session="tuesday", at="2026-03-03T08:00:00Z")
     page = served.client.get(TIME).text
     bars = {
         told: (float(x), float(width))
@@ -126,23 +121,21 @@ def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
 
     for town in ("Oslo", "Rome"):
         do("state", subject="Ada", predicate="lives in", object=town, valid_from="2026-01-01")
-    with pieria.open("notes") as bank:
-        oslo, rome = bank.facts.query("Ada")
-        do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
-        do("correct", id=rome.id, how="never", reason="misheard")
-        assert bank.facts.query("Ada") == []
-        [held] = bank.facts.query("Ada", history=True)
-        assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
-        assert bank.facts.history(rome.id)[-1].reason == "misheard"
+    oslo, rome = served.bank.facts.query("Ada")
+    do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
+    do("correct", id=rome.id, how="never", reason="misheard")
+    assert served.bank.facts.query("Ada") == []
+    [held] = served.bank.facts.query("Ada", history=True)
+    assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
+    assert served.bank.facts.history(rome.id)[-1].reason == "misheard"
     assert "Correct it" not in served.client.get(f"{TIME}/facts?entity=Ada").text
 
 
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
-        for town in ("Bergen", "Tromsø"):
-            bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
-        bank.facts.declare("lives_in")
+    served.bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
+    for town in ("Bergen", "Tromsø"):
+        served.bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
+    served.bank.facts.declare("lives_in")
     page = served.client.get(f"{TIME}/facts?entity=Ada").text
     assert page.count("data-item") == 3 and "works on" not in page
     assert page.count(">contradicted<") == 2
@@ -156,12 +149,11 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
 
 def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "FACTS", 3)
-    with pieria.open("notes") as bank:
-        for town in ("Bergen", "Tromsø"):
-            bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
-        bank.facts.declare("lives_in")
-        for number in range(4):
-            bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
+    for town in ("Bergen", "Tromsø"):
+        served.bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
+    served.bank.facts.declare("lives_in")
+    for number in range(4):
+        served.bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
     page = served.client.get(f"{TIME}/facts").text
     assert "3 facts, the latest" in page and "Tromsø" not in page
     [link] = re.findall(r'class="contradicts" href="([^"]+)"', page)
@@ -172,13 +164,12 @@ def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: 
 
 
 def test_times_at_the_ends_of_the_calendar_hide_nothing(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
-        bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
-        bank.facts.add("Ada", "led", "billing", valid_from="2026-01-01", valid_until="2026-06-01")
-        bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
-        bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
-        bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
+    served.bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
+    served.bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
+    served.bank.facts.add("Ada", "led", "billing", valid_from="2026-01-01", valid_until="2026-06-01")
+    served.bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
+    served.bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
+    served.bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
     page = served.client.get(f"{TIME}/facts", params={"entity": "Ada"}).text
     assert "0001-01-01 to 9999-12-31" in page and "bars beyond are cut" in page
     widths = dict(

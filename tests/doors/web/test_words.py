@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import HOSTILE
 
-import pieria
 from pieria.doors.web.words import MOST_MARKS, asked_terms, counted, milliseconds, moment, one_line, size, words
 from pieria.doors.web.zones import UNIVERSAL
 from pieria.record.time import instant
@@ -40,8 +39,7 @@ def test_searched_words_are_marked_and_cuts_shown(served: Served) -> None:
     assert words("The API <authenticates> us", asked) == ("The <mark>API</mark> &lt;<mark>authenticates</mark>&gt; us")
     assert words("abcdef", limit=3) == 'abc<span class="cut" title="more follows">…</span>'
     assert one_line("a\nb\t c") == "a b c"
-    with pieria.open("notes") as bank:
-        bank.remember("The words are below.", title="Zebra crossings", id="zebra")
+    served.bank.remember("The words are below.", title="Zebra crossings", id="zebra")
     assert "<mark>Zebra</mark> crossings" in served.client.get("/banks/notes/recall?q=zebra").text
 
 
@@ -71,8 +69,7 @@ def test_hostile_text_is_text_on_every_page(served: Served) -> None:
         for evil in ("<script>document", "<svg onload", "<b>bold", "<b>tag", "\u202e", "\x1b"):
             assert evil not in text, (path, evil)
     assert "\u202e" in HOSTILE
-    with pieria.open("notes") as bank:
-        bank.remember("Word by \u202eword, " * 20, id="long")
+    served.bank.remember("Word by \u202eword, " * 20, id="long")
     for path in ("memory?id=long", f"recall?q={'word+' * 30}"):
         page = served.client.get(f"/banks/notes/{path}").text
         title = page.partition("<title>")[2].partition("</title>")[0]

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import Opening, facing, form_of, over, seal_in, sign_in
 
-import pieria
 from pieria.doors.web import words, zones
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.zones import UNIVERSAL, Zone
@@ -111,10 +110,9 @@ def test_an_edit_shows_and_takes_the_days_of_its_reader(served: Served) -> None:
     days = {"valid_from": "2026-03-08", "valid_until": "2096-03-08", "how": "update"}
     live_in(served, KIRITIMATI)  # between the form and its sending: the form's days keep their meaning
     assert served.client.post(f"{HERE}/memory/edit", data={**fields, **days}).status_code == 303
-    with pieria.open("notes") as bank:
-        office = bank.get("office")
-        assert office is not None
-        told = office.as_dict()
+    office = served.bank.get("office")
+    assert office is not None
+    told = office.as_dict()
     assert (told["valid_from"], told["valid_until"]) == ("2026-03-07T18:15:00Z", "2096-03-08T18:15:00Z")
     live_in(served, NEPAL)
     again = form_of(served.client.get(f"{HERE}/memory/edit?id=office").text, "memory/edit")
@@ -279,12 +277,11 @@ def test_memories_are_filtered_by_days_of_the_zone(served: Served) -> None:
 def test_facts_hold_for_days_of_the_zone(served: Served) -> None:
     live_in(served, NEWFOUNDLAND)
     sent(served, "time/facts/state", subject="Ada", predicate="lives in", object="Oslo", valid_from="2026-03-08")
-    with pieria.open("notes") as bank:
-        [fact] = bank.facts.query("Ada")
-        assert str(fact.valid_from) == "2026-03-08 03:30:00+00:00"
-        sent(served, "time/facts/correct", id=fact.id, how="ended", at="2026-03-10")
-        [fact] = bank.facts.query("Ada", history=True)
-        assert str(fact.valid_until) == "2026-03-10 02:30:00+00:00", "the clocks were set forward between the two"
+    [fact] = served.bank.facts.query("Ada")
+    assert str(fact.valid_from) == "2026-03-08 03:30:00+00:00"
+    sent(served, "time/facts/correct", id=fact.id, how="ended", at="2026-03-10")
+    [fact] = served.bank.facts.query("Ada", history=True)
+    assert str(fact.valid_until) == "2026-03-10 02:30:00+00:00", "the clocks were set forward between the two"
     for name, told in ((NEWFOUNDLAND, "2026-03-08 to 2026-03-09"), ("UTC", "2026-03-08 03:30 to 2026-03-10 02:30")):
         live_in(served, name)
         assert f'aria-label="{told}"' in seen(served, "time/facts")
@@ -295,9 +292,8 @@ def test_a_memory_ends_on_a_day_of_the_zone(served: Served) -> None:
     # The page was made before the browser's zone was known, or changed.
     sent(served, "memory/invalidate", id="office", at="2026-03-09", zone=NEPAL)
     live_in(served, NEPAL)
-    with pieria.open("notes") as bank:
-        memory = bank.get("office")
-        assert memory is not None and str(memory.valid_until) == "2026-03-08 18:15:00+00:00"
+    memory = served.bank.get("office")
+    assert memory is not None and str(memory.valid_until) == "2026-03-08 18:15:00+00:00"
     assert "<ins>2026-03-09 00:00:00 +05:45 Asia/Kathmandu</ins>" in seen(served, "memory/history", id="office")
     assert ">2026-03-09 00:00:00 +05:45 Asia/Kathmandu</time>" in seen(served, "memory", id="office")
 
@@ -334,9 +330,8 @@ def test_an_address_with_days_means_the_same_everywhere(served: Served) -> None:
 
 
 def test_links_from_days_name_their_zone(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember_many([{"text": f"The office number {n}."} for n in range(12)])
-        bank.link("office", "kettle", "related")
+    served.bank.remember_many([{"text": f"The office number {n}."} for n in range(12)])
+    served.bank.link("office", "kettle", "related")
     live_in(served, NEPAL)
     [more] = re.findall(r'rel="next" href="([^"]+)"', seen(served, "recall", q="office", since="2026-03-01"))
     assert "since=2026-03-01" in more and "zone=Asia%2FKathmandu" in more
