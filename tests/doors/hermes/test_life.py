@@ -65,7 +65,6 @@ def test_a_turn_has_author_session_and_channel(begin: Begin, bank: Bank) -> None
     assert written["Beep, the build is red."] == ("ci", "agent")
 
 
-@pytest.mark.slow
 def test_the_end_of_the_process_keeps_what_waits(hermes_home: Path) -> None:
     code = (
         "from pieria.hermes.provider import provider\n"

@@ -11,7 +11,6 @@ from tests.servers import own_server
 import pieria
 
 
-@pytest.mark.slow
 def test_a_listener_outlives_a_server_that_stops(durable: None, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[dict[str, Any]] = []
     warned, back = threading.Event(), threading.Event()

@@ -44,9 +44,10 @@ def test_tools_are_served_and_share_banks_with_http(live: Served, mode: str) -> 
     toolset = registry().toolsets["mnemosyne"]
     assert asked(live, "/mcp/mnemosyne", listing, mode=mode) == [tool.name for tool in toolset.tools]
     assert asked(live, "/mcp/all", listing, mode=mode) == registry().names
+    assert asked(live, "/mcp/all", calling(READS, query="JWT"), mode=mode).meta["pieria/bank"] == "default"
     kept = asked(live, "/mcp/mnemosyne?bank=work", calling(WRITES, content="We chose JWT."), mode=mode)
     assert not kept.is_error
-    assert live.client.get("/v1/banks").json() == {"banks": ["work"]}
+    assert live.client.get("/v1/banks").json() == {"banks": ["default", "work"]}
     found = live.client.post("/v1/banks/work/recall", json={"query": "JWT"}).json()
     assert [hit["memory"]["text"] for hit in found["hits"]] == ["We chose JWT."]
     again = asked(live, "/mcp/all", calling(READS, query="JWT"), mode=mode, **{"X-Pieria-Bank": "work"})

@@ -1,20 +1,23 @@
 """`pieria serve` as a process: it reports when it serves, ends in order, and keeps all that it acknowledged."""
 
+import errno
 import json
-import os
 import signal
 import socket
-import subprocess
 import threading
 from pathlib import Path
 
 import httpx2
 import pytest
-from tests.doors.http.conftest import ENTRY, PATIENCE, SOURCE, Process, started, until
+from tests.cli.conftest import Ask, ask
+from tests.doors.http.conftest import PATIENCE, Process, started, until
 
 import pieria
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.server import _unbound
+from pieria.errors import InputError
 
+__all__ = ["ask"]
 MEMORIES = "/v1/banks/notes/memories"
 
 
@@ -73,43 +76,35 @@ def takes_nothing_new(server: Process) -> bool:
     return False
 
 
+def test_what_cannot_be_served_is_refused(ask: Ask) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for arguments, code, said in (
+            (["--port", str(port)], 1, f"error: another program has port {port} of 127.0.0.1"),
+            (["--port", str(port)], 1, "hint: Stop that program, or choose another port with --port."),
+            (["--port", "70000"], 2, "--port: expected a whole number from 0 to 65,535, got 70000"),
+            (["--port", "x"], 2, "--port: expected a whole number"),
+            (["--host", "0.0.0.0", "--port", "0"], 2, "there is no token"),  # noqa: S104 - it is refused
+            (["--host", "::", "--port", "0"], 2, "pieria token create"),
+            (["--rate", "-1"], 2, "--rate: expected a number from 0"),
+        ):
+            refused = ask("serve", *arguments)
+            assert (arguments, refused.code, said in refused.err) == (arguments, code, True), refused.err
+    for number, parameter in ((errno.EADDRNOTAVAIL, "host"), (errno.EACCES, "port")):
+        problem = _unbound("192.0.2.7", 80, OSError(number, ""))
+        assert isinstance(problem, InputError) and problem.parameter == parameter
+
+
 @pytest.mark.slow
-def test_taken_ports_and_open_hosts_without_token_are_refused(home: Path) -> None:
-    refusal = refused("--host", "0.0.0.0", "--port", "0")  # noqa: S104 - that others could reach it is the point
-    assert refusal.returncode == 2
-    assert "there is no token" in refusal.stderr and "pieria token create" in refusal.stderr
+def test_other_machines_need_a_token(home: Path) -> None:
     _, secret = Tokens(home / "data").create("laptop", "read")
-    with started("--host", "0.0.0.0") as server:  # noqa: S104
-        second = refused("--port", str(server.port))
-        assert second.returncode == 1
-        assert f"error: another program has port {server.port} of 127.0.0.1" in second.stderr
-        assert "hint: Stop that program, or choose another port with --port." in second.stderr
+    with started("--host", "0.0.0.0") as server:  # noqa: S104 - that others could reach it is the point
         url = f"http://127.0.0.1:{server.port}"
         assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
         shown = {"Authorization": f"Bearer {secret}"}
         assert httpx2.get(f"{url}/v1/banks", headers=shown, timeout=PATIENCE).json() == {"banks": []}
         (home / "data" / "tokens.json").unlink()
         assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
-
-
-@pytest.mark.slow
-def test_wrong_options_are_refused() -> None:
-    for arguments, said in (
-        (["--port", "70000"], "--port: expected a whole number from 0 to 65,535, got 70000"),
-        (["--port", "x"], "--port: expected a whole number"),
-        (["--host", "192.0.2.7"], "--host: expected an address of this machine"),
-        (["--host", "::", "--port", "0"], "there is no token"),
-        (["--rate", "-1"], "--rate: expected a number from 0"),
-    ):
-        refusal = refused(*arguments)
-        assert refusal.returncode == 2 and said in refusal.stderr, arguments
-
-
-def refused(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    return subprocess.run(
-        [*ENTRY, "serve", *arguments], capture_output=True, check=False, text=True, timeout=PATIENCE, env=environment
-    )
 
 
 @pytest.mark.slow

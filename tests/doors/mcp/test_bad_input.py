@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.doors.mcp.conftest import INITIALIZE, Piped, begun_in
+from tests.doors.mcp.conftest import INITIALIZE, PATIENCE, Piped, begun_in
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 REMEMBER = "mnemosyne_remember"
@@ -20,6 +20,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Piped]:
     assert greeted["result"]["protocolVersion"] == "2025-11-25"
     served.send("notifications/initialized")
     yield served
+    served.end()
+    assert served.process.wait(PATIENCE) == 0
     served.close()
 
 

@@ -45,7 +45,7 @@ def talking(start: Start) -> Piped:
     return server
 
 
-def test_a_server_writes_only_protocol_and_ends_by_a_signal(start: Start, tmp_path: Path) -> None:
+def test_a_server_writes_only_protocol_until_its_client_ends(start: Start, tmp_path: Path) -> None:
     server = start(odd=True).begun()
     assert server.call("odd_say")["structuredContent"] == {"printed": True}
     server.call("odd_fill", count=10)
@@ -53,8 +53,8 @@ def test_a_server_writes_only_protocol_and_ends_by_a_signal(start: Start, tmp_pa
     until(lambda: server.call("odd_job")["structuredContent"]["before"].get("done"))
     tasks = Path(f"/proc/{server.process.pid}/task")
     assert [child for task in tasks.iterdir() for child in (task / "children").read_text().split()] == []
-    server.process.send_signal(signal.SIGTERM)
-    assert server.process.wait(PATIENCE) == 128 + signal.SIGTERM
+    server.end()
+    assert server.process.wait(PATIENCE) == 0
     server.close()
     assert [line for line in server.written.splitlines() if json.loads(line)["jsonrpc"] != "2.0"] == []
     for said in (b"printed by", b"written by", b"written to the descriptor"):
@@ -136,15 +136,15 @@ def test_wrong_options_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["left", "killed", "interrupted"])
+@pytest.mark.parametrize("how", ["left", "killed", "SIGINT", "SIGTERM"])
 def test_a_server_that_ends_while_it_writes_leaves_a_sound_bank(start: Start, tmp_path: Path, how: str) -> None:
     server = filling(start)
     if how == "left":
         server.end()
     else:
-        server.process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGINT)
-    code = server.process.wait(PATIENCE)
-    assert code == {"left": 0, "killed": -signal.SIGKILL, "interrupted": 128 + signal.SIGINT}[how]
+        server.process.send_signal(signal.SIGKILL if how == "killed" else signal.Signals[how])
+    codes = {"left": 0, "killed": -signal.SIGKILL, "SIGINT": 128 + signal.SIGINT, "SIGTERM": 128 + signal.SIGTERM}
+    assert server.process.wait(PATIENCE) == codes[how]
     assert sound(tmp_path) >= 10
 
 
