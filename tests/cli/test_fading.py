@@ -25,7 +25,7 @@ def faded(bank: Bank) -> Bank:
     return bank
 
 
-def test_what_is_due_is_listed_and_a_review_of_it_counted(ask: Ask, faded: Bank) -> None:
+def test_due_memories_are_listed_and_reviews_counted(ask: Ask, faded: Bank) -> None:
     [due] = ask("review").json["due"]
     assert (due["id"], due["uses"]) == ("heron", 0)
     assert due["retention"] == pytest.approx(0.265, abs=0.001)
@@ -38,7 +38,7 @@ def test_what_is_due_is_listed_and_a_review_of_it_counted(ask: Ask, faded: Bank)
     assert (partly.code, "not reviewed gone" in partly.out) == (1, True)
 
 
-def test_how_a_memory_fades_is_drawn_where_it_is_read_and_told_to_programs(ask: Ask, faded: Bank) -> None:
+def test_decay_is_drawn_for_people_and_told_to_programs(ask: Ask, faded: Bank) -> None:
     shown = ask("decay", "heron", "--no-json").out
     assert all(word in shown for word in ("review 0.35", "gc 0.05", "power_law", "collected"))
     told = ask("decay", "heron").json
@@ -50,7 +50,7 @@ def test_how_a_memory_fades_is_drawn_where_it_is_read_and_told_to_programs(ask: 
     assert "yes" in ask("decay", "heron", "--no-json").out
 
 
-def test_a_picture_of_it_is_a_picture_whatever_the_memory_says(ask: Ask, faded: Bank, tmp_path: Path) -> None:
+def test_picture_of_decay_is_valid_for_any_text(ask: Ask, faded: Bank, tmp_path: Path) -> None:
     svg, png = tmp_path / "curve.svg", tmp_path / "curve.png"
     assert ask("decay", "heron", "--svg", str(svg), "--png", str(png)).code == 0
     root = ElementTree.parse(svg).getroot()  # noqa: S314 - the file is our own

@@ -20,7 +20,7 @@ def steps() -> list[str]:
         return [memory.text for memory in bank.list(kinds="episodic")]
 
 
-def test_whole_trajectories_are_taken_in_once(ask: Ask, tmp_path: Path) -> None:
+def test_trajectories_are_ingested_once(ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "runs.jsonl"
     file.write_text("\n".join(json.dumps({**TRIP, "source_id": name}) for name in ("run-7", "run-8")))
     first = ask("ingest", str(file)).json
@@ -37,7 +37,7 @@ def test_whole_trajectories_are_taken_in_once(ask: Ask, tmp_path: Path) -> None:
     assert (changed.code, "another payload" in changed.err) == (1, True)
 
 
-def test_what_is_wrong_in_a_file_is_told_before_anything_is_taken_in(ask: Ask, tmp_path: Path) -> None:
+def test_wrong_file_is_refused_before_anything_is_ingested(ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     file.write_text(json.dumps([TRIP, {**TRIP, "steps": [{"observation": "x"}]}]))
     refused = ask("ingest", str(file))

@@ -17,7 +17,7 @@ def taught(bank: Bank) -> Bank:
     return bank
 
 
-def test_what_would_be_learnt_is_shown_then_learnt_and_told_with_its_evidence(ask: Ask, taught: Bank) -> None:
+def test_lessons_are_shown_then_learnt_with_their_evidence(ask: Ask, taught: Bank) -> None:
     would = ask("upkeep", "propose", "--dry-run").json
     assert {each["state"] for each in would["proposals"]} == {"proposed"}
     assert len(ask("upkeep", "propose", "--dry-run", "--of", "monday").json["proposals"]) == 1
@@ -29,7 +29,7 @@ def test_what_would_be_learnt_is_shown_then_learnt_and_told_with_its_evidence(as
     assert [each["state"] for each in ask("upkeep", "proposals", "--type", "rule").json["proposals"]] == ["proposed"]
 
 
-def test_a_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) -> None:
+def test_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) -> None:
     ask("upkeep", "propose")
     [id] = ask("upkeep", "proposals", "--type", "procedure", "-q").ids
     accepted = ask("upkeep", "accept", id, "--reason", "seen often").json

@@ -17,7 +17,7 @@ def store(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_store_comes_in_and_what_is_broken_is_told(ask: Ask, store: Path) -> None:
+def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None:
     shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").out
     assert "a store of mnemex, into an empty bank" in " ".join(shown.split())
     answer = ask("import", str(store), "--from", "mnemex")
@@ -28,7 +28,7 @@ def test_a_store_comes_in_and_what_is_broken_is_told(ask: Ask, store: Path) -> N
     assert ask("import", str(store), "--from", "nobody").code == 2
 
 
-def test_stats_are_those_of_the_folder_that_is_named(ask: Ask, store: Path, tmp_path: Path) -> None:
+def test_stats_are_of_the_named_folder(ask: Ask, store: Path, tmp_path: Path) -> None:
     found = ask("maintenance", "--storage-path", str(store), "stats").json
     assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
     assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
@@ -38,9 +38,7 @@ def test_stats_are_those_of_the_folder_that_is_named(ask: Ask, store: Path, tmp_
     assert (ours["memories"]["active"], ours["should_compact"], "store" in ours) == (1, False, False)
 
 
-def test_the_store_at_the_path_of_the_original_is_told_beside_what_is_ours(
-    ask: Ask, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stats_show_the_originals_store_beside_ours(ask: Ask, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIERIA_DATA")
     monkeypatch.setenv("MNEMEX_STORAGE_PATH", str(store))
     assert ask("maintenance", "stats").json["system"] == "mnemex"
@@ -49,7 +47,7 @@ def test_the_store_at_the_path_of_the_original_is_told_beside_what_is_ours(
     assert (found["memories"]["active"], found["store"]["memories"]["active"]) == (1, 1)
 
 
-def test_compacting_gives_back_what_was_purged_and_nothing_else(ask: Ask, store: Path) -> None:
+def test_compacting_removes_nothing_else(ask: Ask, store: Path) -> None:
     for text in ("x" * 500_000, "kept"):
         ask("remember", "-", stdin=text)
     done = ask("maintenance", "compact").json

@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_project_is_mined_and_told_as_json_into_a_pipe(ask: Ask, project: Path) -> None:
+def test_project_is_mined(ask: Ask, project: Path) -> None:
     told = ask("mine", str(project)).json
     assert told["bank"] == "default"
     assert told["path"] == str(project.resolve())
@@ -40,7 +40,7 @@ def test_a_project_is_mined_and_told_as_json_into_a_pipe(ask: Ask, project: Path
     assert ask("mine", str(project), "-q").out == "unchanged 1\n"
 
 
-def test_a_person_sees_counts_what_was_left_out_and_the_rate(terminal: Callable[..., Answer], project: Path) -> None:
+def test_person_sees_counts_and_the_rate(terminal: Callable[..., Answer], project: Path) -> None:
     said = terminal("mine", str(project), "--wing", "zoo").out
     assert "mined" in said
     for part in ("1 new", "1 not text", "memories a second"):
@@ -50,7 +50,7 @@ def test_a_person_sees_counts_what_was_left_out_and_the_rate(terminal: Callable[
     assert "1 unchanged" in said
 
 
-def test_what_was_waited_for_the_vectors_is_told_where_it_was_a_wait() -> None:
+def test_wait_for_vectors_is_shown_where_it_was_long() -> None:
     def took(seconds: float) -> str:
         console = Console(width=100)
         with console.capture() as printed:
@@ -61,7 +61,7 @@ def test_what_was_waited_for_the_vectors_is_told_where_it_was_a_wait() -> None:
     assert "embed" not in took(0.01)
 
 
-def test_a_bank_that_is_busy_leaves_the_vectors_of_what_came_in_to_later(
+def test_busy_bank_leaves_the_vectors_to_later(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def busy(**_: object) -> NoReturn:
@@ -75,15 +75,18 @@ def test_a_bank_that_is_busy_leaves_the_vectors_of_what_came_in_to_later(
     assert "everything is stored, but not embedded yet" in capsys.readouterr().err
 
 
-def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:
+def test_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:
     told = ask("mine", str(project), "--dry-run").json
     assert told["plan"] == [
         {"source": str((project / "guide.md").resolve()), "what": "new", "memories": {"new": 1}}
     ]  # fmt: skip
     assert ask("count").json == {"count": 0}
+    answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
+    assert answer.code == 1
+    assert "brids" in answer.err
 
 
-def test_logs_of_agents_are_no_files_of_a_project_and_the_reply_says_how_they_come_in(ask: Ask, project: Path) -> None:
+def test_logs_of_agents_are_mined_as_conversations_only(ask: Ask, project: Path) -> None:
     written.claude_code(project / "logs")
     told = ask("mine", str(project)).json
     assert told["memories"] == {"new": 1}
@@ -91,13 +94,7 @@ def test_logs_of_agents_are_no_files_of_a_project_and_the_reply_says_how_they_co
     assert ask("mine", str(project), "--conversations").json["formats"]["claude-code"] == 1
 
 
-def test_a_dry_run_makes_no_bank_under_a_name_that_may_be_misspelt(ask: Ask, project: Path) -> None:
-    answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
-    assert answer.code == 1
-    assert "brids" in answer.err
-
-
-def test_the_exit_code_says_that_something_was_refused_and_the_rest_is_in(ask: Ask, tmp_path: Path) -> None:
+def test_refused_record_fails_and_the_rest_is_in(ask: Ask, tmp_path: Path) -> None:
     file = written.claude_code(tmp_path / "projects")
     file.write_text(file.read_text().replace('"content": "Why do', '"contents": "Why do'))
     answer = ask("mine", str(tmp_path / "projects"), "--conversations", "--place", "talk/all")
@@ -109,7 +106,7 @@ def test_the_exit_code_says_that_something_was_refused_and_the_rest_is_in(ask: A
     assert ask("count", "--place", "talk/all").json == {"count": 4}
 
 
-def test_what_cannot_be_asked_is_refused_in_the_words_of_the_line(ask: Ask, project: Path) -> None:
+def test_wrong_options_are_refused(ask: Ask, project: Path) -> None:
     for arguments, words in (
         ((str(project / "nowhere"),), "PATH"),
         ((str(project), "--format", "telegram"), "--format"),
@@ -125,7 +122,8 @@ def test_what_cannot_be_asked_is_refused_in_the_words_of_the_line(ask: Ask, proj
         assert words in answer.err
 
 
-def test_a_watch_tells_each_change_on_a_line_and_ends_when_it_is_told(
+@pytest.mark.slow
+def test_watch_prints_each_change_and_ends_on_a_signal(
     environment: dict[str, str], project: Path, tmp_path: Path
 ) -> None:
     process = subprocess.Popen(

@@ -15,7 +15,7 @@ def page() -> str:
 
 
 @pytest.mark.usefixtures("person")
-def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
+def test_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     traced = ask(*["trace", "--source", "evil.html"]).json
     assert [item["how"] for item in traced["items"]] == ["", "drawn from"]
     assert ask(*["quarantine", "--source", "evil.html", "--dry-run"]).json["memories"] == 2
@@ -31,7 +31,7 @@ def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
 
 
-def test_an_agent_does_not_lift_a_quarantine(ask: Ask, page: str) -> None:
+def test_agent_does_not_lift_a_quarantine(ask: Ask, page: str) -> None:
     held = ask(*["quarantine", "--source", "evil.html"]).json
     for words in (["quarantine", "--lift"], ["undo"]):
         refused = ask(*words, str(held["number"]))
@@ -47,9 +47,12 @@ def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
     assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["trace", "trace x --source y", "quarantine", "quarantine --list --lift 3", "quarantine --lift 3 --dry-run"],
-)
-def test_what_makes_no_sense_together_is_refused(ask: Ask, words: str) -> None:
-    assert ask(*words.split()).code == 2
+def test_contradicting_options_are_refused(ask: Ask) -> None:
+    for words in (
+        "trace",
+        "trace x --source y",
+        "quarantine",
+        "quarantine --list --lift 3",
+        "quarantine --lift 3 --dry-run",
+    ):
+        assert ask(*words.split()).code == 2, words

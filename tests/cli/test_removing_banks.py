@@ -16,7 +16,7 @@ def trial() -> None:
         bank.remember("We chose JWT.", id="jwt")
 
 
-def test_a_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> None:
+def test_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> None:
     told = ask("remove-bank", "--bank", "trial", "--dry-run").json
     assert ask("where").json["banks"] == ["default", "trial"]
     gone = ask("remove-bank", "--bank", "Trial", "--yes").json
@@ -27,20 +27,16 @@ def test_a_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> 
     assert ask("get", "jwt", "--bank", "trial").code == 1
 
 
-@pytest.mark.parametrize(("typed", "left"), [("n\n", ["trial"]), ("y\n", [])])
-def test_the_person_at_the_terminal_is_asked(
-    terminal: Callable[..., Answer], ask: Ask, trial: None, typed: str, left: list[str]
-) -> None:
-    answer = terminal("remove-bank", "--bank", "trial", typed=typed)
-    assert answer.code == (1 if left else 0), answer.out
-    assert "memories 1" in answer.out and "trial.db" in answer.out
-    assert ("nothing was removed" in answer.out) == bool(left)
-    assert ask("where").json["banks"] == left
+def test_person_at_the_terminal_is_asked(terminal: Callable[..., Answer], ask: Ask, trial: None) -> None:
+    for typed, code, left in (("n\n", 1, ["trial"]), ("y\n", 0, [])):
+        answer = terminal("remove-bank", "--bank", "trial", typed=typed)
+        assert answer.code == code, answer.out
+        assert "memories 1" in answer.out and "trial.db" in answer.out
+        assert ("nothing was removed" in answer.out) == bool(left)
+        assert ask("where").json["banks"] == left
 
 
-def test_none_is_removed_unnamed_nor_where_nobody_can_be_asked(
-    ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unnamed_or_unasked_removal_is_refused(ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = ask("remove-bank", "--bank", "trial")
     assert refused.code == 2 and "--yes" in refused.err and "--dry-run" in refused.err
     monkeypatch.setenv("PIERIA_BANK", "trial")
@@ -51,7 +47,7 @@ def test_none_is_removed_unnamed_nor_where_nobody_can_be_asked(
     assert ask("where").json["banks"] == ["trial"]
 
 
-def test_one_that_another_process_has_open_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:
+def test_bank_open_in_another_process_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:
     bank.remember("theirs", id="theirs")
     answer = run("remove-bank", "--bank", "default", "--yes")
     assert (answer.returncode, b"Close the bank there" in answer.stderr) == (4, True), answer  # type: ignore[attr-defined]

@@ -6,9 +6,7 @@ import pytest
 from tests.cli.conftest import Ask
 
 
-def test_a_bank_is_sealed_given_another_key_and_unsealed(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bank_is_sealed_rekeyed_and_unsealed(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = f"file:{tmp_path / 'one'}", f"file:{tmp_path / 'other'}"
     ask("remember", "The zephyrquokka hid.", "--bank", "mine")
     monkeypatch.setenv("PIERIA_SEAL_KEY", one)

@@ -15,7 +15,7 @@ def texts(kind: str) -> list[str]:
         return [memory.text for memory in bank.list(kinds=kind)]
 
 
-def test_a_session_goes_on_from_command_to_command(ask: Ask) -> None:
+def test_session_goes_on_from_command_to_command(ask: Ask) -> None:
     id = ask("session", "start", "Plan", "a", "trip", "--profile", "research").json["session_id"]
     assert ask("session", "append", id, *TOKYO).json["step_index"] == 0
     assert ask("session", "append", id, "March 3.", "Booked.").json["step_index"] == 1
@@ -33,7 +33,7 @@ def test_a_session_goes_on_from_command_to_command(ask: Ask) -> None:
     assert (over["committed_steps"], over["uncommitted_steps"]) == (2, 0)
 
 
-def test_what_is_held_back_is_committed_or_discarded(ask: Ask) -> None:
+def test_held_back_steps_are_committed_or_discarded(ask: Ask) -> None:
     ids = [ask("session", "start", "Plan", "--no-auto-commit").json["session_id"] for _ in range(2)]
     for id in ids:
         ask("session", "append", id, *TOKYO)
@@ -47,12 +47,14 @@ def test_what_is_held_back_is_committed_or_discarded(ask: Ask) -> None:
     assert texts("episodic") == [" → ".join(TOKYO)]
 
 
-def test_what_was_left_unfinished_goes_on(ask: Ask) -> None:
+def test_unfinished_session_is_resumed_in_any_bank(ask: Ask) -> None:
     id = ask("session", "start", "Plan").json["session_id"]
     ask("session", "append", id, *TOKYO)
     ask("session", "close", id, "--no-wait")
     assert ask("session", "resume", id).json["state"] == "idle"
     assert texts("episodic") == [" → ".join(TOKYO)]
+    id = ask("session", "start", "Plan", "--bank", "other").json["session_id"]
+    assert ask("session", "append", id, *TOKYO).json["step_index"] == 0
 
 
 def test_people_are_told_in_words(ask: Ask) -> None:
@@ -63,15 +65,16 @@ def test_people_are_told_in_words(ask: Ask) -> None:
     assert ask("session", "list", "-q").out == f"{id}\n"
 
 
-def test_a_session_that_is_not_there_is_told_as_any_error(ask: Ask) -> None:
+def test_refused_step_says_what_to_do(ask: Ask) -> None:
     refused = ask("session", "append", "session_nobody", *TOKYO)
     assert (refused.code, "session 'session_nobody' not found" in refused.err) == (1, True)
     assert ask("session", "start", "").code == 2
-
-
-def test_a_session_is_found_whatever_bank_it_is_in(ask: Ask) -> None:
-    id = ask("session", "start", "Plan", "--bank", "other").json["session_id"]
-    assert ask("session", "append", id, *TOKYO).json["step_index"] == 0
+    id = ask("session", "start", "Plan").json["session_id"]
+    ask("session", "close", id)
+    closed, unknown = ask("session", "append", id, *TOKYO), ask("session", "append", "session_x", *TOKYO)
+    assert "The session is finished: `pieria session start` starts another." in closed.err
+    assert "`pieria session start` returns a session's id." in unknown.err
+    assert "sessions_" not in closed.err + unknown.err
 
 
 @pytest.mark.slow
@@ -81,12 +84,3 @@ def test_each_command_lets_go_of_the_session(run: Run, bank: Bank) -> None:
         told = run("session", "append", id, f"Saw {number}.", "Noted it.")
         assert told.returncode == 0, told.stderr
     assert json.loads(run("session", "close", id).stdout)["state"] == "idle"
-
-
-def test_what_is_refused_says_which_command_goes_on(ask: Ask) -> None:
-    id = ask("session", "start", "Plan").json["session_id"]
-    ask("session", "close", id)
-    closed, unknown = ask("session", "append", id, *TOKYO), ask("session", "append", "session_x", *TOKYO)
-    assert "The session is finished: `pieria session start` starts another." in closed.err
-    assert "`pieria session start` returns a session's id." in unknown.err
-    assert "sessions_" not in closed.err + unknown.err

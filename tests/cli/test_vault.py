@@ -28,7 +28,7 @@ def test_notes_go_both_ways(ask: Ask, vault: Path) -> None:
     assert ask("get", id).json["text"] == "We chose tokens."
 
 
-def test_a_person_sees_counts_and_what_became_of_each_note(vault: Path, terminal: Callable[..., Answer]) -> None:
+def test_person_sees_counts_and_problems_of_notes(vault: Path, terminal: Callable[..., Answer]) -> None:
     (vault / "bad.md").write_text("---\ntags: [\n---\nStill a text.\n")
     said = terminal("vault", "sync", "--dry-run")
     assert said.code == 1
@@ -39,7 +39,7 @@ def test_a_person_sees_counts_and_what_became_of_each_note(vault: Path, terminal
     assert "nothing" in terminal("vault", "status").out
 
 
-def test_the_exit_code_says_that_something_is_wrong_with_a_note_and_the_rest_is_in(ask: Ask, vault: Path) -> None:
+def test_unreadable_note_fails_and_the_rest_is_in(ask: Ask, vault: Path) -> None:
     (vault / "image.md").write_bytes(b"\x89PNG\0\0")
     assert ask("vault", "sync").code == 1
     assert ask("vault", "sync").code == 1
@@ -48,7 +48,7 @@ def test_the_exit_code_says_that_something_is_wrong_with_a_note_and_the_rest_is_
     assert ask("vault", "sync").code == 0
 
 
-def test_without_a_vault_it_is_said_what_to_set(ask: Ask) -> None:
+def test_missing_vault_says_what_to_set(ask: Ask) -> None:
     answer = ask("vault", "sync")
     assert answer.code == 2
     assert "PIERIA_VAULT" in answer.err

@@ -17,7 +17,7 @@ from pieria.doors.cli.commands.jobs import _Banks
 from pieria.errors import BusyError
 
 
-def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Bank) -> None:
+def test_worker_runs_the_jobs_of_every_bank(ask: Ask, bank: Bank) -> None:
     with pieria.open("other") as other, pieria.open("@me") as mine:
         ids = [each.jobs.add("embed").id for each in (bank, other, mine)]
     told = ask("worker", "--once").json
@@ -29,7 +29,7 @@ def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Ba
     assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
 
 
-def test_a_worker_of_one_bank_leaves_the_others(ask: Ask, bank: Bank) -> None:
+def test_worker_of_one_bank_leaves_the_others(ask: Ask, bank: Bank) -> None:
     with pieria.open("other") as other:
         left = other.jobs.add("embed")
         assert ask("worker", "--once", "--bank", "default").json == {"banks": ["default"], "jobs": {}}
@@ -37,7 +37,7 @@ def test_a_worker_of_one_bank_leaves_the_others(ask: Ask, bank: Bank) -> None:
         assert ask("worker", "--once", "--bank", "OTHER").json["jobs"] == {"done": 1}
 
 
-def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: Path) -> None:
+def test_worker_skips_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: Path) -> None:
     (home / "data" / "foreign.db").write_bytes(b"x" * 4_096)
     bank.jobs.add("embed")
     answer = ask("worker", "--once")
@@ -46,9 +46,7 @@ def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: P
     assert ask("worker", "--once", "--bank", "foreign").code == 3
 
 
-def test_a_bank_that_cannot_be_opened_just_now_is_tried_again(
-    bank: Bank, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bank_that_cannot_be_opened_now_is_tried_again(bank: Bank, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*_: object, **__: object) -> NoReturn:
         raise BusyError("open", "it is brought to a new schema")
 
@@ -67,9 +65,7 @@ def pending(bank: Bank) -> int:
         return reader.pending_count()
 
 
-def test_a_worker_that_ends_by_itself_leaves_nothing_to_be_embedded(
-    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_embeds_everything_before_it_ends(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     for line in (["--once"], ["--idle", "0"]):
         bank.remember(f"What came before {line}.")
         assert pending(bank)
@@ -77,17 +73,14 @@ def test_a_worker_that_ends_by_itself_leaves_nothing_to_be_embedded(
             embedding.setenv("PIERIA_EMBEDDER", "hashing")
             ask("worker", *line)
         assert pending(bank) == 0
+    for wrong in ("-1", "soon"):
+        refused = ask("worker", "--idle", wrong)
+        assert (refused.code, "--idle" in refused.err) == (2, True)
 
 
-@pytest.mark.parametrize("line", [["--idle", "-1"], ["--idle", "soon"]])
-def test_a_worker_that_is_asked_wrongly_does_nothing(ask: Ask, bank: Bank, line: list[str]) -> None:
-    refused = ask("worker", *line)
-    assert refused.code == 2
-    assert "--idle" in refused.err
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_ends_well_when_it_is_told_to(bank: Bank, environment: dict[str, str], how: signal.Signals) -> None:
+def test_signal_ends_the_worker_cleanly(bank: Bank, environment: dict[str, str], how: signal.Signals) -> None:
     bank.jobs.add("embed")
     process = subprocess.Popen([*ENTRY, "worker"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
@@ -119,7 +112,7 @@ def test_jobs_are_listed_shown_cancelled_and_replayed(ask: Ask, bank: Bank) -> N
     assert "unknown_kind" in ask("jobs", "list", "--no-json").out
 
 
-def test_jobs_that_are_not_there_or_over_are_refused(ask: Ask, bank: Bank) -> None:
+def test_unknown_and_finished_jobs_are_refused(ask: Ask, bank: Bank) -> None:
     job = bank.jobs.add("embed")
     ask("worker", "--once")
     for line, code, word in (
@@ -133,7 +126,7 @@ def test_jobs_that_are_not_there_or_over_are_refused(ask: Ask, bank: Bank) -> No
         assert word in refused.err
 
 
-def test_stats_tell_of_jobs_and_of_what_models_cost(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stats_show_jobs_and_the_cost_of_models(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.jobs.add("embed")
     assert "models" not in ask("stats", "--no-json").out.split()
     bank.core.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
@@ -146,7 +139,7 @@ def test_stats_tell_of_jobs_and_of_what_models_cost(ask: Ask, bank: Bank, monkey
         assert word in shown
 
 
-def test_a_worker_shows_a_person_what_became_of_the_jobs(terminal: Callable[..., Answer], bank: Bank) -> None:
+def test_worker_shows_a_person_the_jobs(terminal: Callable[..., Answer], bank: Bank) -> None:
     bank.jobs.add("embed")
     said = terminal("worker", "--once")
     assert (said.code, said.out.count("done 1")) == (0, 1)
