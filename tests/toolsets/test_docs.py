@@ -22,12 +22,12 @@ def rows(toolset: Toolset) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("toolset", DOCUMENTED, ids=lambda toolset: toolset.name)
-def test_the_page_of_a_toolset_has_its_tools_with_their_parameters(toolset: Toolset) -> None:
+def test_page_of_a_toolset_has_its_tools_and_parameters(toolset: Toolset) -> None:
     found = rows(toolset)
     assert found.keys() == {tool.name for tool in toolset.tools}
     for tool in toolset.tools:
         assert found[tool.name] >= {*tool.parameters, *tool.accepts, *tool.aliases}, tool.name
 
 
-def test_the_pages_are_of_toolsets_that_exist() -> None:
+def test_pages_are_of_toolsets_that_exist() -> None:
     assert {path.stem for path in DOCS.glob("*.md")} == {toolset.name for toolset in DOCUMENTED}

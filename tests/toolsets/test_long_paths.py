@@ -25,9 +25,8 @@ VERBS: dict[str, Callable[[pieria.Bank, str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("path", LONG, ids=["one part", "many parts", "bytes", "in all"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_path_that_is_too_long_is_wrong_input(tmp_path: Path, verb: str, path: str) -> None:
-    refused = pytest.raises(InputError, match="at most 4,000 bytes, each part of at most 255")
-    with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank, refused:
-        VERBS[verb](bank, path)
+def test_too_long_path_is_wrong_input(bank: pieria.Bank, verb: str) -> None:
+    for path in LONG:
+        with pytest.raises(InputError, match="at most 4,000 bytes, each part of at most 255"):
+            VERBS[verb](bank, path)

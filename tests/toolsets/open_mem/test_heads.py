@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask
 from tests.toolsets.open_mem.conftest import Made
@@ -24,90 +23,73 @@ def states(ask: Ask, id: str, **more: Any) -> list[tuple[str, str]]:
 
 
 @requirement("import.heads")
-@pytest.mark.parametrize("mode", ["merge", "replace"])
-def test_what_came_here_late_still_gives_way_to_its_later_revision(
-    ask: Ask, made: Made, host: Host, clock: HandClock, mode: str
-) -> None:
+def test_late_import_gives_way_to_a_later_revision(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
     first = made("The heron nests.")
     early = ask("mem-export")["data"]["payload"]
     clock.move(minutes=10)
     second = ask("mem-revise", id=first, narrative="The heron left.")["data"]["newId"]
     late = ask("mem-export")["data"]["payload"]
-    other = host.having(bank_name="other")
-    other.bank.remember("Something else.")
     clock.move(minutes=10)
-    ask("mem-import", at=other, payload=early)
-    ask("mem-import", at=other, payload=late, mode=mode)
-    assert [id for id in made.found("heron", at=other) if id in (first, second)] == [second]
-    assert states(ask, first, at=other) == [(first, "superseded"), (second, "current")]
-    again = ask("mem-import", at=other, payload=late, mode=mode)["data"]
-    assert (again["imported"], again["revisions"]) == (0, 0)
+    for mode in ("merge", "replace"):
+        other = host.having(bank_name=mode)
+        other.bank.remember("Something else.")
+        ask("mem-import", at=other, payload=early)
+        ask("mem-import", at=other, payload=late, mode=mode)
+        assert [id for id in made.found("heron", at=other) if id in (first, second)] == [second]
+        assert states(ask, first, at=other) == [(first, "superseded"), (second, "current")]
+        again = ask("mem-import", at=other, payload=late, mode=mode)["data"]
+        assert (again["imported"], again["revisions"]) == (0, 0)
 
 
 @requirement("import.heads")
-@pytest.mark.parametrize("more", [{}, GONE])
-def test_one_that_another_of_the_payload_revises_is_its_history(ask: Ask, made: Made, more: dict[str, Any]) -> None:
-    ask("mem-import", payload=payload(said("old", **more), said("new", "old")))
-    assert made.found("heron") == ["new"]
-    assert states(ask, "old") == [("old", "superseded"), ("new", "current")]
+def test_revised_record_of_a_payload_is_history(ask: Ask, made: Made, host: Host) -> None:
+    for bank, more in (("plain", {}), ("superseded", GONE)):
+        at = host.having(bank_name=bank)
+        ask("mem-import", at=at, payload=payload(said("old", **more), said("new", "old")))
+        assert made.found("heron", at=at) == ["new"]
+        assert states(ask, "old", at=at) == [("old", "superseded"), ("new", "current")]
 
 
 @requirement("import.heads")
-@pytest.mark.parametrize("later", ["2026-05-01T00:00:00Z", "2025-05-01T00:00:00Z"])
-def test_of_two_that_went_on_from_one_revision_the_later_stands(ask: Ask, made: Made, later: str) -> None:
+def test_later_of_two_revisions_stands(ask: Ask, made: Made, host: Host) -> None:
     revisions = [said("root", supersededBy="one", supersededAt="2026-02-01T00:00:00Z")]
-    told = payload(said("one", "root"), said("two", "root", at=later), revisions=revisions)
-    reply = ask("mem-import", payload=told)
-    last, first = ("two", "one") if later > "2026" else ("one", "two")
-    assert made.found("heron") == [last]
-    assert states(ask, "root") == [("root", "superseded"), (first, "superseded"), (last, "current")]
-    assert first in reply["meta"]["warnings"][0]
-
-
-@requirement("import.heads")
-@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-def test_a_revision_of_what_is_here_comes_in_its_place_or_not_at_all(
-    ask: Ask, made: Made, clock: HandClock, mode: str
-) -> None:
-    ask("mem-import", payload=payload(said("old")))
-    clock.move(days=1)
-    # As the original exports it: only the newest, with the id of the revised one.
-    ask("mem-import", payload=payload(said("new", "old")), mode=mode)
-    if mode == "skip":
-        assert made.found("heron") == ["old"]
-    else:
-        ask("mem-import", payload=payload(said("newest", "new")), mode=mode)
-        assert made.found("heron") == ["newest"]
-        assert states(ask, "old") == [("old", "superseded"), ("new", "superseded"), ("newest", "current")]
+    for year, last, first in (("2026", "two", "one"), ("2025", "one", "two")):
+        at = host.having(bank_name=f"of-{year}")
+        two = said("two", "root", at=f"{year}-05-01T00:00:00Z")
+        reply = ask("mem-import", at=at, payload=payload(said("one", "root"), two, revisions=revisions))
+        assert made.found("heron", at=at) == [last]
+        wanted = [("root", "superseded"), (first, "superseded"), (last, "current")]
+        assert states(ask, "root", at=at) == wanted
+        assert first in reply["meta"]["warnings"][0]
 
 
 @requirement("import.heads", "remove.no_resurrection")
-@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-def test_a_revision_of_what_was_removed_here_does_not_come_in(ask: Ask, made: Made, mode: str) -> None:
-    ask("mem-import", payload=payload(said("old")))
-    ask("mem-remove", id="old")
-    data = ask("mem-import", payload=payload(said("new", "old")), mode=mode)["data"]
-    assert (data["imported"], data["skipped"]) == (0, 1)
-    assert made.found("heron") == []
-
-
-@requirement("import.heads", "remove.no_resurrection")
-@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_a_revision_of_what_was_purged_here_does_not_come_in(
-    ask: Ask, made: Made, host: Host, mode: str, is_whole: bool
-) -> None:
-    ask("mem-import", payload=payload(said("old")))
-    host.bank.purge("old")
-    older = [said("old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")] if is_whole else []
-    reply = ask("mem-import", payload=payload(said("new", "old"), revisions=older), mode=mode)
-    assert (reply["data"]["imported"], reply["data"]["skipped"]) == (0, 1)
-    assert reply["meta"]["left"]["histories"] == {"purged here": 1}
-    assert made.found("heron") == []
+def test_revision_replaces_what_is_here_and_revives_nothing(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    """As the original exports it: only the newest, with the id of the revised one."""
+    for mode in ("skip", "merge", "replace"):
+        kept, removed, purged = (host.having(bank_name=f"{mode}-{what}") for what in ("kept", "removed", "purged"))
+        for at in (kept, removed, purged):
+            ask("mem-import", at=at, payload=payload(said("old")))
+        ask("mem-remove", at=removed, id="old")
+        purged.bank.purge("old")
+        clock.move(days=1)
+        ask("mem-import", at=kept, payload=payload(said("new", "old")), mode=mode)
+        if mode == "skip":
+            assert made.found("heron", at=kept) == ["old"]
+        else:
+            ask("mem-import", at=kept, payload=payload(said("newest", "new")), mode=mode)
+            assert made.found("heron", at=kept) == ["newest"]
+            history = [("old", "superseded"), ("new", "superseded"), ("newest", "current")]
+            assert states(ask, "old", at=kept) == history
+        for at, revisions in ((removed, []), (purged, []), (purged, [said("old", **GONE)])):
+            reply = ask("mem-import", at=at, payload=payload(said("new", "old"), revisions=revisions), mode=mode)
+            assert (reply["data"]["imported"], reply["data"]["skipped"]) == (0, 1)
+            assert at is removed or reply["meta"]["left"]["histories"] == {"purged here": 1}
+            assert made.found("heron", at=at) == []
 
 
 @requirement("import.heads")
-def test_revisions_that_go_round_in_a_circle_have_one_head_and_those_of_nothing_are_told(ask: Ask, made: Made) -> None:
+def test_circle_of_revisions_has_one_head(ask: Ask, made: Made) -> None:
     round_ = payload(said("one", "two"), said("two", "one"), said("self", "self"))
     ask("mem-import", payload=round_)
     assert len(made.found("heron")) == 2
@@ -117,7 +99,7 @@ def test_revisions_that_go_round_in_a_circle_have_one_head_and_those_of_nothing_
 
 
 @requirement("import.heads")
-def test_a_history_of_very_many_revisions_comes_in_whole(ask: Ask, made: Made) -> None:
+def test_history_of_many_revisions_is_imported_whole(ask: Ask, made: Made) -> None:
     many = 200
     chain = [said(f"r{n}", f"r{n - 1}" if n else None) for n in range(many)]
     data = ask("mem-import", payload=payload(chain[-1], revisions=chain[:-1]))["data"]
@@ -127,6 +109,6 @@ def test_a_history_of_very_many_revisions_comes_in_whole(ask: Ask, made: Made) -
 
 
 @requirement("import.ignored")
-def test_what_belonged_to_the_user_is_said_to_be_the_project_s_here(ask: Ask) -> None:
+def test_users_observations_are_said_to_become_the_projects(ask: Ask) -> None:
     reply = ask("mem-import", payload=payload(said("mine", scope="user")))
     assert reply["meta"]["warnings"] == ["scope: 1 of the user's observations now belong to the project."]
