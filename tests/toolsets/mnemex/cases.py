@@ -38,7 +38,7 @@ def proven(run: Run) -> None:
     vault = run.folder / "vault"
     vault.mkdir()
     run.host.banks.close()
-    run.workspace = Workspace(run.folder / "data", {"durability": "off", "vault": str(vault)}, clock=run.clock)
+    run.workspace = Workspace(run.folder / "data", {"vault": str(vault)}, clock=run.clock)
     run.host = run.host.having(banks=Banks(run.workspace, "test"))
     run.host.bank.remember("We chose JWT.", id="jwt")
     run.host.bank.remember("We chose SQLite.", id="sqlite")

@@ -26,7 +26,7 @@ def models() -> dict[str, Any]:
 
 
 @requirement("remember.extract", "triple.extracted")
-def test_a_model_is_asked_afterwards_and_the_reply_names_the_job(ask: Ask, host: Host) -> None:
+def test_model_extracts_in_a_job_that_the_reply_names(ask: Ask, host: Host) -> None:
     told = ask("mnemosyne_remember", content="Maya works on billing.", extract=True)
     [job] = host.bank.jobs.list()
     drawn = told["extracted"]

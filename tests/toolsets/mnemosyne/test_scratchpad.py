@@ -12,7 +12,7 @@ def read(ask: Ask, at: Host) -> list[str]:
 
 
 @requirement("scratchpad.session")
-def test_each_session_has_its_own(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_each_session_has_its_own_scratchpad(ask: Ask, host: Host, clock: HandClock) -> None:
     other = host.having(session="tuesday")
     ask("mnemosyne_scratchpad_write", content="First.")
     clock.move(seconds=1)
@@ -23,19 +23,10 @@ def test_each_session_has_its_own(ask: Ask, host: Host, clock: HandClock) -> Non
     assert (read(ask, host), read(ask, other)) == (["Second.", "First."], [])
 
 
-@requirement("scratchpad.apart")
-def test_it_is_not_remembered(ask: Ask) -> None:
+@requirement("scratchpad.apart", "scratchpad.session", "errors.honest", "schema.validated")
+def test_scratchpad_is_counted_and_not_remembered(ask: Ask, refused: Refused) -> None:
+    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 0
     ask("mnemosyne_scratchpad_write", content="Ask Maya about billing.")
     assert ask("mnemosyne_recall", query="Maya billing")["count"] == 0
-
-
-@requirement("scratchpad.session", "errors.honest")
-def test_clearing_says_how_much_there_was(ask: Ask) -> None:
-    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 0
-    ask("mnemosyne_scratchpad_write", content="One.")
     assert ask("mnemosyne_scratchpad_clear")["cleared"] == 1
-
-
-@requirement("schema.validated")
-def test_a_blank_note_is_refused(refused: Refused) -> None:
     assert refused("mnemosyne_scratchpad_write", content=" ")["error"]["parameter"] == "content"

@@ -43,9 +43,7 @@ def known(run: Run) -> None:
 def embedded(run: Run) -> None:
     """Write the same in a bank that embeds."""
     run.host.banks.close()
-    run.workspace = type(run.workspace)(
-        run.folder / "data", {"durability": "off", "embedder": "none"}, embedder=axes, clock=run.clock
-    )
+    run.workspace = type(run.workspace)(run.folder / "data", {"embedder": "none"}, embedder=axes, clock=run.clock)
     run.host = run.host.having(banks=Banks(run.workspace, "test"))
     known(run)
 
