@@ -1,14 +1,16 @@
-"""`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor` and `where`."""
+"""`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor`, `where`, `seal`, `remove-bank` and `vault`."""
 
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Ask, Run
+from tests.cli.conftest import Answer, Ask, Run
 from tests.trust import trusted_project
 
+import pieria
 from pieria import Bank
 
 
@@ -196,3 +198,109 @@ def test_unwritable_file_is_named(ask: Ask, bank: Bank, tmp_path: Path) -> None:
 def test_where_lists_the_banks(ask: Ask, bank: Bank) -> None:
     ask("remember", "x", "--bank", "notes")
     assert ask("where").json["banks"] == ["default", "notes"]
+
+
+def test_bank_is_sealed_rekeyed_and_unsealed(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = f"file:{tmp_path / 'one'}", f"file:{tmp_path / 'other'}"
+    ask("remember", "The zephyrquokka hid.", "--bank", "mine")
+    monkeypatch.setenv("PIERIA_SEAL_KEY", one)
+    assert ask("seal", "--bank", "mine").json["key_made"] is True
+    assert ask("where", "--bank", "mine").json["sealed"] is True
+    assert ask("rekey", "--bank", "mine", "--to", other).json["key"] == other
+    closed = ask("stats", "--bank", "mine")
+    assert closed.code == 3
+    monkeypatch.setenv("PIERIA_SEAL_KEY", other)
+    assert ask("count", "--bank", "mine").code == 0
+    assert ask("unseal", "--bank", "mine").json["sealed"] is False
+    assert ask("where", "--bank", "mine").json["sealed"] is False
+
+
+@pytest.fixture
+def trial() -> None:
+    with pieria.open("trial") as bank:
+        bank.remember("We chose JWT.", id="jwt")
+
+
+def test_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> None:
+    told = ask("remove-bank", "--bank", "trial", "--dry-run").json
+    assert ask("where").json["banks"] == ["default", "trial"]
+    gone = ask("remove-bank", "--bank", "Trial", "--yes").json
+    assert gone == {**told, "dry_run": False}
+    assert gone["erased"]["memories"] == 1
+    assert Path(gone["path"]).name == "trial.db"
+    assert ask("where").json["banks"] == ["default"]
+    assert ask("get", "jwt", "--bank", "trial").code == 1
+
+
+def test_person_at_the_terminal_is_asked(terminal: Callable[..., Answer], ask: Ask, trial: None) -> None:
+    for typed, code, left in (("n\n", 1, ["trial"]), ("y\n", 0, [])):
+        answer = terminal("remove-bank", "--bank", "trial", typed=typed)
+        assert answer.code == code, answer.out
+        assert "memories 1" in answer.out and "trial.db" in answer.out
+        assert ("nothing was removed" in answer.out) == bool(left)
+        assert ask("where").json["banks"] == left
+
+
+def test_unnamed_or_unasked_removal_is_refused(ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = ask("remove-bank", "--bank", "trial")
+    assert refused.code == 2 and "--yes" in refused.err and "--dry-run" in refused.err
+    monkeypatch.setenv("PIERIA_BANK", "trial")
+    refused = ask("remove-bank", "--yes")
+    assert refused.code == 2 and "--bank" in refused.err
+    missing = ask("remove-bank", "--bank", "trail", "--yes")
+    assert missing.code == 1 and "Did you mean trial?" in missing.err
+    assert ask("where").json["banks"] == ["trial"]
+
+
+def test_bank_open_in_another_process_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:
+    bank.remember("theirs", id="theirs")
+    answer = run("remove-bank", "--bank", "default", "--yes")
+    assert (answer.returncode, b"Close the bank there" in answer.stderr) == (4, True), answer  # type: ignore[attr-defined]
+    assert bank.get("theirs")
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Maya.md").write_text("Maya leads billing.")
+    monkeypatch.setenv("PIERIA_VAULT", str(folder))
+    return folder
+
+
+def test_notes_go_both_ways(ask: Ask, vault: Path) -> None:
+    [id] = ask("remember", "We chose JWT.", "--title", "JWT", "-q").ids
+    assert ask("vault", "promote", id, "--dry-run", "-q").out == "Pieria/JWT.md\n"
+    assert ask("vault", "promote", id).json["promoted"][0]["what"] == "written"
+    assert ask("vault", "sync").json["notes"] == {"new": 1}
+    note = vault / "Pieria" / "JWT.md"
+    note.write_text(note.read_text().replace("JWT.", "tokens."))
+    assert ask("vault", "status").json["waiting"] == {"new": 0, "changed": 1, "vanished": 0}
+    assert ask("vault", "sync", "-q").out == "edited Pieria/JWT.md\n"
+    assert ask("get", id).json["text"] == "We chose tokens."
+
+
+def test_person_sees_counts_and_problems_of_notes(vault: Path, terminal: Callable[..., Answer]) -> None:
+    (vault / "bad.md").write_text("---\ntags: [\n---\nStill a text.\n")
+    said = terminal("vault", "sync", "--dry-run")
+    assert said.code == 1
+    for part in ("would sync", "2 new", "bad.md", "is not YAML", "its text is imported"):
+        assert part in said.out
+    assert "2 new" in terminal("vault", "status").out
+    assert "synced" in terminal("vault", "sync").out
+    assert "nothing" in terminal("vault", "status").out
+
+
+def test_unreadable_note_fails_and_the_rest_is_in(ask: Ask, vault: Path) -> None:
+    (vault / "image.md").write_bytes(b"\x89PNG\0\0")
+    assert ask("vault", "sync").code == 1
+    assert ask("vault", "sync").code == 1
+    assert ask("count").json == {"count": 1}
+    (vault / "image.md").unlink()
+    assert ask("vault", "sync").code == 0
+
+
+def test_missing_vault_says_what_to_set(ask: Ask) -> None:
+    answer = ask("vault", "sync")
+    assert answer.code == 2
+    assert "PIERIA_VAULT" in answer.err

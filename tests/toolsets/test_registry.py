@@ -1,14 +1,16 @@
-"""The tools of the registry, and the names that find them."""
+"""The tools of the registry, the names that find them, and the pages that describe them."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.toolsets.making import tool, toolset
 
 from pieria.errors import InputError, NotFoundError
-from pieria.toolsets import Access, Registry, registry
+from pieria.toolsets import Access, Registry, Toolset, registry
 from pieria.toolsets.registry import toolset_in
 
 
@@ -75,3 +77,29 @@ def test_listing_tools_loads_no_handler() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout) == []
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "toolsets"
+DOCUMENTED = [each for each in registry().toolsets.values() if (DOCS / f"{each.name}.md").is_file()]
+
+
+def rows(toolset: Toolset) -> dict[str, set[str]]:
+    """Return the code names of each table row that begins with a tool."""
+    found = {}
+    for line in (DOCS / f"{toolset.name}.md").read_text().splitlines():
+        names = re.findall(r"`([^`]+)`", line)
+        if line.startswith("| `") and names[0] in {tool.name for tool in toolset.tools}:
+            found[names[0]] = set(names[1:])
+    return found
+
+
+@pytest.mark.parametrize("toolset", DOCUMENTED, ids=lambda toolset: toolset.name)
+def test_page_of_a_toolset_has_its_tools_and_parameters(toolset: Toolset) -> None:
+    found = rows(toolset)
+    assert found.keys() == {tool.name for tool in toolset.tools}
+    for each in toolset.tools:
+        assert found[each.name] >= {*each.parameters, *each.accepts, *each.aliases}, each.name
+
+
+def test_pages_are_of_toolsets_that_exist() -> None:
+    assert {path.stem for path in DOCS.glob("*.md")} == {toolset.name for toolset in DOCUMENTED}

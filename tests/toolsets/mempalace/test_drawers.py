@@ -184,7 +184,7 @@ def test_null_means_left_out(ask: Ask, refused: Refused) -> None:
     assert [(one["parameter"], one["hint"]) for one in told["violations"]] == [("query", None)]
 
 
-@requirement("drawer.update")
+@requirement("drawer.update", "complaint.stale")
 def test_correction_keeps_the_id_and_the_old_text(ask: Ask, host: Host) -> None:
     id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
     told = ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.", room="rulings")
@@ -195,6 +195,7 @@ def test_correction_keeps_the_id_and_the_old_text(ask: Ask, host: Host) -> None:
     )  # fmt: skip
     assert host.bank.get(f"{id}@1").text == JWT  # type: ignore[union-attr]
     assert ask("mempalace_search", query="JWT")["results"] == []
+    assert ask("mempalace_check_duplicate", content=JWT, threshold=1)["matches"] == []
     before = host.bank.changes()
     for nothing in ({}, {"content": "We chose cookies.", "wing": "api"}):
         assert ask("mempalace_update_drawer", drawer_id=id, **nothing)["noop"] is True
@@ -272,7 +273,7 @@ def test_counts_follow_every_change(ask: Ask, host: Host) -> None:
     assert wings(ask, other) == {"notes": 1}
 
 
-@requirement("overview.status", "overview.counts")
+@requirement("overview.status", "overview.counts", "complaint.counts")
 def test_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
     host.bank.remember_many({"text": f"Text {n}.", "place": f"wing-{n % 130}/room-{n % 170}"} for n in range(400))
     told = ask("mempalace_status")

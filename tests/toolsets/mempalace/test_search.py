@@ -92,7 +92,7 @@ def test_source_is_found_by_the_end_of_its_path(ask: Ask, refused: Refused) -> N
     assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
 
 
-@requirement("search.confident")
+@requirement("search.confident", "complaint.nothing")
 def test_unsure_answers_say_so(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
     assert ask("mempalace_search", query="which port does the billing service run on?")["no_confident_match"] is False
@@ -127,7 +127,7 @@ def test_last_question_of_a_prompt_is_asked(ask: Ask) -> None:
         assert (told["query"], "query_sanitized" in told) == (query, False)
 
 
-@requirement("search.long", "search.verbatim")
+@requirement("search.long", "search.verbatim", "complaint.slices")
 def test_passage_of_a_long_drawer_is_shown_in_whole_words(ask: Ask, host: Host) -> None:
     for before in (0, 1, 700, 2_400):
         lines = [f"Line {number} of the minutes\tsays\n  nothing of note." for number in range(2_500)]

@@ -1,4 +1,4 @@
-"""Remembered texts, who sees them, and that repetition removes nothing."""
+"""Remembered texts, who sees them, that repetition removes nothing; and notes that are not remembered."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -175,3 +175,28 @@ def test_everything_wrong_is_reported_at_once(ask: Ask, refused: Refused) -> Non
     for content in ("", "   "):
         assert refused("mnemosyne_remember", content=content)["error"]["parameter"] == "content"
     assert found(ask, "billing") == []
+
+
+def read(ask: Ask, at: Host) -> list[str]:
+    return [entry["content"] for entry in ask("mnemosyne_scratchpad_read", at=at)["entries"]]
+
+
+@requirement("scratchpad.session")
+def test_each_session_has_its_own_scratchpad(ask: Ask, host: Host, clock: HandClock) -> None:
+    other = host.having(session="tuesday")
+    ask("mnemosyne_scratchpad_write", content="First.")
+    clock.move(seconds=1)
+    ask("mnemosyne_scratchpad_write", content="Second.")
+    ask("mnemosyne_scratchpad_write", at=other, content="Elsewhere.")
+    assert read(ask, host) == ["Second.", "First."]
+    assert ask("mnemosyne_scratchpad_clear", at=other)["cleared"] == 1
+    assert (read(ask, host), read(ask, other)) == (["Second.", "First."], [])
+
+
+@requirement("scratchpad.apart", "scratchpad.session", "errors.honest", "schema.validated")
+def test_scratchpad_is_counted_and_not_remembered(ask: Ask, refused: Refused) -> None:
+    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 0
+    ask("mnemosyne_scratchpad_write", content="Ask Maya about billing.")
+    assert ask("mnemosyne_recall", query="Maya billing")["count"] == 0
+    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 1
+    assert refused("mnemosyne_scratchpad_write", content=" ")["error"]["parameter"] == "content"

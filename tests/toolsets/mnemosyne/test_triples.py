@@ -1,8 +1,11 @@
-"""Triples: each once, from either end, and nothing closed that may go on."""
+"""Triples, stated or extracted: each once, from either end, and nothing closed that may go on."""
 
+import json
 from typing import Any
 
+import pytest
 from tests.contract.making import HandClock
+from tests.models.scripted import Scripted
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
@@ -71,3 +74,26 @@ def test_triples_are_found_from_either_end(ask: Ask, refused: Refused, host: Hos
     assert ask("mnemosyne_triple_query", object="number 7")["truncated"] is False
     for name, wrong in (("as_of", "yesterday-ish"), ("subject", " "), ("predicate", "_")):
         assert refused("mnemosyne_triple_query", **{name: wrong})["error"]["parameter"] == name
+
+
+TRIPLE = {
+    "subject": "Maya",
+    "predicate": "works_on",
+    "object": "billing",
+    "confidence": 0.8,
+    "since": None,
+    "until": None,
+}
+
+
+@requirement("remember.extract", "triple.extracted")
+@pytest.mark.parametrize("models", [{"llm": Scripted(json.dumps({"triples": [TRIPLE]}))}])
+def test_model_extracts_in_a_job_that_the_reply_names(ask: Ask, host: Host) -> None:
+    told = ask("mnemosyne_remember", content="Maya works on billing.", extract=True)
+    [job] = host.bank.jobs.list()
+    drawn = told["extracted"]
+    assert (drawn["engine"], drawn["queued"], drawn["facts"]) == ("scripted-1", job.id, [])
+    assert ask("mnemosyne_triple_query", subject="Maya")["results"] == []
+    assert dict(host.bank.jobs.worker().run(once=True)) == {"done": 1}
+    [row] = ask("mnemosyne_triple_query", subject="Maya")["results"]
+    assert (row["object"], row["memory_id"]) == ("billing", told["memory_id"])

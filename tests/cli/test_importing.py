@@ -1,4 +1,4 @@
-"""`pieria mine`, as a person and a pipe see it."""
+"""`pieria mine`, `ingest`, `maintenance` and `import --from`: memories from elsewhere."""
 
 import json
 import signal
@@ -13,6 +13,7 @@ from tests.cli.conftest import ENTRY, Answer, Ask
 from tests.mining import written
 
 import pieria
+from pieria import Workspace
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.mine import _embedded, show_mined
 from pieria.errors import BusyError
@@ -142,3 +143,102 @@ def test_watch_prints_each_change_and_ends_on_a_signal(
     finally:
         process.kill()
     assert (out, process.returncode) == ("", 0), err
+
+
+TRIP = {
+    "source_id": "run-7",
+    "goal": "Plan a trip",
+    "steps": [{"observation": "The user wants to visit Tokyo in March.", "action": "Asked about the dates."}],
+    "metadata": {"ticket": 7},
+}
+
+
+def steps() -> list[str]:
+    with Workspace() as workspace, workspace.open() as bank:
+        return [memory.text for memory in bank.list(kinds="episodic")]
+
+
+def test_trajectories_are_ingested_once(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    file.write_text("\n".join(json.dumps({**TRIP, "source_id": name}) for name in ("run-7", "run-8")))
+    first = ask("ingest", str(file)).json
+    assert (first["new"], [one["source_id"] for one in first["receipts"]]) == (2, ["run-7", "run-8"])
+    assert ask("ingest", str(file)).json == {**first, "new": 0}
+    assert "already ingested run-7" in ask("ingest", str(file), "--no-json").out
+    assert ask("ingest", str(file), "-q").out == "run-7\nrun-8\n"
+    step = {"observation": "A note:\u2028two lines.\x85", "action": "Read it."}
+    marked = (json.dumps({**TRIP, "source_id": name, "steps": [step]}, ensure_ascii=False) for name in ("a", "b"))
+    assert ask("ingest", "-", stdin="\r\n".join(marked)).json["new"] == 2
+    whole = ask("ingest", "-", stdin=json.dumps([TRIP])).json
+    assert whole["receipts"] == first["receipts"][:1]
+    changed = ask("ingest", "-", stdin=json.dumps({**TRIP, "goal": "Another"}))
+    assert (changed.code, "another payload" in changed.err) == (1, True)
+
+
+def test_wrong_file_is_refused_before_anything_is_ingested(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps([TRIP, {**TRIP, "steps": [{"observation": "x"}]}]))
+    refused = ask("ingest", str(file))
+    assert (refused.code, "trajectories[1].steps[0].action" in refused.err) == (1, True)
+    file.write_text('{"source_id": 1}\nno JSON\n')
+    assert "line 2" in ask("ingest", str(file)).err
+    assert ask("ingest", str(tmp_path / "nowhere")).code == 3
+    assert steps() == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "jsonl"
+    folder.mkdir()
+    row = {"id": "abc-123", "content": "I prefer TypeScript.", "created_at": 1_767_225_600, "use_count": 1}
+    (folder / "memories.jsonl").write_text(f"{json.dumps(row)}\nbroken\n")
+    return folder
+
+
+def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None:
+    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").out
+    assert "a store of mnemex, into an empty bank" in " ".join(shown.split())
+    answer = ask("import", str(store), "--from", "mnemex")
+    assert answer.json["added"]["memories"] == 1
+    assert "line 2: memories.jsonl" in answer.err
+    assert ask("get", "abc-123").json["text"] == "I prefer TypeScript."
+    assert ask("import", str(store), "--from", "mnemex").json["left"]["memories"] == {"here already": 1}
+    assert ask("import", str(store), "--from", "nobody").code == 2
+
+
+def test_stats_are_of_the_named_folder(ask: Ask, store: Path, tmp_path: Path) -> None:
+    found = ask("maintenance", "--storage-path", str(store), "stats").json
+    assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
+    assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
+    assert [path.name for path in store.iterdir()] == ["memories.jsonl"]
+    ask("remember", "x", "--data", str(tmp_path / "ours"))
+    ours = ask("maintenance", "--storage-path", str(tmp_path / "ours"), "stats").json
+    assert (ours["memories"]["active"], ours["should_compact"], "store" in ours) == (1, False, False)
+
+
+def test_stats_show_the_originals_store_beside_ours(ask: Ask, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIERIA_DATA")
+    monkeypatch.setenv("MNEMEX_STORAGE_PATH", str(store))
+    assert ask("maintenance", "stats").json["system"] == "mnemex"
+    ask("remember", "x")
+    found = ask("maintenance", "stats").json
+    assert (found["memories"]["active"], found["store"]["memories"]["active"]) == (1, 1)
+
+
+def test_compacting_removes_nothing_else(ask: Ask, store: Path) -> None:
+    for text in ("x" * 500_000, "kept"):
+        ask("remember", "-", stdin=text)
+    done = ask("maintenance", "compact").json
+    assert done["before"]["memories"] == done["after"]["memories"] == 2
+    assert done["after"]["bytes"] <= done["before"]["bytes"]
+    assert done["unreached"] == []
+    refused = ask("maintenance", "--storage-path", str(store), "compact")
+    assert refused.code == 2
+    assert "pieria import" in refused.err
+
+
+def test_people_see_it_in_words(store: Path, terminal: Callable[..., Answer]) -> None:
+    said = terminal("maintenance", "--storage-path", str(store), "stats").out
+    assert "a store of mnemex" in said
+    assert "damaged lines" in said
+    assert "compacted" in terminal("maintenance", "compact").out
