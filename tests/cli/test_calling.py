@@ -51,16 +51,13 @@ def test_call_without_json_or_tool_is_wrong_usage(ask: Ask) -> None:
     assert (answer.code, "pieria call --list" in answer.err) == (2, True)
 
 
-def test_tools_are_listed_with_their_schemas(ask: Ask) -> None:
+def test_tools_are_listed_and_shown_whole(ask: Ask, terminal: Callable[..., Answer]) -> None:
     listed = ask("call", "--list").json["tools"]
     assert [tool["name"] for tool in listed] == registry().names
     assert all(tool["toolset"] and tool["access"] and tool["description"] and tool["inputSchema"] for tool in listed)
     assert ask("call", "--list", "-q").ids == registry().names
     (one,) = ask("call", "--list", "mnemosyne_recall").json["tools"]
     assert one["name"] == "mnemosyne_recall"
-
-
-def test_people_see_tools_whole_on_any_terminal(terminal: Callable[..., Answer]) -> None:
     (tool,) = (tool for _, tool in registry() if tool.name == "mnemosyne_recall")
     for width in (80, 200):
         everything, one = (

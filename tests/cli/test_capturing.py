@@ -34,7 +34,7 @@ def spool(home: Path) -> Path:
     return home / "data" / "spool"
 
 
-def test_hooks_are_installed_and_removed(ask: Ask, claude: Path) -> None:
+def test_hooks_are_installed_with_or_without_context(ask: Ask, claude: Path) -> None:
     [would] = ask("hooks", "install", "--dry-run").json
     assert (would["host"], would["was"], would["dry_run"], claude.read_text()) == (
         "claude-code",
@@ -53,9 +53,6 @@ def test_hooks_are_installed_and_removed(ask: Ask, claude: Path) -> None:
     assert "unchanged" in ask("hooks", "uninstall", "--no-json").out
     ask("hooks", "install")
     assert f"removed the hooks from: {claude}" in ask("hooks", "uninstall", "--no-json").out.replace("\n", "")
-
-
-def test_hooks_may_leave_out_the_context(ask: Ask, claude: Path) -> None:
     ask("hooks", "install")
     assert "gets context: SessionStart, UserPromptSubmit" in ask("hooks", "status", "--no-json").out
     assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True
@@ -67,12 +64,11 @@ def test_hooks_may_leave_out_the_context(ask: Ask, claude: Path) -> None:
     assert claude.read_text() == SETTINGS
 
 
-def test_hooks_say_what_is_left_to_do_by_hand(ask: Ask) -> None:
+def test_hooks_of_other_hosts_and_of_a_project_are_installed(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "open /hooks in Codex" in ask("hooks", "install", "--host", "codex", "--no-json").out
     assert "needs: open /hooks in Codex" in ask("hooks", "status", "--host", "codex", "--no-json").out
-
-
-def test_project_may_have_its_own_hooks(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = ask("hooks", "install", "--host", "claude-code", "--scope", "project")
     assert (refused.code, "in no project" in refused.err) == (2, True)
     (tmp_path / "app" / ".git").mkdir(parents=True)
@@ -181,23 +177,17 @@ def test_events_come_as_an_object_a_list_or_lines(ask: Ask) -> None:
         assert (turn.text, turn.session, turn.source) == ("Use JWT.", "s", "generic")
 
 
-def test_options_say_what_events_leave_out(ask: Ask) -> None:
+def test_options_fill_in_events_and_torn_lines_are_named(ask: Ask, home: Path) -> None:
     said = json.dumps({"what": "prompt", "text": "Use JWT."})
     answer = ask("capture", "--host", "mine", "--session", "monday", "--no-json", stdin=said)
     assert answer.out.startswith("1 kept")
     with pieria.open("default") as bank:
         [turn] = bank.list()
     assert (turn.session, turn.source) == ("monday", "mine")
-
-
-def test_torn_line_keeps_no_other_out(ask: Ask) -> None:
     whole = json.dumps({"what": "prompt", "session": "s", "text": "Use\u2028JWT."}, ensure_ascii=False)
     answer = ask("capture", stdin=f'{whole}\n{{"what": "prompt"')
     assert (answer.code, json.loads(answer.out)["kept"]) == (2, 1)
     assert "Line 2 is not" in answer.err
-
-
-def test_no_private_text_and_no_secret_is_captured(ask: Ask, home: Path) -> None:
     text = "Take <private>HIDDEN</private> the key ghp_" + "A1b2" * 9
     ask("capture", stdin=json.dumps({**EVENT, "text": text}))
     held = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())

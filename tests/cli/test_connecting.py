@@ -10,7 +10,7 @@ from tests.cli.conftest import Answer, Ask
 from pieria import Bank
 
 
-def test_memories_and_places_are_linked_and_unlinked(ask: Ask, bank: Bank) -> None:
+def test_memories_and_places_are_linked_and_used(ask: Ask, bank: Bank) -> None:
     link = ask("link", "jwt", "queue", "-r", "explains", "--weight", "0.5", "--label", "why", "--meta", "a=b").json
     assert (link["source"], link["relation"], link["target"], link["weight"]) == ("jwt", "explains", "queue", 0.5)
     assert (link["label"], link["meta"]) == ("why", {"a": "b"})
@@ -21,6 +21,13 @@ def test_memories_and_places_are_linked_and_unlinked(ask: Ask, bank: Bank) -> No
     assert [untied["id"] for untied in ask("unlink", link["id"]).json["unlinked"]] == [link["id"]]
     assert ask("unlink", "jwt", "place:billing/queue", "-q").ids == [place["id"]]
     assert ask("neighbors", "jwt").json == {"neighbors": [], "truncated": False}
+    ask("touch", "jwt", "maya")
+    usage = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json[
+        "usage"
+    ]
+    assert usage["jwt"]["accesses"] == 3
+    assert (usage["jwt"]["reviews"], usage["jwt"]["crossings"], usage["jwt"]["rewards"]) == (1, 3, 0.5)
+    assert "0.50" in ask("touch", "jwt", "--no-json").out
 
 
 def test_neighbors_are_chosen_and_cut(ask: Ask, bank: Bank) -> None:
@@ -39,16 +46,6 @@ def test_neighbors_are_chosen_and_cut(ask: Ask, bank: Bank) -> None:
     assert "explains" in ask("neighbors", "jwt", "--no-json").out
     for wrong in (("link", "jwt", "jwt"), ("link", "jwt", "nowhere"), ("link", "jwt", "place:x"), ("unlink", "no")):
         assert ask(*wrong).code in (1, 2), wrong
-
-
-def test_uses_are_counted(ask: Ask, bank: Bank) -> None:
-    ask("touch", "jwt", "maya")
-    usage = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json[
-        "usage"
-    ]
-    assert usage["jwt"]["accesses"] == 3
-    assert (usage["jwt"]["reviews"], usage["jwt"]["crossings"], usage["jwt"]["rewards"]) == (1, 3, 0.5)
-    assert "0.50" in ask("touch", "jwt", "--no-json").out
 
 
 # --- facts
@@ -92,7 +89,7 @@ def test_facts_give_way_and_end(ask: Ask) -> None:
     assert len(ask("facts", "timeline", "-n", "1", "--jsonl").out.splitlines()) == 1
 
 
-def test_contradictions_are_shown(ask: Ask) -> None:
+def test_contradictions_and_names_of_one_entity_are_shown(ask: Ask) -> None:
     ask("facts", "add", "Maya", "lives_in", "Ghent")
     ask("facts", "add", "Maya", "lives_in", "Leuven")
     against = ask("facts", "declare", "lives_in").json["conflicts"]
@@ -102,9 +99,6 @@ def test_contradictions_are_shown(ask: Ask) -> None:
     ask("facts", "declare", "lives_in", "--many-valued")
     assert ask("facts", "conflicts").json == {"conflicts": []}
     assert ask("facts", "predicates").json["predicates"][0]["name"] == "lives_in"
-
-
-def test_names_of_one_entity_are_joined_and_parted(ask: Ask) -> None:
     ask("facts", "add", "Maya", "works_on", "billing")
     assert ask("facts", "alias", "M. Jansen", "Maya").json["aliases"] == ["M. Jansen"]
     assert triples(ask("facts", "query", "M. Jansen").json)

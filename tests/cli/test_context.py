@@ -65,15 +65,11 @@ def test_empty_bank_and_wrong_options_say_what_to_do(ask: Ask) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_query_and_files_choose_the_subject(ask: Ask) -> None:
+def test_query_files_and_session_choose_the_context(ask: Ask) -> None:
     ask("remember", "The garden gate is green.")
     assert CHOICE in ask("context", "--query", "which APIs use JWT?").json["text"]
     by_file = ask("context", "--file", "/app/src/auth/tokens.py", "--files", "other.py").json["text"]
     assert by_file.index(CHOICE) < by_file.index("garden gate")
-
-
-@pytest.mark.usefixtures("told")
-def test_session_keeps_its_context_until_anew(ask: Ask) -> None:
     first = ask("context", "--session", "s1", "--keep").json
     ask("remember", "--author-type", "human", "Never deploy on Fridays.")
     assert ask("context", "--session", "s1").json == first

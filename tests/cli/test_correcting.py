@@ -34,16 +34,25 @@ def test_update_changes_what_is_given(ask: Ask, bank: Bank) -> None:
         assert ask("update", "jwt", *options).code == 2, options
 
 
-def test_session_memory_is_opened_to_all(ask: Ask) -> None:
+def test_texts_scopes_and_pins_are_changed_once(ask: Ask, bank: Bank) -> None:
     id = ask("remember", "x", "--scope", "session", "--session", "s1").json["id"]
     ask("update", id, "--scope", "bank", "--session", "s1")
     assert ask("get", id).json["scope"] == "bank"
-
-
-def test_text_is_piped_only_where_nothing_else_is_given(ask: Ask, bank: Bank) -> None:
     assert ask("update", "jwt", "--importance", "0.1", stdin="piped").json["text"].startswith("We chose JWT")
     assert ask("update", "jwt", "--reason", "why", stdin="piped").json["text"] == "piped"
     assert ask("update", "jwt", "-", "--importance", "0.2", stdin="again").json["text"] == "again"
+    assert [memory["id"] for memory in ask("pin", "jwt", "maya").json["pinned"]] == ["jwt", "maya"]
+    assert set(ask("list", "--pinned", "-q").ids) == {"jwt", "maya"}
+    assert ask("unpin", "jwt", "-q").ids == ["jwt"]
+    assert ask("list", "--pinned", "-q").ids == ["maya"]
+    for arguments, done in (
+        (("pin", "jwt"), "pinned"),
+        (("unpin", "jwt"), "unpinned"),
+        (("update", "jwt", "--importance", "0.3"), "updated"),
+        (("update", "jwt", "We chose PASETO."), "updated"),
+    ):
+        assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
+        assert ask(*arguments, "--no-json").out.startswith("unchanged jwt")
 
 
 def test_revision_has_a_new_id_and_takes_the_old_place(ask: Ask, bank: Bank) -> None:
@@ -86,24 +95,6 @@ def test_invalid_memory_is_recalled_for_earlier_times_only(ask: Ask, bank: Bank)
     assert memory["superseded_by"] == "jwt"
     assert ask("recall", "Maya", "-q").ids == []
     assert ask("recall", "Maya", "--valid-at", "2026-02-01", "-q").ids == ["maya"]
-
-
-def test_memories_are_pinned_and_unpinned(ask: Ask, bank: Bank) -> None:
-    assert [memory["id"] for memory in ask("pin", "jwt", "maya").json["pinned"]] == ["jwt", "maya"]
-    assert set(ask("list", "--pinned", "-q").ids) == {"jwt", "maya"}
-    assert ask("unpin", "jwt", "-q").ids == ["jwt"]
-    assert ask("list", "--pinned", "-q").ids == ["maya"]
-
-
-def test_unchanged_memory_is_called_unchanged(ask: Ask, bank: Bank) -> None:
-    for arguments, done in (
-        (("pin", "jwt"), "pinned"),
-        (("unpin", "jwt"), "unpinned"),
-        (("update", "jwt", "--importance", "0.3"), "updated"),
-        (("update", "jwt", "We chose PASETO."), "updated"),
-    ):
-        assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
-        assert ask(*arguments, "--no-json").out.startswith("unchanged jwt")
 
 
 # --- forgetting

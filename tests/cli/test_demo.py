@@ -7,7 +7,7 @@ import shlex
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,30 @@ INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo") / "a kept bank"
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return the folder that `pieria demo --keep` keeps, and what it prints.
 
-
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory, kept: Path) -> Iterator[str]:
-    """Yield what `pieria demo --keep` prints. It runs in this process, where no test can reach another machine."""
-    home = tmp_path_factory.mktemp("home")
+    It runs in this process, where no test can reach another machine.
+    """
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("demo") / "a kept bank"
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"HOME": str(home), "PIERIA_SECRETS": "refuse", "PIERIA_SESSION": "mine"}.items():
             patch.setenv(name, value)
         patch.chdir(home)
-        done = CliRunner().invoke(cli, ["demo", "--keep", str(kept)])
+        done = CliRunner().invoke(cli, ["demo", "--keep", str(folder)])
     assert (done.exit_code, done.stderr) == (0, "")
     assert list(home.iterdir()) == []
-    yield done.stdout
+    return folder, done.stdout
+
+
+@pytest.fixture(scope="module")
+def kept(played: tuple[Path, str]) -> Path:
+    return played[0]
+
+
+@pytest.fixture(scope="module")
+def printed(played: tuple[Path, str]) -> str:
+    return played[1]
 
 
 @pytest.fixture(scope="module")
@@ -64,18 +72,15 @@ def scripts(text: str) -> set[str]:
     return {unicodedata.name(char).split()[0] for char in text if char.isalpha()}
 
 
-def test_story_is_long_and_in_many_scripts() -> None:
-    told = [line for line in lines() if line.get("do", "remember") == "remember"]
+def test_story_is_long_and_kept_whole(told: dict[str, Any]) -> None:
+    remembered = [line for line in lines() if line.get("do", "remember") == "remember"]
     days = [line["on"] for line in lines()]
-    assert len(told) >= 60
+    assert len(remembered) >= 60
     assert days == sorted(days)
     assert len({day[:7] for day in days}) >= 5
-    found = Counter(script for line in told for script in scripts(line["text"]))
+    found = Counter(script for line in remembered for script in scripts(line["text"]))
     assert {"LATIN", "CJK", "HIRAGANA", "ARABIC", "CYRILLIC", "GREEK", "DEVANAGARI", "HANGUL", "HEBREW"} <= set(found)
-    assert len({line["author"] for line in told}) >= 5
-
-
-def test_whole_story_is_kept(told: dict[str, Any]) -> None:
+    assert len({line["author"] for line in remembered}) >= 5
     today = "2025-07-01"
     called = scene(told, "Half a year")["found"]["told"]
     assert called == Counter(line.get("do", "remember") for line in lines())
@@ -83,7 +88,7 @@ def test_whole_story_is_kept(told: dict[str, Any]) -> None:
     assert results(told, "bank.count()") == [called["remember"] - len(hidden)]
 
 
-def test_all_but_the_last_question_are_answered_with_reasons(told: dict[str, Any]) -> None:
+def test_questions_are_answered_with_reasons_and_for_their_time(told: dict[str, Any]) -> None:
     asked = scene(told, "Ask, and see why")["calls"]
     assert [len(call["result"]["hits"]) for call in asked] == [1] * (len(asked) - 1) + [0]
     for call in asked[:-1]:
@@ -93,12 +98,16 @@ def test_all_but_the_last_question_are_answered_with_reasons(told: dict[str, Any
         assert hit["score"] == pytest.approx(1 - math.exp(-worth), abs=1e-6)
         assert call["result"]["confidence"] > 0.9
     assert asked[-1]["result"]["confidence"] == 0
-
-
-def test_without_a_model_meaning_alone_finds_nothing(told: dict[str, Any]) -> None:
     shown = scene(told, "Search by meaning")
     assert [len(call["result"]["hits"]) for call in shown["calls"]] == [0, 0]
     assert shown["found"]["model"].startswith("none")
+    then, now, office, new_office = (
+        call["result"]["hits"][0]["memory"] for call in scene(told, "What did we believe")["calls"]
+    )
+    assert (then["id"], then["version"]) == (now["id"], 1)
+    assert now["version"] == 2
+    assert then["text"] != now["text"]
+    assert office["id"] != new_office["id"]
 
 
 @pytest.mark.slow
@@ -116,25 +125,22 @@ def test_with_a_model_meaning_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -
     assert [len(call["result"]["hits"]) for call in scene(told, "Ask, and see why")["calls"]] == [1, 1, 1, 1, 1, 0]
 
 
-def test_past_and_present_are_answered_differently(told: dict[str, Any]) -> None:
-    then, now, office, new_office = (
-        call["result"]["hits"][0]["memory"] for call in scene(told, "What did we believe")["calls"]
-    )
-    assert (then["id"], then["version"]) == (now["id"], 1)
-    assert now["version"] == 2
-    assert then["text"] != now["text"]
-    assert office["id"] != new_office["id"]
-
-
-def test_facts_have_times_and_the_conflict_is_resolved(told: dict[str, Any]) -> None:
+def test_facts_asides_and_lessons_are_shown(told: dict[str, Any]) -> None:
     timeline, known_then, known_now, hosted, *_ = (call["result"] for call in scene(told, "Facts")["calls"])
     assert [fact["object"] for fact in timeline] == [known_then[0]["object"], known_now[0]["object"]]
     assert hosted[0]["valid_until"] == hosted[1]["valid_from"]
     [conflict] = results(told, "bank.facts.conflicts")[0]
     assert len(conflict["facts"]) == 2
+    calls = [call["result"] for call in scene(told, "Who may see it")["calls"]]
+    nobody, session, mine, elsewhere = calls
+    assert (len(nobody["hits"]), len(session["hits"])) == (0, 1)
+    assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
+    *_, learnt, recall = (call["result"] for call in scene(told, "Learning")["calls"])
+    assert {memory["kind"] for memory in learnt["memories"]} == {"semantic", "procedural"}
+    assert recall["hits"][0]["memory"]["kind"] in ("semantic", "episodic")
 
 
-def test_private_text_is_not_kept(told: dict[str, Any], kept: Path) -> None:
+def test_private_and_purged_texts_are_in_no_file(told: dict[str, Any], kept: Path) -> None:
     [line] = [line for line in lines() if "<private>" in line.get("text", "")]
     [private] = re.findall(r"<private>(.+?)</private>", line["text"])
     word = max(private.split(), key=len)
@@ -142,38 +148,19 @@ def test_private_text_is_not_kept(told: dict[str, Any], kept: Path) -> None:
     assert "private:cut" in json.dumps(told)
     refused = scene(told, "Private text stays out")["calls"]
     assert "privacy" in [call["result"].get("code") for call in refused if isinstance(call["result"], dict)]
-
-
-def test_asides_stay_in_their_session(told: dict[str, Any]) -> None:
-    calls = [call["result"] for call in scene(told, "Who may see it")["calls"]]
-    nobody, session, mine, elsewhere = calls
-    assert (len(nobody["hits"]), len(session["hits"])) == (0, 1)
-    assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
-
-
-def test_session_is_learnt_from(told: dict[str, Any]) -> None:
-    *_, learnt, recall = (call["result"] for call in scene(told, "Learning")["calls"])
-    assert {memory["kind"] for memory in learnt["memories"]} == {"semantic", "procedural"}
-    assert recall["hits"][0]["memory"]["kind"] in ("semantic", "episodic")
-
-
-def test_purged_text_is_in_no_file(told: dict[str, Any], kept: Path) -> None:
     found = scene(told, "Forget")["found"]["occurrences"]
     assert found["before"] > 0
     assert found["after"] == 0
     assert all(found["word"].lower().encode() not in file.read_bytes().lower() for file in kept.iterdir())
 
 
-def test_removal_is_undone_once(told: dict[str, Any]) -> None:
+def test_removal_is_undone_and_the_copy_is_equal(told: dict[str, Any]) -> None:
     calls = scene(told, "Forget")["calls"]
     removed, undone = (call["result"] for call in calls if call["call"].startswith("bank.recall"))
     assert removed["hits"][0]["memory"]["id"] != "rule"
     assert undone["hits"][0]["memory"]["id"] == "rule"
     assert removed["confidence"] < undone["confidence"]
     assert [call["result"].get("code") for call in calls if call["call"].startswith("bank.undo")] == [None, "conflict"]
-
-
-def test_copy_is_equal_and_the_bank_is_well(told: dict[str, Any]) -> None:
     found = scene(told, "Take it with you")["found"]
     assert found["equal"] is True
     assert found["records"] > 200

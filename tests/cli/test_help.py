@@ -12,19 +12,13 @@ from pieria.doors.cli.root import COMMANDS, SECTIONS, cli
 Completed = Callable[[str], set[str]]
 
 
-def test_page_prints_the_help_of_every_command() -> None:
+def test_page_covers_every_command_and_exit_code() -> None:
+    """click caches the help option of the first context: one without settings must not take `-h` away."""
     outdated = [path for path, help in printed().items() if documented().get(path) != help]
     assert outdated == [], "run: python tests/cli/reference.py"
     assert set(documented()) == set(printed())
-
-
-def test_every_command_has_the_same_help_options() -> None:
-    """click caches the help option of the first context: one without settings must not take `-h` away."""
     for path, context in commands():
         assert context.command.get_help_option_names(click.Context(context.command)) == ["-h", "--help"], path
-
-
-def test_page_names_every_exit_code() -> None:
     from pieria.doors.cli import run as running
 
     page = PAGE.read_text()
@@ -35,7 +29,7 @@ def test_page_names_every_exit_code() -> None:
         assert f"\n| {code} | " in page
 
 
-def test_overview_has_every_command_under_one_heading(ask: Ask) -> None:
+def test_every_command_is_explained_in_the_overview(ask: Ask) -> None:
     overview = ask("--help").out
     for section, listed in SECTIONS.items():
         assert f"\n{section}:\n" in overview
@@ -46,9 +40,6 @@ def test_overview_has_every_command_under_one_heading(ask: Ask) -> None:
             assert f"  {name} " in overview
             assert described.help in overview
     assert sum(len(listed) for listed in SECTIONS.values()) == len(COMMANDS)
-
-
-def test_every_command_and_option_is_explained(ask: Ask) -> None:
     for path, context in commands():
         assert context.command.help, path
         for parameter in context.command.params:

@@ -14,12 +14,15 @@ import pieria
 from pieria import Bank
 
 
-def test_bank_goes_through_a_file_into_another(ask: Ask, bank: Bank, person: None, tmp_path: Path) -> None:
+def test_bank_goes_through_a_file_or_folder_into_another(ask: Ask, bank: Bank, person: None, tmp_path: Path) -> None:
     report = ask("export", str(tmp_path / "out.jsonl")).json
     assert Path(report["path"]).exists()
     taken = ask("import", str(tmp_path / "out.jsonl"), "--bank", "copy", "--trusted").json
     assert taken["replayed"] is True
     assert ask("history", "jwt", "--bank", "copy").json == ask("history", "jwt").json
+    written = ask("export", str(tmp_path), "-q").out.strip()
+    assert Path(written).parent == tmp_path
+    assert Path(written).name.startswith("default.")
 
 
 def test_bank_goes_through_a_pipe_into_another(run: Run, ask: Ask, bank: Bank) -> None:
@@ -29,12 +32,6 @@ def test_bank_goes_through_a_pipe_into_another(run: Run, ask: Ask, bank: Bank) -
     taken = ask("import", "-", "--bank", "copy", stdin=exported.stdout).json
     assert (taken["added"]["memories"], taken["path"]) == (3, "standard input")
     assert set(ask("list", "-q", "--bank", "copy").ids) == {"jwt", "maya", "queue"}
-
-
-def test_folder_gets_a_file_of_its_own(ask: Ask, bank: Bank, tmp_path: Path) -> None:
-    written = ask("export", str(tmp_path), "-q").out.strip()
-    assert Path(written).parent == tmp_path
-    assert Path(written).name.startswith("default.")
 
 
 def test_import_is_tried_and_forced(ask: Ask, bank: Bank, tmp_path: Path) -> None:
@@ -100,7 +97,7 @@ def test_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, person: None, tmp_pat
     assert ask("get", "jwt").code == 0
 
 
-def test_stats_count_and_show_no_words(ask: Ask, bank: Bank) -> None:
+def test_stats_and_where_count_banks_and_memories(ask: Ask, bank: Bank) -> None:
     answer = ask("stats")
     assert answer.json["counts"]["memories"] == 3
     shown = ask("stats", "--no-json").out
@@ -110,6 +107,8 @@ def test_stats_count_and_show_no_words(ask: Ask, bank: Bank) -> None:
     shown = ask("stats", "--no-json").out
     assert re.search(r"last change +3: remember by python, \d{4}-\d\d-\d\d \d\d:\d\dZ \(just now\)", shown)
     assert " MB free" in ask("doctor", "--no-json").out
+    ask("remember", "x", "--bank", "notes")
+    assert ask("where").json["banks"] == ["default", "notes"]
 
 
 def test_doctor_shows_where_settings_come_from(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,11 +192,6 @@ def test_unwritable_file_is_named(ask: Ask, bank: Bank, tmp_path: Path) -> None:
         assert refused.code == 3
         assert "/proc/out cannot be written" in refused.err
         assert "write in /proc" in refused.err
-
-
-def test_where_lists_the_banks(ask: Ask, bank: Bank) -> None:
-    ask("remember", "x", "--bank", "notes")
-    assert ask("where").json["banks"] == ["default", "notes"]
 
 
 def test_bank_is_sealed_rekeyed_and_unsealed(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

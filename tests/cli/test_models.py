@@ -20,7 +20,7 @@ def folder(home: Path) -> Path:
     return home / "models"
 
 
-def test_models_are_listed(ask: Ask, folder: Path) -> None:
+def test_models_are_listed_for_programs_and_people(ask: Ask, folder: Path, terminal: Callable[..., Answer]) -> None:
     listed = ask("models", "list").json
     assert listed["folder"] == str(folder)
     [model] = listed["models"]
@@ -29,6 +29,11 @@ def test_models_are_listed(ask: Ask, folder: Path) -> None:
     shown = ask("models", "list", "--no-json").out
     assert NAME in shown
     assert "missing" in shown
+    told = terminal("models", "list", env={"PIERIA_MODELS": str(INSTALLED), "NO_COLOR": "1"}, width=140)
+    assert told.code == 0
+    assert NAME in told.out
+    assert "installed" in told.out
+    assert "Apache-2.0" in told.out
 
 
 def test_model_is_installed_from_a_folder_and_verified(ask: Ask, folder: Path) -> None:
@@ -75,11 +80,3 @@ def test_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:
         assert bank.sync(0)
     shutil.copytree(INSTALLED / NAME, folder / NAME)
     assert ask("models", "use", "local", "--bank", "notes").json["space"].startswith(f"local:{NAME}@")
-
-
-def test_people_see_a_table(terminal: Callable[..., Answer], folder: Path) -> None:
-    told = terminal("models", "list", env={"PIERIA_MODELS": str(INSTALLED), "NO_COLOR": "1"}, width=140)
-    assert told.code == 0
-    assert NAME in told.out
-    assert "installed" in told.out
-    assert "Apache-2.0" in told.out

@@ -35,7 +35,7 @@ def test_memory_lives_its_life_on_a_server(ask: Ask, server_data: str) -> None:
     assert ask("forget", made["id"], "--purge", "--bank", "acme", "-q").code in (0, 1)
 
 
-def test_where_names_bank_and_server(ask: Ask, server_data: str) -> None:
+def test_where_and_doctor_describe_the_server(ask: Ask, server_data: str) -> None:
     found = ask("where").json
     assert (found["exists"], found["banks"]) == (False, [])
     assert found["data"]["value"].startswith("postgresql://")
@@ -44,9 +44,6 @@ def test_where_names_bank_and_server(ask: Ask, server_data: str) -> None:
     ask("remember", "a word", "--bank", "Notes")
     found = ask("where", "--bank", "nOTES").json
     assert (found["exists"], found["banks"], found["file"].split()[0]) == (True, ["Notes"], "Notes")
-
-
-def test_doctor_describes_the_server(ask: Ask, server_data: str) -> None:
     ask("remember", "a word")
     found = ask("doctor").json
     assert found["well"]
@@ -57,7 +54,10 @@ def test_doctor_describes_the_server(ask: Ask, server_data: str) -> None:
     assert found["settings"]["data"]["value"].startswith("postgresql://")
 
 
-def test_tokens_and_backups_stay_on_this_machine(ask: Ask, server_data: str, person: None, home: Path) -> None:
+def test_tokens_are_needed_and_stay_on_this_machine(ask: Ask, server_data: str, person: None, home: Path) -> None:
+    answer = ask("serve", "--port", "0", "--json")
+    assert answer.code == 2
+    assert "pieria token create" in answer.err
     assert ask("token", "create", "laptop").code == 0
     ask("remember", "a word", "--bank", "acme")
     backup = Path(ask("backup", "--bank", "acme").json["path"])
@@ -65,12 +65,6 @@ def test_tokens_and_backups_stay_on_this_machine(ask: Ask, server_data: str, per
     assert {file.name for file in beside.iterdir()} >= {"tokens.json", backup.name}
     assert ask("restore", str(backup), "--bank", "again").json["bank"] == "again"
     assert ask("list", "--bank", "again").json["memories"][0]["text"] == "a word"
-
-
-def test_banks_on_a_server_need_a_token(ask: Ask, server_data: str) -> None:
-    answer = ask("serve", "--port", "0", "--json")
-    assert answer.code == 2
-    assert "pieria token create" in answer.err
 
 
 def test_unreachable_server_exits_with_four(ask: Ask) -> None:

@@ -93,13 +93,6 @@ def test_bare_command_shows_help_or_version(ask: Ask) -> None:
 # --- exit codes
 
 
-@pytest.mark.usefixtures("bank")
-def test_refusal_exits_with_one(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_SECRETS", "refuse")
-    for arguments in (("get", "nowhere"), ("remember", "x", "--id", "jwt"), ("remember", f"key AKIA{'Q7' * 8}")):
-        assert ask(*arguments).code == 1
-
-
 def test_wrong_usage_exits_with_two(run: Run, ask: Ask) -> None:
     wrong = run("remember", b"caf\xe9")
     assert (wrong.returncode, wrong.stdout) == (2, b"")
@@ -124,18 +117,19 @@ def test_wrong_usage_exits_with_two(run: Run, ask: Ask) -> None:
         assert (error["code"], "--help" in error["hint"]) == ("usage", True)
 
 
-def test_failing_store_exits_with_three(ask: Ask, home: Path) -> None:
+@pytest.mark.usefixtures("bank")
+def test_failures_exit_with_one_three_or_four(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = home / "data"
-    data.mkdir()
     (data / "foreign.db").write_text("this is something else altogether\n" * 100)
     failed = ask("list", "--bank", "foreign", "--json")
     assert failed.code == 3
     assert json.loads(failed.err.splitlines()[-1])["error"]["code"] == "foreign_file"
     (data / "damaged.db").write_bytes(b"SQLite format 3\0" + b"\x10\0" + bytes(5000))
     assert ask("list", "--bank", "damaged").code == 3
+    monkeypatch.setenv("PIERIA_SECRETS", "refuse")
+    for arguments in (("get", "nowhere"), ("remember", "x", "--id", "jwt"), ("remember", f"key AKIA{'Q7' * 8}")):
+        assert ask(*arguments).code == 1
 
-
-def test_busy_store_exits_with_four(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*_: object, **__: object) -> NoReturn:
         raise BusyError("write", "another process kept it locked")
 
@@ -249,13 +243,16 @@ def test_colours_are_for_terminals_that_want_them(terminal: Terminal, ask: Ask, 
     assert "\x1b[" not in ask("remember", "x", "--no-json").out
 
 
-def test_table_is_as_wide_as_the_terminal(terminal: Terminal, ask: Ask) -> None:
+def test_tables_and_questions_fit_the_terminal(terminal: Terminal, ask: Ask) -> None:
     ask("remember", "a very long text that goes on and on " * 20, "-t", "tag", "--place", "wing/room")
     for width in (30, 60, 100, 200):
         shown = re.sub(r"\x1b\[[\d;]*m", "", terminal("list", width=width).out).splitlines()
         assert max(map(len, shown)) <= width
         assert "a very" in shown[1]
         assert ("wing/room" in shown[1]) is (width >= 110)
+    missing = terminal("remember")
+    assert missing.code == 2
+    assert "pipe it in" in missing.out
 
 
 def test_long_work_shows_a_bar_on_a_terminal_alone(
@@ -269,9 +266,3 @@ def test_long_work_shows_a_bar_on_a_terminal_alone(
     assert "2,400 memories" in watched
     assert "remembering" not in terminal(*many, "--bank", "b", "-q").out
     assert ask(*many, "--bank", "c").err == ""
-
-
-def test_missing_text_is_asked_for_at_a_terminal(terminal: Terminal) -> None:
-    missing = terminal("remember")
-    assert missing.code == 2
-    assert "pipe it in" in missing.out

@@ -36,15 +36,12 @@ def test_memory_is_shown_whole(ask: Ask, bank: Bank) -> None:
         assert name not in shown
 
 
-def test_older_version_is_shown(ask: Ask, bank: Bank) -> None:
+def test_old_and_missing_memories_are_explained(ask: Ask, bank: Bank) -> None:
     bank.update("jwt", text="JWT, rotated daily.")
     assert ask("get", "jwt@1").json["text"] == "We chose JWT for all new APIs."
     missing = ask("get", "jwt@3")
     assert missing.code == 1
     assert "last version of jwt is 2" in missing.err
-
-
-def test_missing_memory_says_what_became_of_it(ask: Ask, bank: Bank) -> None:
     bank.remove("jwt", reason="we chose sessions instead")
     missing = ask("get", "jwt")
     assert (missing.code, missing.out) == (1, "")
@@ -63,10 +60,16 @@ def test_missing_memory_says_what_became_of_it(ask: Ask, bank: Bank) -> None:
         assert (error["code"], error["id"]) == ("not_found", "nowhere")
 
 
-def test_session_sees_its_own_memory(ask: Ask) -> None:
+def test_session_and_cursor_limit_what_is_seen(ask: Ask, bank: Bank) -> None:
     id = ask("remember", "a secret", "--scope", "session", "--session", "s1").json["id"]
     assert ask("get", id).code == 1
     assert ask("get", id, "--session", "s1").json["text"] == "a secret"
+    cursor = ask("list", "-n", "1").json["cursor"]
+    assert len(ask("list", "--cursor", cursor).json["memories"]) == 2
+    refused = ask("list", "--kind", "note", "--cursor", cursor)
+    assert refused.code == 2
+    assert "--cursor: expected" in refused.err
+    assert "times in full" in refused.err
 
 
 # --- list and count
@@ -182,15 +185,6 @@ def test_journal_names_scratchpad_entries_by_their_ids(ask: Ask, bank: Bank) -> 
     assert [(change["what"], change["ids"]) for change in told] == [
         (f"scratchpad {verb}", entry) for verb in ("write", "update", "clear")
     ]
-
-
-def test_cursor_of_other_filters_is_refused(ask: Ask, bank: Bank) -> None:
-    cursor = ask("list", "-n", "1").json["cursor"]
-    assert len(ask("list", "--cursor", cursor).json["memories"]) == 2
-    refused = ask("list", "--kind", "note", "--cursor", cursor)
-    assert refused.code == 2
-    assert "--cursor: expected" in refused.err
-    assert "times in full" in refused.err
 
 
 def test_changes_made_here_are_named_cli(ask: Ask) -> None:

@@ -76,20 +76,21 @@ def test_every_filter_has_an_option(ask: Ask, reopened: Any) -> None:
     assert {options: ids - ({"old"} if "2020" not in options else set()) for options, ids in told.items()} == FILTERS
 
 
-def test_past_is_recalled_as_it_was_known(ask: Ask) -> None:
+def test_past_and_relative_times_are_recalled(ask: Ask) -> None:
     memory = ask("remember", "The office is in Ghent.").json
     then = memory["known_from"]
     ask("update", memory["id"], "The office is in Leuven.")
     assert found(ask("recall", "Ghent").json) == set()
     assert found(ask("recall", "Ghent", "--known-at", then).json) == {memory["id"]}
-
-
-def test_relative_times_are_read(ask: Ask) -> None:
     ask("remember", "lamp", "--id", "now")
     ask("remember", "lamp", "--id", "then", "--at", "3d")
     assert found(ask("recall", "lamp", "--since", "2d").json) == {"now"}
     assert found(ask("recall", "lamp", "--until", "1d12h").json) == {"then"}
     assert found(ask("recall", "lamp", "--since", "1 week ago").json) == {"now", "then"}
+    said = "The lighthouse of Vega is painted anew every third summer, says the keeper."
+    for id in ("one", "two", "three"):
+        ask("remember", said, "--id", id)
+    assert "2 copies of these not shown" in ask("recall", "lighthouse", "--no-json").out
 
 
 def test_cursors_go_through_everything_once(ask: Ask) -> None:
@@ -103,15 +104,6 @@ def test_cursors_go_through_everything_once(ask: Ask) -> None:
     assert len(seen) == len(set(seen)) == 7
 
 
-def test_lines_hold_one_hit_each_and_the_cursor_is_a_note(ask: Ask, bank: Bank) -> None:
-    import json
-
-    answer = ask("recall", "the", "--jsonl", "-k", "1")
-    assert [json.loads(line)["memory"]["id"] for line in answer.out.splitlines()]
-    assert "--cursor" in answer.err
-    assert "--cursor" not in ask("recall", "the", "--jsonl", "-k", "1", "--quiet").err
-
-
 def test_every_policy_is_offered_and_answers(ask: Ask, bank: Bank) -> None:
     assert set(completed) == set(POLICIES)
     for policy in POLICIES:
@@ -121,7 +113,7 @@ def test_every_policy_is_offered_and_answers(ask: Ask, bank: Bank) -> None:
         assert ask("recall", "JWT", "--policy", policy, "--no-json").out.startswith("1 ")
 
 
-def test_weights_are_given_one_by_one_or_as_json(ask: Ask, bank: Bank) -> None:
+def test_weights_deadline_and_lines_are_options(ask: Ask, bank: Bank) -> None:
     plain = ask("recall", "JWT").json["hits"][0]
     one_by_one = ask("recall", "JWT", "--weights", "lexical:=0", "--weights", "importance:=0.5").json["hits"][0]
     assert "lexical" in plain["why"]
@@ -130,6 +122,15 @@ def test_weights_are_given_one_by_one_or_as_json(ask: Ask, bank: Bank) -> None:
     # A score also depends on the time, by a tiny amount.
     assert as_json["score"] == pytest.approx(one_by_one["score"], abs=1e-5)
     assert as_json["score"] != pytest.approx(plain["score"], abs=1e-3)
+    answer = ask("recall", "JWT", "--deadline-ms", "60000").json
+    assert found(answer) == {"jwt"}
+    assert set(answer["plan"]["left_out"]) == {"dense", "window"}
+    import json
+
+    answer = ask("recall", "the", "--jsonl", "-k", "1")
+    assert [json.loads(line)["memory"]["id"] for line in answer.out.splitlines()]
+    assert "--cursor" in answer.err
+    assert "--cursor" not in ask("recall", "the", "--jsonl", "-k", "1", "--quiet").err
 
 
 def test_budget_says_what_did_not_fit(ask: Ask, bank: Bank) -> None:
@@ -145,12 +146,6 @@ def test_budget_says_what_did_not_fit(ask: Ask, bank: Bank) -> None:
     assert "--cursor" in nothing
 
 
-def test_deadline_of_some_seconds_leaves_nothing_out(ask: Ask, bank: Bank) -> None:
-    answer = ask("recall", "JWT", "--deadline-ms", "60000").json
-    assert found(answer) == {"jwt"}
-    assert set(answer["plan"]["left_out"]) == {"dense", "window"}
-
-
 def test_impossible_options_are_refused_by_name(ask: Ask, bank: Bank) -> None:
     for option, value, told in (
         ("--policy", "hybird", "Did you mean hybrid?"),
@@ -164,7 +159,9 @@ def test_impossible_options_are_refused_by_name(ask: Ask, bank: Bank) -> None:
         assert (refused.code, told in refused.err) == (2, True), option
 
 
-def test_people_see_rank_score_passage_and_plan(ask: Ask, bank: Bank) -> None:
+def test_people_see_scores_plan_marks_and_what_was_left_out(
+    ask: Ask, bank: Bank, terminal: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = ask("recall", "JWT", "--no-json").out
     assert shown.startswith("1 ")
     assert "We chose JWT for all new APIs." in shown
@@ -175,6 +172,13 @@ def test_people_see_rank_score_passage_and_plan(ask: Ask, bank: Bank) -> None:
     assert '"arms"' not in ask("recall", "JWT", "--no-json").out
     assert "Nothing" in ask("recall", "xylophone", "--no-json").out
     assert "empty" in ask("recall", " ", "--no-json").out
+    marked = r"\x1b\[1;33m(\w+)"
+    assert re.findall(marked, terminal("recall", "did we choose the JWT for all?").out) == ["chose", "JWT"]
+    assert re.findall(marked, terminal("recall", "for all").out) == ["for", "all"]
+    assert "without dense, window: no embedder is set" in ask("recall", "JWT", "--no-json").out
+    assert "without" not in ask("recall", "JWT", "--no-json", "--weights", '{"dense": 0, "window": 0}').out
+    monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
+    assert "pieria models install" in " ".join(ask("recall", "JWT", "--no-json").out.split())
 
 
 def test_strongest_reasons_come_first(ask: Ask, bank: Bank) -> None:
@@ -189,26 +193,6 @@ def test_strongest_reasons_come_first(ask: Ask, bank: Bank) -> None:
     why = answer["hits"][0]["why"]
     shown = re.findall(r"([a-z]+)\s+×(\d\.\d\d)", ask("recall", "Maya", "--policy", "value", "--no-json").out)
     assert [name for name, _ in shown] == sorted((name for name in why if why[name] <= 0.95), key=why.__getitem__)
-
-
-def test_people_see_what_the_answer_did_without(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "without dense, window: no embedder is set" in ask("recall", "JWT", "--no-json").out
-    assert "without" not in ask("recall", "JWT", "--no-json", "--weights", '{"dense": 0, "window": 0}').out
-    monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
-    assert "pieria models install" in " ".join(ask("recall", "JWT", "--no-json").out.split())
-
-
-def test_hidden_copies_are_counted(ask: Ask) -> None:
-    said = "The lighthouse of Vega is painted anew every third summer, says the keeper."
-    for id in ("one", "two", "three"):
-        ask("remember", said, "--id", id)
-    assert "2 copies of these not shown" in ask("recall", "lighthouse", "--no-json").out
-
-
-def test_sought_words_are_marked(terminal: Callable[..., Answer], bank: Bank) -> None:
-    marked = r"\x1b\[1;33m(\w+)"
-    assert re.findall(marked, terminal("recall", "did we choose the JWT for all?").out) == ["chose", "JWT"]
-    assert re.findall(marked, terminal("recall", "for all").out) == ["for", "all"]
 
 
 def test_cursor_can_be_copied_from_a_narrow_terminal(terminal: Callable[..., Answer], ask: Ask) -> None:

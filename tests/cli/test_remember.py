@@ -11,9 +11,19 @@ from tests.cli.conftest import Ask
 from pieria import Bank
 
 
-def test_remembered_text_is_there_for_the_next_command(ask: Ask) -> None:
+def test_text_meta_and_facts_are_remembered(ask: Ask) -> None:
     memory = ask("remember", "We chose JWT for all new APIs.").json
     assert ask("get", memory["id"]).json["text"] == "We chose JWT for all new APIs."
+    first = ask("remember", "Once.").json
+    assert ask("remember", "Once.", "--unless-exists", "text").json["id"] == first["id"]
+    assert ask("remember", "Once.").json["id"] != first["id"]
+    memory = ask("remember", "x", "--meta", "version=1.10", "--meta", "zip=01234", "--meta", "url=a=b").json
+    assert memory["meta"] == {"version": "1.10", "zip": "01234", "url": "a=b"}
+    kept = ask("remember", "Maya works on billing.", "--extract").json
+    facts = ask("facts", "query", "Maya").json
+    assert [(fact["predicate"], fact["memory"]) for fact in facts["facts"]] == [
+        ("mentions", kept["id"]), ("works_on", kept["id"]),
+    ]  # fmt: skip
 
 
 def test_every_option_reaches_the_memory(ask: Ask) -> None:
@@ -59,12 +69,6 @@ def test_text_that_cannot_be_is_refused(ask: Ask) -> None:
     assert ask("count").json == {"count": 0}
 
 
-def test_same_text_is_remembered_once_if_asked_so(ask: Ask) -> None:
-    first = ask("remember", "Once.").json
-    assert ask("remember", "Once.", "--unless-exists", "text").json["id"] == first["id"]
-    assert ask("remember", "Once.").json["id"] != first["id"]
-
-
 def test_every_wrong_value_is_named_at_once(ask: Ask) -> None:
     refused = ask(
         "remember", "x", "--importance", "5", "--strength", "lots", "--kind", "noet", "--at", "last tuesday",
@@ -82,11 +86,6 @@ def test_every_wrong_value_is_named_at_once(ask: Ask) -> None:
     assert ask("count").json == {"count": 0}
 
 
-def test_text_values_of_meta_stay_text(ask: Ask) -> None:
-    memory = ask("remember", "x", "--meta", "version=1.10", "--meta", "zip=01234", "--meta", "url=a=b").json
-    assert memory["meta"] == {"version": "1.10", "zip": "01234", "url": "a=b"}
-
-
 def test_length_of_time_needs_a_direction_ahead(ask: Ask) -> None:
     refused = ask("remember", "x", "--valid-until", "30d")
     assert refused.code == 2
@@ -95,24 +94,13 @@ def test_length_of_time_needs_a_direction_ahead(ask: Ask) -> None:
     assert timedelta(days=29) < datetime.fromisoformat(kept) - datetime.now(UTC) < timedelta(days=31)
 
 
-def test_stated_facts_are_extracted(ask: Ask) -> None:
-    kept = ask("remember", "Maya works on billing.", "--extract").json
-    facts = ask("facts", "query", "Maya").json
-    assert [(fact["predicate"], fact["memory"]) for fact in facts["facts"]] == [
-        ("mentions", kept["id"]), ("works_on", kept["id"]),
-    ]  # fmt: skip
-
-
-def test_people_are_told_which_bank_it_is_in(ask: Ask) -> None:
+def test_people_see_bank_and_flags(ask: Ask) -> None:
     assert ask("remember", "x", "--no-json").out.endswith("  in default\n")
     assert ask("remember", "x", "--scope", "user", "--no-json").out.endswith("  in @me\n")
     both = lines("one", "two", {"text": "mine", "scope": "user"})
     shown = ask("remember", "--many", "-", "--no-json", stdin=both).out
     assert shown.splitlines() == ["remembered 2 memories  in default", "remembered 1 memory  in @me"]
     assert ask("remember", "--many", "-", "--no-json", stdin="").out == "remembered 0 memories  in default\n"
-
-
-def test_flags_of_a_text_are_shown(ask: Ask) -> None:
     assert "private:cut" in ask("remember", "Call <private>Maya</private> back.", "--no-json").out
     id = ask("remember", "x", "-q").ids[0]
     assert "private:cut" in ask("update", id, "Call <private>Maya</private> back.", "--no-json").out

@@ -67,15 +67,12 @@ def test_unfinished_session_is_resumed_in_any_bank(ask: Ask) -> None:
     assert ask("session", "append", id, *TOKYO).json["step_index"] == 0
 
 
-def test_people_are_told_in_words(ask: Ask) -> None:
+def test_people_are_told_in_words_what_to_do(ask: Ask) -> None:
     id = ask("session", "start", "Plan", "--no-json").out.split()[1]
     assert "collecting" in ask("session", "append", id, *TOKYO, "--no-json").out
     assert "Plan" in ask("session", "list", "--no-json").out
     assert TOKYO[1] in ask("session", "show", id, "--no-json").out
     assert ask("session", "list", "-q").out == f"{id}\n"
-
-
-def test_refused_step_says_what_to_do(ask: Ask) -> None:
     refused = ask("session", "append", "session_nobody", *TOKYO)
     assert (refused.code, "session 'session_nobody' not found" in refused.err) == (1, True)
     assert ask("session", "start", "").code == 2

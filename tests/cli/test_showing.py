@@ -72,13 +72,10 @@ def test_remembered_text_is_no_command_to_a_terminal(hostile: None, ask: Ask, te
         assert OBEYED.findall(own) == [], command
 
 
-def test_json_holds_the_text_in_escapes(hostile: None, ask: Ask) -> None:
+def test_json_and_errors_are_inert(hostile: None, ask: Ask) -> None:
     answer = ask("list")
     assert answer.json["memories"][0]["text"] == HOSTILE + "2"
     assert OBEYED.findall(answer.out.replace("\n", "")) == []
-
-
-def test_errors_are_inert_too(ask: Ask) -> None:
     for arguments in (("get", "\x1b[31mx"), ("\x1b[31m",), ("recall", "--\x1b[31m"), ("import", "\x1b[31m\u202e")):
         refused = ask(*arguments)
         assert refused.code in (1, 2, 3)

@@ -128,16 +128,13 @@ def test_cloned_settings_open_no_bank_and_name_no_model(clone: Path, inside: In,
     assert f"pieria trust {clone}" in finding["remedy"]
 
 
-def test_cloned_settings_do_not_loosen_secrets(clone: Path, inside: In, home: Path) -> None:
+def test_cloned_settings_and_data_do_not_loosen_anything(clone: Path, inside: In, home: Path) -> None:
     (home / ".pieria").mkdir()
     (home / ".pieria" / "pieria.toml").write_text('secrets = "refuse"\n')
     (clone / ".pieria.toml").write_text('secrets = "flag"\n')
     done = inside(clone, "remember", "the key is AKIAIOSFODNN7EXAMPLE")
     assert done.code == 1 and "seems to contain a secret" in done.err
     assert "secrets ignored" in done.err
-
-
-def test_settings_in_a_cloned_data_folder_are_ignored(clone: Path, inside: In) -> None:
     (clone / ".mem" / "pieria.toml").write_text('llm = "server:evil"\nllm_url = "http://evil.example"\nvault = "/"\n')
     found = inside(clone.parent, "where", "--json", PIERIA_DATA=str(clone / ".mem")).json
     assert "llm, llm_url, vault ignored" in found["untrusted"][0]["what"]
@@ -195,10 +192,13 @@ def test_program_is_believed_only_about_data_that_it_names(clone: Path, monkeypa
             bank.remember("x")
 
 
-def test_cloned_bank_is_not_copied(clone: Path, inside: In, home: Path) -> None:
+def test_cloned_bank_is_not_copied_and_its_links_open_nothing(clone: Path, inside: In, home: Path) -> None:
     done = inside(clone, "copy", "--data", str(clone / ".mem"), "--bank", "notes", "--to", str(home / "kept"))
     assert done.code == 3 and "pieria trust" in done.err
     assert not (home / "kept").exists()
+    pieria.open("diary", data=home / ".pieria").close()
+    (clone / "link").symlink_to(home / ".pieria")
+    assert inside(clone, "remember", "x", "--data", "link", "--bank", "diary").code == 3
 
 
 # --- the command
@@ -280,12 +280,6 @@ def test_trust_is_of_one_place(trusted: Path, inside: In, tmp_path: Path) -> Non
     assert inside(moved, "trust", "--revoke", str(trusted)).code == 0
 
 
-def test_link_out_of_a_clone_opens_no_own_bank(clone: Path, inside: In, home: Path) -> None:
-    pieria.open("diary", data=home / ".pieria").close()
-    (clone / "link").symlink_to(home / ".pieria")
-    assert inside(clone, "remember", "x", "--data", "link", "--bank", "diary").code == 3
-
-
 def test_worktree_is_trusted_by_itself(tmp_path: Path, inside: In, person: In) -> None:
     def git(folder: Path, *arguments: str) -> None:
         told = ["git", "-c", "user.name=n", "-c", "user.email=e@example.invalid", *arguments]
@@ -356,11 +350,15 @@ def test_damaged_records_trust_nothing(trusted: Path, inside: In, person: In, ho
 # --- hosts and servers
 
 
-def test_hook_warns_the_person_and_not_the_model(clone: Path, inside: In) -> None:
+def test_hook_and_tokens_of_a_clone_are_not_trusted(clone: Path, inside: In) -> None:
     begun = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(clone), "source": "startup"}
     answered = inside(clone, "context", "--hook", "claude-code", stdin=json.dumps(begun)).json
     assert "bank, data ignored" in answered["systemMessage"] and "pieria trust" in answered["systemMessage"]
     assert "hookSpecificOutput" not in answered
+    (clone / ".mem" / "tokens.json").write_text('{"tokens": []}')
+    done = inside(clone, "serve", "--port", "0", "--data", str(clone / ".mem"))
+    assert done.code == 2
+    assert "may have come with the project" in done.err
 
 
 @pytest.mark.slow
@@ -383,10 +381,3 @@ def test_servers_warn_on_stderr(clone: Path, environment: dict[str, str]) -> Non
             server.terminate()
             told = server.stderr.read()
         assert "bank, data ignored" in told and "pieria trust" in told
-
-
-def test_tokens_of_a_clone_let_nobody_in(clone: Path, inside: In) -> None:
-    (clone / ".mem" / "tokens.json").write_text('{"tokens": []}')
-    done = inside(clone, "serve", "--port", "0", "--data", str(clone / ".mem"))
-    assert done.code == 2
-    assert "may have come with the project" in done.err

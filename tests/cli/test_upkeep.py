@@ -51,14 +51,11 @@ def test_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     assert ask("upkeep", "sleep", "-q").out == ""
 
 
-def test_collection_is_a_dry_run_by_default(ask: Ask, bank: Bank) -> None:
+def test_collection_and_promotion_are_tried_first(ask: Ask, bank: Bank) -> None:
     bank.remember("a passing remark", id="r")
     assert ask("upkeep", "gc", "--threshold", "1").json["dry_run"] is True
     assert "would be removed" in ask("upkeep", "gc", "--threshold", "1", "--no-json").out
     assert ask("upkeep", "gc", "--threshold", "0").json["faded"] == []
-
-
-def test_ids_are_promoted_and_wrong_options_refused(ask: Ask, bank: Bank) -> None:
     bank.remember("worth keeping", id="w")
     assert ask("upkeep", "promote", "w", "-q").out == "w\n"
     assert ask("upkeep", "promote", "--dry-run").json["promoted"] == []
@@ -227,23 +224,12 @@ def test_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
 
 
-def test_agent_does_not_lift_a_quarantine(ask: Ask, page: str) -> None:
+def test_agent_lifts_no_quarantine_and_options_must_agree(ask: Ask, page: str) -> None:
     held = ask(*["quarantine", "--source", "evil.html"]).json
     for words in (["quarantine", "--lift"], ["undo"]):
         refused = ask(*words, str(held["number"]))
         assert refused.code == 1 and "only a person may do this" in refused.err
     assert len(ask(*["quarantine", "--list"]).json["quarantines"]) == 1
-
-
-def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
-    told = ask(*["--no-json", "trace", "--session", "monday"]).out
-    assert "Refunds" in told and "drawn from" in told
-    held = ask(*["--no-json", "quarantine", "--session", "monday"]).out
-    assert "pieria quarantine --lift" in held
-    assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out
-
-
-def test_contradicting_options_are_refused(ask: Ask) -> None:
     for words in (
         "trace",
         "trace x --source y",
@@ -252,3 +238,11 @@ def test_contradicting_options_are_refused(ask: Ask) -> None:
         "quarantine --lift 3 --dry-run",
     ):
         assert ask(*words.split()).code == 2, words
+
+
+def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
+    told = ask(*["--no-json", "trace", "--session", "monday"]).out
+    assert "Refunds" in told and "drawn from" in told
+    held = ask(*["--no-json", "quarantine", "--session", "monday"]).out
+    assert "pieria quarantine --lift" in held
+    assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out

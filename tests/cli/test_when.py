@@ -40,13 +40,10 @@ LEFT = (
 )  # fmt: skip
 
 
-def test_relative_times_count_from_now_and_all_else_is_left() -> None:
+def test_relative_times_count_from_now() -> None:
     expected = {**MEANT, **{said: said for said in LEFT}}
     assert {said: read_time(said, NOW) for said in expected} == expected
     assert all(instant(meant, "at") for meant in MEANT.values())
-
-
-def test_length_without_direction_is_left_where_it_would_mislead() -> None:
     assert read_time("30d", NOW, undirected=False) == "30d"
     assert read_time("+30d", NOW, undirected=False) == "2026-04-30T12:30:00Z"
     assert read_time("30d ago", NOW, undirected=False) == "2026-03-01T12:30:00Z"

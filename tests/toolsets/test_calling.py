@@ -39,7 +39,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
     return handler
 
 
-def test_reply_is_what_the_handler_returned(host: Host) -> None:
+def test_reply_is_what_the_handler_returned_in_values_and_words(host: Host) -> None:
     with serving(
         MADE, do=lambda call, content="": [content, call.bank.name], look=lambda call: call.tool.name
     ) as tools:
@@ -48,9 +48,6 @@ def test_reply_is_what_the_handler_returned(host: Host) -> None:
     assert (reply.value, reply.is_error) == ({"value": ["é", "notes"]}, False)
     assert json.loads(reply.text) == reply.structured == reply.value
     assert (Reply([1]).structured, Reply([1]).text) == ({"result": [1]}, "[1]")
-
-
-def test_words_stand_beside_the_values(host: Host) -> None:
     said = Spoken({"count": 1}, "One.\udce9")
     with serving(MADE, do=lambda call, content="": said) as registry:
         vars(sys.modules[f"{MADE.package}.words"])["succeeded"] = lambda call, value: value
@@ -138,15 +135,12 @@ def test_bank_out_of_reach_is_not_opened(host: Host, tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "others.db").exists()
 
 
-def test_another_bank_must_exist(host: Host) -> None:
+def test_banks_must_exist_and_stay_open(host: Host) -> None:
     host.bank.remember("x")
     with pytest.raises(NotFoundError) as caught:
         host.other("nowhere")
     assert caught.value.hint == "Banks here: notes. What is first written to a bank makes it."
     assert host.other(None) is host.other("NOTES") is host.bank
-
-
-def test_bank_stays_open_for_its_session(host: Host) -> None:
     assert host.bank is host.bank
     assert host.having(session="tuesday").bank is not host.bank
     first = host.bank

@@ -54,14 +54,11 @@ def test_toolsets_are_chosen_by_their_names() -> None:
     assert (caught.value.parameter, caught.value.hint) == ("toolset", "Did you mean one?")
 
 
-def test_reading_tool_says_that_it_only_reads() -> None:
+def test_tools_say_what_they_do_by_name_and_annotation() -> None:
     for _, each in registry():
         reads = each.access is Access.read
         assert each.annotations["readOnlyHint"] is reads
         assert not (reads and each.annotations["destructiveHint"])
-
-
-def test_handlers_and_parameters_have_the_names_of_the_tool() -> None:
     made = toolset(tool("made_do-it"), tool("made_import"))
     assert [made.handler_name(each) for each in made.tools] == ["do_it", "import_"]
     tools = {each.name: each for each in toolset_in("pieria.toolsets.mnemosyne").tools}

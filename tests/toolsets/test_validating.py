@@ -85,15 +85,12 @@ def test_expectations_and_hints_are_in_words() -> None:
     assert str(caught.value.hint).startswith("The parameters of mem-revise: ")
 
 
-def test_toolset_may_take_null_for_what_is_left_out() -> None:
+def test_null_is_left_out_and_remembered_text_not_quoted() -> None:
     lenient = replace(PLAIN, takes_null=True)
     assert validated(lenient, {"text": "abc", "way": None, "count": None}) == {"text": "abc", "count": 5}
     with pytest.raises(InputError) as caught:
         validated(lenient, {"text": None})
     assert caught.value.parameter == "text"
-
-
-def test_remembered_text_is_not_quoted() -> None:
     secret = tool(properties={"content": {"type": "string", "maxLength": 3}})
     with pytest.raises(InputError) as caught:
         validated(secret, {"content": "hush hush"})
@@ -149,14 +146,11 @@ def nested() -> Tool:
     return Tool("nested", "", schema, Access.read)
 
 
-def test_numbers_that_json_lacks_are_found_at_any_depth() -> None:
+def test_numbers_are_checked_at_any_depth() -> None:
     with pytest.raises(InputError) as caught:
         validated(nested(), {"name": "x", "counts": [1, math.nan], "within": {"w": math.inf}})
     found = {caught.value.parameter, *(one.parameter for one in caught.value.errors)}  # type: ignore[attr-defined]
     assert {"counts[1]", "within.w"} <= found
-
-
-def test_whole_numbers_are_whole_at_any_depth() -> None:
     given = {"name": "x", "depth": 5.0, "counts": [1.0, 2], "within": {"k": 3.0, "w": 4.0}}
     kept = validated(nested(), given)
     assert repr(kept) == repr({"name": "x", "depth": 5, "counts": [1, 2], "within": {"k": 3, "w": 4.0}})

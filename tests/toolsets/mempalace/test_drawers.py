@@ -22,8 +22,8 @@ def wings(ask: Ask, host: Host) -> Any:
     return ask("mempalace_list_wings", at=host)["wings"]
 
 
-@requirement("drawer.id")
-def test_id_follows_from_wing_room_and_content(ask: Ask, host: Host) -> None:
+@requirement("drawer.id", "drawer.again")
+def test_id_follows_from_the_text_and_can_be_used_again(ask: Ask, host: Host) -> None:
     filed = file(ask, "é", "café", "a b")
     digest = hashlib.sha256("4:café3:a b1:é".encode()).hexdigest()[:24]
     assert filed["drawer_id"] == f"drawer_café_a b_{digest}"
@@ -32,18 +32,6 @@ def test_id_follows_from_wing_room_and_content(ask: Ask, host: Host) -> None:
     assert (again["drawer_id"], again["reason"]) == (filed["drawer_id"], "already_exists")
     assert host.bank.changes() == before
     assert file(ask, "é", "café", "other")["drawer_id"] != filed["drawer_id"]
-
-
-@requirement("drawer.id")
-def test_many_who_file_the_same_at_once_make_one_drawer(ask: Ask) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        filed = list(pool.map(lambda _: file(ask), range(24)))
-    assert len({each["drawer_id"] for each in filed}) == 1
-    assert sum("reason" not in each for each in filed) == 1
-
-
-@requirement("drawer.again")
-def test_deleted_or_changed_text_can_be_filed_again(ask: Ask) -> None:
     first = file(ask)["drawer_id"]
     ask("mempalace_delete_drawer", drawer_id=first)
     second = file(ask)
@@ -53,6 +41,14 @@ def test_deleted_or_changed_text_can_be_filed_again(ask: Ask) -> None:
     assert third == f"{first}_3"
     assert file(ask)["drawer_id"] == third
     assert file(ask, "We chose cookies.")["drawer_id"] == second["drawer_id"]
+
+
+@requirement("drawer.id")
+def test_many_who_file_the_same_at_once_make_one_drawer(ask: Ask) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        filed = list(pool.map(lambda _: file(ask), range(24)))
+    assert len({each["drawer_id"] for each in filed}) == 1
+    assert sum("reason" not in each for each in filed) == 1
 
 
 @requirement("drawer.verbatim")
@@ -221,8 +217,8 @@ def test_unknown_drawer_is_an_error(ask: Ask, refused: Refused) -> None:
     assert ask("mempalace_status")["total_drawers"] == 1
 
 
-@requirement("drawer.delete")
-def test_facts_on_a_drawer_go_with_it(ask: Ask, refused: Refused) -> None:
+@requirement("drawer.delete", "drawer.names")
+def test_facts_and_private_parts_go(ask: Ask, refused: Refused) -> None:
     id = file(ask)["drawer_id"]
     fact = {"subject": "API", "predicate": "uses", "object": "JWT"}
     ask("mempalace_kg_add", **fact, source_drawer_id=id)
@@ -231,6 +227,11 @@ def test_facts_on_a_drawer_go_with_it(ask: Ask, refused: Refused) -> None:
     assert ask("mempalace_kg_query", entity="API")["count"] == 0
     assert ask("mempalace_status")["total_drawers"] == 0
     assert refused("mempalace_get_drawer", drawer_id=id)["error_class"] == "not_found"
+    content = "The door code <private>4711</private> was changed."
+    first, again = file(ask, content), file(ask, content)
+    assert first["flags"] == ["private:cut"]
+    assert again["reason"] == "already_exists"
+    assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]
 
 
 @requirement("drawer.source")
@@ -257,8 +258,8 @@ def test_drawers_of_a_source_are_shown_and_then_erased(ask: Ask, refused: Refuse
     assert host.bank.get(id, include_removed=True) is None
 
 
-@requirement("overview.counts")
-def test_counts_follow_every_change(ask: Ask, host: Host) -> None:
+@requirement("overview.counts", "drawer.list")
+def test_counts_follow_changes_and_unknown_wings_get_a_hint(ask: Ask, host: Host) -> None:
     other = host.having(session="tuesday")
     id = file(ask)["drawer_id"]
     assert wings(ask, other) == {"api": 1}
@@ -271,6 +272,10 @@ def test_counts_follow_every_change(ask: Ask, host: Host) -> None:
     assert ask("mempalace_list_rooms", wing="none")["rooms"] == {}
     ask("mempalace_delete_drawer", drawer_id=id)
     assert wings(ask, other) == {"notes": 1}
+    file(ask, "Filed.", wing="harbor")
+    for tool in ("mempalace_list_tunnels", "mempalace_sync"):
+        assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
+        assert "hint" not in ask(tool, wing="harbor")
 
 
 @requirement("overview.status", "overview.counts", "complaint.counts")
@@ -281,20 +286,3 @@ def test_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
     assert (len(told["rooms"]), told["rooms_left_out"]) == (100, 70)
     words = len((told["protocol"] + told["aaak_dialect"]).split())
     assert words < 300
-
-
-@requirement("drawer.names")
-def test_private_text_is_cut_and_filed_once(ask: Ask) -> None:
-    content = "The door code <private>4711</private> was changed."
-    first, again = file(ask, content), file(ask, content)
-    assert first["flags"] == ["private:cut"]
-    assert again["reason"] == "already_exists"
-    assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]
-
-
-@requirement("drawer.list")
-def test_lists_of_an_unknown_wing_name_the_nearest(ask: Ask) -> None:
-    file(ask, "Filed.", wing="harbor")
-    for tool in ("mempalace_list_tunnels", "mempalace_sync"):
-        assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
-        assert "hint" not in ask(tool, wing="harbor")

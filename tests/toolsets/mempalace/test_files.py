@@ -86,15 +86,13 @@ def test_palace_is_written_as_files(ask: Ask, host: Host, tmp_path: Path) -> Non
 
 
 @requirement("drawer.markdown")
-def test_empty_palace_is_an_empty_tree(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_export_of_an_empty_palace_touches_no_other_file(
+    ask: Ask, host: Host, tmp_path: Path, refused: Refused
+) -> None:
     host.bank.facts.add("Maya", "likes", "tea")
     told = ask("mempalace_export_markdown", output_path="out")
     assert (told["rooms"], told["drawers"], told["files"]) == (0, 0, 1)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["README.md"]
-
-
-@requirement("drawer.markdown")
-def test_no_existing_file_is_touched(ask: Ask, refused: Refused, tmp_path: Path) -> None:
     file(ask, "One.")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")

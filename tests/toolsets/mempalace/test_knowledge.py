@@ -57,7 +57,7 @@ def test_entities_are_resolved_or_offered(ask: Ask, host: Host) -> None:
 
 
 @requirement("kg.conflicts")
-def test_conflicts_are_reported_and_nothing_is_closed(ask: Ask, host: Host) -> None:
+def test_conflicts_are_reported_in_part_and_nothing_is_closed(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme")
     told = add(ask, "Maya", "works_at", "Bolt")
     assert [row["object"] for row in told["conflicts"]] == ["Acme"]
@@ -68,10 +68,6 @@ def test_conflicts_are_reported_and_nothing_is_closed(ask: Ask, host: Host) -> N
     add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01")
     told = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")
     assert (told["conflicts"], [row["object"] for row in told["ended"]]) == ([], ["Berlin"])
-
-
-@requirement("kg.conflicts")
-def test_many_conflicts_are_listed_in_part(ask: Ask) -> None:
     for number in range(25):
         told = add(ask, "Maya", "visited", f"Town {number}", source_drawer_id="", source_closet=" ")
     assert [row["object"] for row in told["conflicts"]] == [f"Town {number}" for number in range(4, 24)]
@@ -131,7 +127,7 @@ def test_change_is_reported_as_it_is(ask: Ask, host: Host) -> None:
 
 
 @requirement("kg.conflicts")
-def test_known_facts_and_earlier_ends_are_reported(ask: Ask, host: Host) -> None:
+def test_known_repeated_and_ended_facts_are_reported(ask: Ask, host: Host) -> None:
     times = {"valid_from": "2020-01-01", "valid_to": "2021-01-01"}
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is False
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is True
@@ -142,10 +138,6 @@ def test_known_facts_and_earlier_ends_are_reported(ask: Ask, host: Host) -> None
     assert (ended["object"], ended["valid_to"]) == ("Berlin", "2026-01-01")
     [ended] = add(ask, "Maya", "lives_in", "Rome", valid_from="2026-01-01")["ended"]
     assert (ended["object"], ended["valid_to"], ended["current"]) == ("Porto", "2026-01-01", False)
-
-
-@requirement("kg.conflicts")
-def test_same_fact_from_elsewhere_ends_nothing(ask: Ask) -> None:
     drawer = ask("mempalace_add_drawer", wing="w", room="r", content="Maya likes tea.")["drawer_id"]
     add(ask, "Maya", "likes", "tea", valid_from="2025-01-01", source_drawer_id=drawer)
     told = add(ask, "Maya", "likes", "tea", valid_from="2024-01-01")
@@ -153,7 +145,7 @@ def test_same_fact_from_elsewhere_ends_nothing(ask: Ask) -> None:
 
 
 @requirement("kg.supersede")
-def test_change_at_a_later_day_contradicts_nothing(ask: Ask, host: Host) -> None:
+def test_later_and_impossible_changes_are_explained(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
     add(ask, "Maya", "works_at", "Gulls", valid_from="2029-01-01")
     change = {"subject": "Maya", "predicate": "works_at", "old_object": "Acme", "new_object": "Bolt"}
@@ -161,6 +153,14 @@ def test_change_at_a_later_day_contradicts_nothing(ask: Ask, host: Host) -> None
     assert (told["ended"], [row["object"] for row in told["conflicts"]]) == ("2027-01-01", ["Gulls"])
     told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Bolt")
     assert (told["never_held"], told["ended"]) == (1, "2027-01-01")
+    add(ask, "billing", "pays_by", "Stripe", valid_from="2024-03-01")
+    change = {"subject": "billing", "predicate": "pays_by", "old_object": "Stripe", "new_object": "Adyen"}
+    assert answered(host, "mempalace_kg_supersede", {**change, "at": "2025-09-01"}).value["success"]
+    holds = "Stripe holds from 2024-03-01T00:00:00Z until 2025-09-01T00:00:00Z."
+    again = answered(host, "mempalace_kg_supersede", {**change, "at": "2025-10-01"}).value
+    assert (again["success"], again["hint"]) == (False, f"What holds then is: Adyen. {holds}")
+    early = answered(host, "mempalace_kg_supersede", {**change, "at": "2020-01-01"}).value
+    assert early["hint"] == f"Nothing holds then that could make room. {holds}"
 
 
 @requirement("kg.supersede", "kg.invalidate")
@@ -213,15 +213,3 @@ def test_facts_are_counted_per_palace(ask: Ask, host: Host) -> None:
         "relationship_types": ["left", "likes"],
     }  # fmt: skip
     assert ask("mempalace_kg_stats", at=host.having(bank_name="other"))["triples"] == 0
-
-
-@requirement("kg.supersede")
-def test_impossible_change_is_answered_with_what_holds(ask: Ask, host: Host) -> None:
-    add(ask, "billing", "pays_by", "Stripe", valid_from="2024-03-01")
-    change = {"subject": "billing", "predicate": "pays_by", "old_object": "Stripe", "new_object": "Adyen"}
-    assert answered(host, "mempalace_kg_supersede", {**change, "at": "2025-09-01"}).value["success"]
-    holds = "Stripe holds from 2024-03-01T00:00:00Z until 2025-09-01T00:00:00Z."
-    again = answered(host, "mempalace_kg_supersede", {**change, "at": "2025-10-01"}).value
-    assert (again["success"], again["hint"]) == (False, f"What holds then is: Adyen. {holds}")
-    early = answered(host, "mempalace_kg_supersede", {**change, "at": "2020-01-01"}).value
-    assert early["hint"] == f"Nothing holds then that could make room. {holds}"

@@ -57,8 +57,8 @@ def test_documented_searches_find_their_memory(ask: Ask, clock: HandClock, saved
     assert [one["memory_id"] for one in ask("search_unified", **asked)["results"]] == [id]
 
 
-@requirement("document.touch")
-def test_touch_reinforces_and_tells_both_scores(ask: Ask, saved: Saved, clock: HandClock) -> None:
+@requirement("document.touch", "document.observe")
+def test_use_reinforces_here_and_elsewhere(ask: Ask, saved: Saved, clock: HandClock) -> None:
     id = saved(strength=1.0)
     clock.move(days=5)
     told = ask("touch_memory", memory_id=id, boost_strength=True)
@@ -66,10 +66,6 @@ def test_touch_reinforces_and_tells_both_scores(ask: Ask, saved: Saved, clock: H
     assert told["old_score"] == pytest.approx((1 + 5 / 3.417) ** -1.1, abs=0.001)
     assert told["new_score"] == pytest.approx(2**0.6 * 1.1, abs=0.001)
     assert told["message"] == f"Memory reinforced. Score: {told['old_score']:.2f} -> {told['new_score']:.2f}"
-
-
-@requirement("document.observe")
-def test_memory_of_use_elsewhere_grows_stronger(ask: Ask, saved: Saved) -> None:
     near = saved("Rotate API keys.", tags=["api", "authentication"])
     far = saved("Use JWT.", tags=["security", "jwt", "preferences"], strength=1.0)
     asked = {"memory_ids": [near, far], "context_tags": ["api", "authentication", "backend"]}
@@ -92,8 +88,8 @@ def test_switched_off_reinforcement_changes_nothing(ask: Ask, saved: Saved) -> N
     assert ask("open_memories", memory_ids=id)["memories"][0]["use_count"] == 0
 
 
-@requirement("document.analyze_message")
-def test_preference_is_worth_saving(ask: Ask) -> None:
+@requirement("document.analyze_message", "document.analyze_for_recall", "document.workflow")
+def test_messages_are_judged_saved_and_recalled(ask: Ask) -> None:
     told = ask("analyze_message", message="Remember: I prefer TypeScript over JavaScript for all new projects")
     assert (told["should_save"], told["confidence"], told["suggested_strength"]) == (True, 0.9, 1.5)
     assert told["suggested_entities"] == ["typescript", "javascript", "preferences"]
@@ -102,10 +98,6 @@ def test_preference_is_worth_saving(ask: Ask) -> None:
     assert told["reasoning"].endswith("importance_marker: True entities_found: 3")
     dark = ask("analyze_message", message="Remember: I prefer dark mode in all my apps")
     assert (dark["should_save"], dark["confidence"], dark["suggested_strength"]) == (True, 0.9, 1.5)
-
-
-@requirement("document.analyze_for_recall")
-def test_question_about_the_past_calls_for_memories(ask: Ask) -> None:
     for message, query in (
         ("What did I say about TypeScript?", "TypeScript preferences"),
         ("What did I say about my API preferences?", "API preferences"),
@@ -115,10 +107,6 @@ def test_question_about_the_past_calls_for_memories(ask: Ask) -> None:
         assert (told["should_search"], told["confidence"], told["suggested_tags"]) == (True, 0.9, [])
         assert told["suggested_query"] in (query, query.removesuffix(" preferences"))
         assert told["reasoning"].startswith("Detected: ['what did i say about']")
-
-
-@requirement("document.workflow")
-def test_combined_workflow_needs_no_command(ask: Ask) -> None:
     message = "Remember: I prefer JWT for authentication"
     judged = ask("analyze_message", message=message)
     assert (judged["should_save"], judged["suggested_strength"]) == (True, 1.5)

@@ -21,13 +21,18 @@ def opened(ask: Ask, id: str) -> dict[str, Any]:
     return dict(memory)
 
 
-@requirement("save.labels")
-def test_tags_are_cleaned_in_any_script(ask: Ask) -> None:
+@requirement("save.labels", "save.warnings")
+def test_tags_are_cleaned_and_secrets_noted(ask: Ask, saved: Saved) -> None:
     given = ["Machine Learning!", "v3.0", "Ops/On Call", "café", "日本語", "a__b", "machine learning", "!?"]
     told = ask("save_memory", content="x", tags=given, entities=["Zoë", "node.js"])
     assert told["tags"] == ["machine_learning", "v3-0", "ops/on_call", "café", "日本語", "a_b"]
     assert told["entities"] == ["Zoë", "node.js"]
     assert told["warnings"] == ["A tag was left out, for it holds no letter or digit: !?"]
+    first = saved("We chose JWT.")
+    assert ask("save_memory", content="We chose JWT.")["warnings"] == [f"The same content is in {first} already."]
+    told = ask("save_memory", content="The key is AKIAIOSFODNN7EXAMPLE. <private>Mine.</private>")
+    assert told["warnings"][0].startswith("It seems to contain a secret: ")
+    assert told["warnings"][1] == "Parts marked <private> were left out."
 
 
 @requirement("save.enriched")
@@ -49,15 +54,6 @@ def test_enrichment_can_be_switched_off(ask: Ask) -> None:
     assert (told["enrichment_applied"], told["entities"], told["calculated_strength"]) == (False, [], 1.0)
 
 
-@requirement("save.warnings")
-def test_secrets_private_parts_and_twins_are_noted(ask: Ask, saved: Saved) -> None:
-    first = saved("We chose JWT.")
-    assert ask("save_memory", content="We chose JWT.")["warnings"] == [f"The same content is in {first} already."]
-    told = ask("save_memory", content="The key is AKIAIOSFODNN7EXAMPLE. <private>Mine.</private>")
-    assert told["warnings"][0].startswith("It seems to contain a secret: ")
-    assert told["warnings"][1] == "Parts marked <private> were left out."
-
-
 @requirement("save.embedding")
 @pytest.mark.parametrize("settings", [{"embedder": "hashing"}], indirect=True)
 def test_has_embedding_tells_the_truth(ask: Ask, host: Host) -> None:
@@ -67,12 +63,19 @@ def test_has_embedding_tells_the_truth(ask: Ask, host: Host) -> None:
     assert host.bank.embedded(told["memory_id"]) == {told["memory_id"]}
 
 
-@requirement("use.touch")
-def test_touched_archived_memory_stays_archived(ask: Ask, saved: Saved, host: Host) -> None:
+@requirement("use.touch", "use.review")
+def test_touched_memory_keeps_its_status_and_needs_no_review(
+    ask: Ask, saved: Saved, host: Host, clock: HandClock
+) -> None:
     id = saved(strength=1.95)
     ask("forget_memory", memory_id=id)
     told = ask("touch_memory", memory_id=id, boost_strength=True)
     assert (told["use_count"], told["strength"], opened(ask, id)["status"]) == (1, 2.0, "archived")
+    id = saved(strength=1.0)
+    clock.move(days=9)
+    assert opened(ask, id)["review_priority"] > 0.5
+    ask("observe_memory_usage", memory_ids=[id])
+    assert opened(ask, id)["review_priority"] is None
 
 
 @requirement("use.observe")
@@ -86,15 +89,6 @@ def test_unknown_ids_are_named_and_tags_compared(ask: Ask, saved: Saved, host: H
     id = host.bank.remember("Kestrels nest.", tags=["Machine Learning"]).id
     for context, crossed in ((["Machine Learning"], 0), (["machine_learning"], 0), (["birds"], 1)):
         assert ask("observe_memory_usage", memory_ids=[id], context_tags=context)["cross_domain_count"] == crossed
-
-
-@requirement("use.review")
-def test_used_memory_leaves_the_danger_zone(ask: Ask, saved: Saved, clock: HandClock) -> None:
-    id = saved(strength=1.0)
-    clock.move(days=9)
-    assert opened(ask, id)["review_priority"] > 0.5
-    ask("observe_memory_usage", memory_ids=[id])
-    assert opened(ask, id)["review_priority"] is None
 
 
 @requirement("corrected.forgotten")

@@ -19,7 +19,7 @@ def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @requirement("search.by_query")
-def test_only_related_memories_are_found(saved: Saved) -> None:
+def test_related_memories_are_found_once(saved: Saved, ask: Ask) -> None:
     id = saved("Kestrels nest on the tower.")
     other = saved("Maya prefers tea.")
     for _ in range(5):
@@ -27,6 +27,11 @@ def test_only_related_memories_are_found(saved: Saved) -> None:
     assert saved.found("kestrels") == [id]
     assert saved.found("who nests on towers?") == [id]
     assert saved.found("quarterly figures") == []
+    for text in ("Deploys run on Argo.", "deploys run on  Argo.", "Deploys run on Argo."):
+        saved(text, strength=1.0)
+    other = saved("Argo is a deploy tool.", strength=1.0)
+    found = [one["id"] for one in ask("search_memory", query="argo deploys", top_k=2)["results"]]
+    assert len(found) == 2 and other in found
 
 
 @requirement("search.any_word")
@@ -45,14 +50,6 @@ def test_stronger_of_two_relevant_memories_comes_first(saved: Saved, clock: Hand
     clock.move(days=2)
     saved.ask("observe_memory_usage", memory_ids=[old])
     assert saved.found("where do kestrels nest?") == [old, new]
-
-
-def test_copies_of_a_text_are_one_result(saved: Saved, ask: Ask) -> None:
-    for text in ("Deploys run on Argo.", "deploys run on  Argo.", "Deploys run on Argo."):
-        saved(text, strength=1.0)
-    other = saved("Argo is a deploy tool.", strength=1.0)
-    found = [one["id"] for one in ask("search_memory", query="argo deploys", top_k=2)["results"]]
-    assert len(found) == 2 and other in found
 
 
 @requirement("search.no_query")

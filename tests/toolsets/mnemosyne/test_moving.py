@@ -207,16 +207,12 @@ def test_problems_are_reported_record_by_record(ask: Ask, tmp_path: Path) -> Non
     assert found(ask, "cats") == ["Cats sleep."]
 
 
-@requirement("import.problems")
-def test_invalidated_memory_stays_invalidated(ask: Ask, host: Host, tmp_path: Path) -> None:
+@requirement("import.problems", "import.triples")
+def test_ended_memories_and_triples_stay_ended(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = [row("a1", "Old.", superseded_by="a2"), row("a2", "New.")]
     ask("mnemosyne_import", input_path=original(tmp_path, working_memory=theirs))
     assert found(ask, "old") == []
     assert host.bank.get("a1").superseded_by == "a2"  # type: ignore[union-attr]
-
-
-@requirement("import.triples")
-def test_triples_closed_on_their_first_day_held_on_it(ask: Ask, tmp_path: Path) -> None:
     theirs = [
         {"id": 1, "subject": "A", "predicate": "p", "object": "one", "valid_from": "2026-01-01",
          "valid_until": "2026-01-01"},

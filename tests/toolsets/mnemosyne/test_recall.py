@@ -123,18 +123,14 @@ def test_weights_have_defaults_and_recall_writes_nothing(ask: Ask, refused: Refu
     assert host.bank.changes() == before
 
 
-@requirement("recall.truncated")
-def test_long_text_says_that_it_is_cut(ask: Ask) -> None:
+@requirement("recall.truncated", "recall.everybody_s")
+def test_hits_say_their_kind_and_that_they_are_cut(ask: Ask, host: Host) -> None:
     long = "Invoices. " * 1_000
     ask("mnemosyne_remember", content=long)
     ask("mnemosyne_remember", content=PAY)
     hits = ask("mnemosyne_recall", query="invoices")["results"]
     told = {hit["truncated"]: (len(hit["content"]), hit["length"]) for hit in hits}
     assert told == {True: (8_000, len(long)), False: (len(PAY), len(PAY))}
-
-
-@requirement("recall.everybody_s")
-def test_memory_of_another_door_is_recalled(ask: Ask, host: Host) -> None:
     host.bank.remember("A turn about wages.", kind="turn", author="Maya")
-    [hit] = ask("mnemosyne_recall", query="wages")["results"]
+    hit = ask("mnemosyne_recall", query="wages")["results"][0]
     assert (hit["kind"], hit["tier"], hit["scope"]) == ("turn", "working", "global")

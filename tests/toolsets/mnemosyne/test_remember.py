@@ -157,15 +157,11 @@ def test_first_of_many_at_once_makes_the_memory(ask: Ask, host: Host) -> None:
         assert kept(host, told[0]["memory_id"]).importance == 0.8
 
 
-@requirement("remember.secrets")
-def test_secret_is_noted(ask: Ask) -> None:
+@requirement("remember.secrets", "schema.validated")
+def test_secrets_and_everything_wrong_are_reported(ask: Ask, refused: Refused) -> None:
     told = ask("mnemosyne_remember", content="password: tern-9Wq!fjord <private>and more</private>")
     assert [warning.partition(":")[0] for warning in told["warnings"]] == ["content", "content"]
     assert "and more" not in told["content_preview"]
-
-
-@requirement("schema.validated")
-def test_everything_wrong_is_reported_at_once(ask: Ask, refused: Refused) -> None:
     reply = refused("mnemosyne_remember", content=TEXT, importance="high", scope="planet", contnet="x")
     assert reply["status"] == "error"
     told = {one["parameter"]: one for one in reply["error"]["violations"]}

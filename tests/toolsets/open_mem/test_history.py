@@ -111,17 +111,13 @@ def test_anchor_is_shown_with_its_neighbours(ask: Ask, made: Made, host: Host) -
 
 
 @requirement("history.anchor")
-def test_old_revision_leads_to_its_head(ask: Ask, made: Made) -> None:
+def test_anchor_leads_to_its_head_or_is_refused(ask: Ask, made: Made, refused: Refused) -> None:
     old = made()
     new = ask("mem-revise", id=old, title="Anew")["data"]["newId"]
     reply = ask("mem-history", anchor=old)
     assert [row["id"] for row in reply["data"]["items"][0]["observations"]] == [new]
     assert reply["meta"]["resolved"] == {old: new}
     assert "resolved" not in ask("mem-history", anchor=new)["meta"]
-
-
-@requirement("history.anchor")
-def test_anchor_without_a_place_in_time_is_refused(ask: Ask, refused: Refused, made: Made) -> None:
     id = made()
     assert refused("mem-history", anchor=id, sessionId="other")["error"]["code"] == "VALIDATION_ERROR"
     assert refused("mem-history", anchor=id, cursor="x")["error"]["details"]["parameter"] == "cursor"

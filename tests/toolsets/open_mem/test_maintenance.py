@@ -232,18 +232,14 @@ def test_read_only_files_stay_and_are_named(ask: Ask, made: Made, inside: Host, 
     (project / "folder").chmod(0o755)
 
 
-@requirement("folders.hands_off")
-def test_nothing_is_written_where_a_folder_took_a_files_place(tmp_path: Path) -> None:
+@requirement("folders.hands_off", "folders.stable")
+def test_folder_or_change_in_a_files_place_stops_the_write(tmp_path: Path, project: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "AGENTS.md").mkdir()
     changes = [Change(tmp_path / "AGENTS.md", None, OURS.encode()), Change(tmp_path / "src/AGENTS.md", b"", None)]
     with pytest.raises(StorageError, match=r"src/AGENTS\.md cannot be looked at"):
         write(tmp_path, changes)
     assert not (tmp_path / "AGENTS.md").exists()
-
-
-@requirement("folders.stable")
-def test_changes_of_another_process_are_noticed(project: Path) -> None:
     gone, made = project / "sub" / "AGENTS.md", project / "AGENTS.md"
     gone.parent.mkdir()
     gone.write_text(OURS)

@@ -278,8 +278,8 @@ def test_merge_joins_lists_and_takes_the_later_text(ask: Ask, clock: HandClock) 
     assert "old" in found["concepts"]
 
 
-@requirement("import.replace")
-def test_replace_keeps_the_old_text_in_the_history(ask: Ask) -> None:
+@requirement("import.replace", "import.forms", "import.ignored", "import.heads")
+def test_replace_and_odd_records_keep_what_can_be_kept(ask: Ask) -> None:
     ask("mem-import", payload=payload(ROW))
     data = ask("mem-import", payload=payload(row(narrative="Replaced.", concepts=[])), mode="replace")["data"]
     assert (data["imported"], data["updated"], data["skipped"]) == (1, 1, 0)
@@ -289,6 +289,16 @@ def test_replace_keeps_the_old_text_in_the_history(ask: Ask) -> None:
     assert (old["observation"]["narrative"], new["state"]) == ("Came from a file.", "current")
     again = ask("mem-import", payload=payload(row(narrative="Replaced.", concepts=[])), mode="replace")["data"]
     assert (again["imported"], again["skipped"]) == (0, 1)
+    bare = row(id="bare", narrative="", facts=None, concepts=None, importance=None, sessionId=None)
+    tombstone = row(id="gone", deletedAt="2026-02-01T00:00:00Z", rawToolOutput="Long.", also={"mood": 1})
+    alone = row(id="old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")
+    reply = ask("mem-import", payload=payload(bare, tombstone, alone))
+    found = held(ask, "bare")
+    assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
+    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles are used instead."]
+    assert reply["meta"]["ignored"] == ["also.mood", "rawToolOutput"]
+    data = ask("mem-get", ids=["gone", "old"])["data"]
+    assert (data["deleted"], data["missing"]) == (["gone"], ["old"])
 
 
 @requirement("import.heads")
@@ -340,20 +350,6 @@ def test_times_at_the_ends_of_all_times_are_imported(ask: Ask, made: Made, host:
         assert held(ask, "obs-1", at=at)["createdAt"] == time
         assert ask("mem-get", at=at, ids=["gone"])["data"]["deleted"] == ["gone"]
         assert ask("mem-revise", at=at, id=made(at=at), title="After")["data"]["newId"]
-
-
-@requirement("import.forms", "import.ignored", "import.heads")
-def test_odd_records_are_imported_and_noted(ask: Ask) -> None:
-    bare = row(id="bare", narrative="", facts=None, concepts=None, importance=None, sessionId=None)
-    tombstone = row(id="gone", deletedAt="2026-02-01T00:00:00Z", rawToolOutput="Long.", also={"mood": 1})
-    alone = row(id="old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")
-    reply = ask("mem-import", payload=payload(bare, tombstone, alone))
-    found = held(ask, "bare")
-    assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
-    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles are used instead."]
-    assert reply["meta"]["ignored"] == ["also.mood", "rawToolOutput"]
-    data = ask("mem-get", ids=["gone", "old"])["data"]
-    assert (data["deleted"], data["missing"]) == (["gone"], ["old"])
 
 
 @requirement("import.summaries")
@@ -485,14 +481,16 @@ def test_revision_replaces_what_is_here_and_revives_nothing(ask: Ask, made: Made
             assert made.found("heron", at=at) == []
 
 
-@requirement("import.heads")
-def test_circle_of_revisions_has_one_head(ask: Ask, made: Made) -> None:
+@requirement("import.heads", "import.ignored")
+def test_circles_and_the_users_observations_are_imported(ask: Ask, made: Made) -> None:
     round_ = payload(said("one", "two"), said("two", "one"), said("self", "self"))
     ask("mem-import", payload=round_)
     assert len(made.found("heron")) == 2
     reply = ask("mem-import", payload=payload(revisions=[said("a", "b"), said("b", "a"), said("c")]))
     assert reply["meta"]["left"] == {"revisions": {"lead to nothing in the payload": 3}}
     assert ask("mem-get", ids=["a", "b", "c"])["data"]["missing"] == ["a", "b", "c"]
+    reply = ask("mem-import", payload=payload(said("mine", scope="user")))
+    assert reply["meta"]["warnings"] == ["scope: 1 of the user's observations now belong to the project."]
 
 
 @requirement("import.heads")
@@ -503,9 +501,3 @@ def test_history_of_many_revisions_is_imported_whole(ask: Ask, made: Made) -> No
     assert (data["imported"], data["revisions"]) == (1, many - 1)
     assert made.found("heron", limit=50) == [f"r{many - 1}"]
     assert len(states(ask, "r0")) == many
-
-
-@requirement("import.ignored")
-def test_users_observations_are_said_to_become_the_projects(ask: Ask) -> None:
-    reply = ask("mem-import", payload=payload(said("mine", scope="user")))
-    assert reply["meta"]["warnings"] == ["scope: 1 of the user's observations now belong to the project."]

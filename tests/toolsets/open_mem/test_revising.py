@@ -143,12 +143,18 @@ def test_revision_keeps_what_is_not_given(ask: Ask, made: Made, clock: HandClock
     assert after["revisionOf"] == old
 
 
-@requirement("revise.type")
-def test_revised_type_leaves_the_rest_of_the_body(ask: Ask, host: Host) -> None:
+@requirement("revise.type", "get.reported")
+def test_revised_and_ended_observations_keep_the_rest(ask: Ask, host: Host, made: Made, clock: HandClock) -> None:
     body = {"type": "decision", "subtitle": "Once more", "facts": ["One file."]}
     host.bank.remember("Said.", id="x", kind="observation", body=body)
     held = ask("mem-revise", id="x", type="change")["data"]["observation"]
     assert (held["type"], held["subtitle"], held["facts"]) == ("change", "Once more", ["One file."])
+    old, new, plain = made(), made("Redis keeps it."), made("Nothing changed.")
+    host.bank.invalidate(old, replacement=new)
+    host.bank.update(plain, valid_until="2030-01-01")
+    data = ask("mem-get", ids=[old, new, plain])["data"]
+    assert data["ended"] == {old: "2026-03-01T12:00:00Z"}
+    assert data["observations"][0]["supersededBy"] == new
 
 
 @requirement("revise.heads")
@@ -164,7 +170,7 @@ def test_any_named_revision_leads_to_one_head(ask: Ask, made: Made) -> None:
 
 
 @requirement("revise.refused")
-def test_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Host) -> None:
+def test_revision_of_nothing_or_of_a_secret_is_refused(refused: Refused, made: Made, host: Host, ask: Ask) -> None:
     id = made()
     for arguments in ({}, {"reason": "just so"}):
         assert refused("mem-revise", id=id, **arguments)["error"]["code"] == "VALIDATION_ERROR"
@@ -173,10 +179,6 @@ def test_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Host
         assert refused("mem-revise", id=id, **same)["error"]["code"] == "VALIDATION_ERROR"
     assert refused("mem-revise", id="nope", title="T")["error"]["code"] == "NOT_FOUND"
     assert len(host.bank.history(id, revisions=True)) == 1
-
-
-@requirement("revise.refused")
-def test_revision_of_a_secret_alone_is_refused(ask: Ask, refused: Refused, host: Host) -> None:
     said = {"title": "Key", "narrative": f"It is {SECRET}, {SECRET}.", "concepts": [f"at {SECRET}"]}
     id = ask("mem-create", type="change", **said)["data"]["observation"]["id"]
     for name, value in said.items():
@@ -250,16 +252,6 @@ def test_missing_superseded_deleted_and_left_ids_are_named(ask: Ask, made: Made)
     assert (data["missing"], data["superseded"], data["deleted"]) == (["nope"], {old: new}, [gone])
     assert reply["meta"]["left"] == [new]
     assert "history" not in data
-
-
-@requirement("get.reported")
-def test_ended_observations_are_named(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
-    old, new, plain = made(), made("Redis keeps it."), made("Nothing changed.")
-    host.bank.invalidate(old, replacement=new)
-    host.bank.update(plain, valid_until="2030-01-01")
-    data = ask("mem-get", ids=[old, new, plain])["data"]
-    assert data["ended"] == {old: "2026-03-01T12:00:00Z"}
-    assert data["observations"][0]["supersededBy"] == new
 
 
 @requirement("get.versions")

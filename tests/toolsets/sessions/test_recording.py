@@ -224,15 +224,11 @@ def test_reader_records_nothing(ask: Ask, begun: Begun, refused: Refused, host: 
         assert (error["kind"], error["reason"]) == ("framework", "read_only"), tool
 
 
-@requirement("ours.errors")
-def test_error_says_kind_reason_and_remedy(refused: Refused, begun: Begun) -> None:
+@requirement("ours.errors", "ours.private")
+def test_errors_are_explained_and_private_text_is_not_kept(refused: Refused, begun: Begun, ask: Ask) -> None:
     error = refused("sessions_append", session_id=begun(), observation="", act="y")["error"]
     assert (error["kind"], error["reason"]) == ("invalid", "invalid_input")
     assert {one["parameter"] for one in error["violations"]} == {"observation", "action", "act"}
-
-
-@requirement("ours.private")
-def test_private_text_is_not_kept(ask: Ask) -> None:
     told = ask("sessions_start", goal="Open <private>the safe</private> it")
     id = told["session_id"]
     assert "safe" not in told["goal"]
