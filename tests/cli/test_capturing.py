@@ -1,7 +1,6 @@
 """`pieria hooks` and `pieria capture`; every command that opens a bank sees the agent's latest events."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -225,16 +224,3 @@ def test_commands_distil_a_session_that_is_over(ask: Ask, command: list[str]) ->
         bank.observe([replace(event, at=event.at - long_ago) for event in yesterday])
     begun = {"hook_event_name": "SessionStart", "session_id": "today", "cwd": str(Path.cwd()), "source": "startup"}
     assert "Fixed KeyError: 'JPY'" in ask(*command, stdin=json.dumps(begun)).out
-
-
-def test_draining_distils_the_banks_it_reached(ask: Ask) -> None:
-    day = Session("today", folder=str(Path.cwd()))
-    told = [day.prompt("Use JWT for all new APIs from now on."), day.end()]
-    spool = Path(os.environ["PIERIA_DATA"]) / "spool"
-    spool.mkdir(parents=True)
-    spool.joinpath("events.jsonl").write_text(
-        "".join(json.dumps({"own": event.id, "event": event.as_dict()}) + "\n" for event in told)
-    )
-    assert ask("hooks", "drain").json["kept"] == 2
-    with pieria.open() as bank:
-        assert [job.state for job in bank.jobs.list(kinds="distil")] == ["done"]

@@ -41,7 +41,7 @@ def test_project_is_mined(ask: Ask, project: Path) -> None:
     assert ask("mine", str(project), "-q").out == "unchanged 1\n"
 
 
-def test_person_sees_counts_and_the_rate(terminal: Callable[..., Answer], project: Path) -> None:
+def test_person_sees_counts_the_rate_and_a_long_wait(terminal: Callable[..., Answer], project: Path) -> None:
     said = terminal("mine", str(project), "--wing", "zoo").out
     assert "mined" in said
     for part in ("1 new", "1 not text", "memories a second"):
@@ -50,8 +50,6 @@ def test_person_sees_counts_and_the_rate(terminal: Callable[..., Answer], projec
     assert "would mine" in said
     assert "1 unchanged" in said
 
-
-def test_wait_for_vectors_is_shown_where_it_was_long() -> None:
     def took(seconds: float) -> str:
         console = Console(width=100)
         with console.capture() as printed:
@@ -206,7 +204,9 @@ def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None
     assert ask("import", str(store), "--from", "nobody").code == 2
 
 
-def test_stats_are_of_the_named_folder(ask: Ask, store: Path, tmp_path: Path) -> None:
+def test_stats_are_of_the_named_folder_or_the_originals_store(
+    ask: Ask, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = ask("maintenance", "--storage-path", str(store), "stats").json
     assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
     assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
@@ -214,9 +214,6 @@ def test_stats_are_of_the_named_folder(ask: Ask, store: Path, tmp_path: Path) ->
     ask("remember", "x", "--data", str(tmp_path / "ours"))
     ours = ask("maintenance", "--storage-path", str(tmp_path / "ours"), "stats").json
     assert (ours["memories"]["active"], ours["should_compact"], "store" in ours) == (1, False, False)
-
-
-def test_stats_show_the_originals_store_beside_ours(ask: Ask, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIERIA_DATA")
     monkeypatch.setenv("MNEMEX_STORAGE_PATH", str(store))
     assert ask("maintenance", "stats").json["system"] == "mnemex"

@@ -226,16 +226,9 @@ def test_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> No
     assert ask("get", "jwt", "--bank", "trial").code == 1
 
 
-def test_person_at_the_terminal_is_asked(terminal: Callable[..., Answer], ask: Ask, trial: None) -> None:
-    for typed, code, left in (("n\n", 1, ["trial"]), ("y\n", 0, [])):
-        answer = terminal("remove-bank", "--bank", "trial", typed=typed)
-        assert answer.code == code, answer.out
-        assert "memories 1" in answer.out and "trial.db" in answer.out
-        assert ("nothing was removed" in answer.out) == bool(left)
-        assert ask("where").json["banks"] == left
-
-
-def test_unnamed_or_unasked_removal_is_refused(ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_is_shown_asked_for_and_named(
+    ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch, terminal: Callable[..., Answer]
+) -> None:
     refused = ask("remove-bank", "--bank", "trial")
     assert refused.code == 2 and "--yes" in refused.err and "--dry-run" in refused.err
     monkeypatch.setenv("PIERIA_BANK", "trial")
@@ -244,6 +237,12 @@ def test_unnamed_or_unasked_removal_is_refused(ask: Ask, trial: None, monkeypatc
     missing = ask("remove-bank", "--bank", "trail", "--yes")
     assert missing.code == 1 and "Did you mean trial?" in missing.err
     assert ask("where").json["banks"] == ["trial"]
+    for typed, code, left in (("n\n", 1, ["trial"]), ("y\n", 0, [])):
+        answer = terminal("remove-bank", "--bank", "trial", typed=typed)
+        assert answer.code == code, answer.out
+        assert "memories 1" in answer.out and "trial.db" in answer.out
+        assert ("nothing was removed" in answer.out) == bool(left)
+        assert ask("where").json["banks"] == left
 
 
 def test_bank_open_in_another_process_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:

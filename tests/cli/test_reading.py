@@ -94,15 +94,6 @@ def test_list_has_order_filters_and_pages(ask: Ask, bank: Bank) -> None:
     assert ids(ask, "--tag", "auth") == ["jwt"]
 
 
-def test_long_id_leaves_room_for_the_text(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = "observation" + "k" * 40
-    bank.remember("Invoices go out on Mondays.", id=id)
-    monkeypatch.setenv("COLUMNS", "80")
-    said, below, *_ = ask("list", "--no-json", "--order", "changed").out.splitlines()[1:]
-    assert "Invoices go out on Mondays." in said
-    assert below.strip() == id
-
-
 def test_lists_are_tables_or_lines(ask: Ask, bank: Bank) -> None:
     bank.remove("queue")
     shown = ask("list", "--no-json", "--include", "removed").out.splitlines()
@@ -115,7 +106,7 @@ def test_lists_are_tables_or_lines(ask: Ask, bank: Bank) -> None:
     assert "--cursor" in answer.err
 
 
-def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
+def test_counts_and_long_ids_are_shown(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("count").json == {"count": 3}
     assert ask("count", "--tag", "auth").json == {"count": 1}
     assert ask("count", "--by", "place").json == {"by": "place", "counts": {"default/note": 2, "billing/queue": 1}}
@@ -123,6 +114,12 @@ def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
     assert "default/note" in ask("count", "--by", "place", "--no-json").out
     assert ask("count", "--no-json").out == "3 memories\n"
     assert ask("count", "-q").out == "3\n"
+    id = "observation" + "k" * 40
+    bank.remember("Invoices go out on Mondays.", id=id)
+    monkeypatch.setenv("COLUMNS", "80")
+    said, below, *_ = ask("list", "--no-json", "--order", "changed").out.splitlines()[1:]
+    assert "Invoices go out on Mondays." in said
+    assert below.strip() == id
 
 
 # --- looking back
@@ -175,16 +172,6 @@ def test_changes_show_the_last_or_those_since_a_number(ask: Ask, bank: Bank) -> 
     shown = ask("changes", "-n", "1", "--no-json").out.splitlines()
     assert shown[0].split() == ["seq", "when", "who", "what", "of", "ids"]
     assert "remember  1,000  " in shown[1]
-
-
-def test_journal_names_scratchpad_entries_by_their_ids(ask: Ask, bank: Bank) -> None:
-    entry = ask("scratchpad", "write", "a note", "--session", "monday", "-q").ids
-    ask("scratchpad", "update", *entry, "another", "--session", "monday")
-    ask("scratchpad", "clear", "--session", "monday")
-    told = ask("changes", "-n", "3").json["changes"]
-    assert [(change["what"], change["ids"]) for change in told] == [
-        (f"scratchpad {verb}", entry) for verb in ("write", "update", "clear")
-    ]
 
 
 def test_changes_made_here_are_named_cli(ask: Ask) -> None:

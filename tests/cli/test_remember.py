@@ -126,12 +126,6 @@ def test_many_come_from_a_file_with_shared_options(ask: Ask, tmp_path: Path, reo
     assert (second.text, second.tags) == ("b", ("imported",))
 
 
-def test_many_come_through_a_pipe(ask: Ask) -> None:
-    answer = ask("remember", "--many", "-", "-q", stdin=lines(*map(str, range(2500))))
-    assert len(answer.ids) == 2500
-    assert ask("count").json == {"count": 2500}
-
-
 def test_wrong_lines_are_all_named_and_nothing_is_kept(ask: Ask) -> None:
     refused = ask("remember", "--many", "-", stdin=b'"fine"\nnot json\n[1]\n\xff\n{"text": "fine"}\n')
     assert refused.code == 1

@@ -202,7 +202,9 @@ def test_unknown_and_finished_jobs_are_refused(ask: Ask, bank: Bank) -> None:
         assert word in refused.err
 
 
-def test_stats_show_jobs_and_the_cost_of_models(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stats_and_a_worker_show_jobs_and_costs(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch, terminal: Callable[..., Answer]
+) -> None:
     bank.jobs.add("embed")
     assert "models" not in ask("stats", "--no-json").out.split()
     bank.core.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
@@ -213,9 +215,6 @@ def test_stats_show_jobs_and_the_cost_of_models(ask: Ask, bank: Bank, monkeypatc
     shown = ask("stats", "--no-json").out
     for word in ("jobs: waiting", "summarize", "test:model", "1,234", "5,000 tokens per day"):
         assert word in shown
-
-
-def test_worker_shows_a_person_the_jobs(terminal: Callable[..., Answer], bank: Bank) -> None:
     bank.jobs.add("embed")
     said = terminal("worker", "--once")
     assert (said.code, said.out.count("done 1")) == (0, 1)

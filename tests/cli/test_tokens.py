@@ -64,7 +64,8 @@ def test_impossible_tokens_are_refused(ask: Ask, home: Path) -> None:
     assert not (home / "data" / FILE).exists()
 
 
-def test_name_in_use_is_refused(ask: Ask) -> None:
+def test_name_in_use_is_refused_and_of_several_revokes_none(ask: Ask, home: Path) -> None:
+    """A file of an earlier version may hold them."""
     first = ask("token", "create", "laptop").json["id"]
     again = ask("token", "create", " laptop ")
     assert again.code == 1
@@ -73,10 +74,6 @@ def test_name_in_use_is_refused(ask: Ask) -> None:
     assert [each["id"] for each in ask("token", "list").json["tokens"]] == [first]
     assert ask("token", "revoke", "laptop").code == 0
     assert ask("token", "create", "laptop").code == 0
-
-
-def test_name_of_several_tokens_revokes_none(ask: Ask, home: Path) -> None:
-    """A file of an earlier version may hold them."""
     first, second = (ask("token", "create", name).json["id"] for name in ("same", "other"))
     file = home / "data" / FILE
     file.write_text(file.read_text().replace('"other"', '"same"'))

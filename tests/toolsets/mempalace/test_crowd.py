@@ -31,7 +31,7 @@ def check_seen(host: Host, id: str, number: int) -> None:
     assert number < sum(rooms.values()) <= listed
 
 
-@requirement("crowd.safe")
+@requirement("crowd.safe", "complaint.corruption", "complaint.divergence", "complaint.lease")
 @pytest.mark.slow
 def test_acknowledged_drawers_survive_a_killed_process(tmp_path: Path) -> None:
     with Workspace(tmp_path, {"embedder": "hashing"}) as workspace:

@@ -1,7 +1,6 @@
 """Drawers: one for each text in a room, whole, and gone once deleted."""
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.contract.making import HandClock
@@ -41,14 +40,6 @@ def test_id_follows_from_the_text_and_can_be_used_again(ask: Ask, host: Host) ->
     assert third == f"{first}_3"
     assert file(ask)["drawer_id"] == third
     assert file(ask, "We chose cookies.")["drawer_id"] == second["drawer_id"]
-
-
-@requirement("drawer.id")
-def test_many_who_file_the_same_at_once_make_one_drawer(ask: Ask) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        filed = list(pool.map(lambda _: file(ask), range(24)))
-    assert len({each["drawer_id"] for each in filed}) == 1
-    assert sum("reason" not in each for each in filed) == 1
 
 
 @requirement("drawer.verbatim")

@@ -115,3 +115,20 @@ def test_full_disk_is_reported(ask: Ask, refused: Refused, tmp_path: Path, monke
         told = refused("mempalace_export_markdown", output_path="out")
     assert "No space left" in str(told)
     assert not list((tmp_path / "out").rglob("*.part"))
+
+
+@requirement("complaint.disk")
+def test_palace_grows_no_larger_than_its_content(ask: Ask, host: Host, tmp_path: Path) -> None:
+    def size() -> int:
+        return sum(path.stat().st_size for path in (tmp_path / "data").iterdir())
+
+    def round_of(number: int) -> None:
+        texts = [f"Crate {n} of round {number} holds {n * 7} kestrels." for n in range(60)]
+        memories = host.bank.remember_many({"text": text, "kind": "drawer", "place": "w/r"} for text in texts)
+        ask("mempalace_delete_drawers", drawer_ids=[memory.id for memory in memories])
+
+    round_of(0)
+    after_one = size()
+    for number in range(1, 4):
+        round_of(number)
+    assert size() - after_one < 180 * 400, "of what was deleted nothing stays but its id"

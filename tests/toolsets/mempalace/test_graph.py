@@ -152,14 +152,6 @@ def test_moving_a_rooms_last_drawer_moves_nothing_else(ask: Ask, host: Host, pal
 
 
 @requirement("tunnel.lives")
-def test_renaming_counts_the_moved_drawers(ask: Ask, host: Host, palace: dict[str, str]) -> None:
-    gone = host.bank.remember("Wrong tokens.", kind="drawer", place="api/auth").id
-    host.bank.remove(gone)
-    assert ask("mempalace_rename_room", wing="api", room="auth", new_room="identity")["drawers"] == 1
-    assert host.bank.restore(gone).place == "api/identity"
-
-
-@requirement("tunnel.lives")
 def test_moved_drawer_shows_a_tunnel_no_more(ask: Ask, palace: dict[str, str]) -> None:
     file(ask, "api", "auth", "More tokens.")
     ask("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["auth"])
@@ -264,3 +256,15 @@ def test_reading_tools_write_nothing(ask: Ask, host: Host, palace: dict[str, str
         assert json.dumps(ask(f"mempalace_{tool}", at=reader, **arguments)) == json.dumps(once)
     host.bank.sync()
     assert host.bank.changes() == before
+
+
+@requirement("complaint.decoration")
+def test_every_filed_text_feeds_the_graph(ask: Ask, host: Host) -> None:
+    file(ask, "api", "auth", "Maya keeps the tokens.")
+    ask("mempalace_diary_write", agent_name="Tester", entry="Maya reviewed the login.")
+    host.bank.remember("Maya met Omar.", kind="turn", place="talks/monday", entities=["Maya", "Omar"])
+    rows = ask("mempalace_traverse", start_room="auth")
+    assert {row["room"]: row["connected_via"] for row in rows[1:]} == {
+        "monday": ["both name: Maya"], "diary": ["both name: Maya"],
+    }  # fmt: skip
+    assert all(row["halls"] for row in rows)

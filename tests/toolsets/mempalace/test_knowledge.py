@@ -98,34 +98,6 @@ def test_value_takes_anothers_place_at_one_moment(ask: Ask, host: Host) -> None:
     assert "Club" in again.value["hint"]
 
 
-@requirement("kg.supersede")
-def test_change_is_reported_as_it_is(ask: Ask, host: Host) -> None:
-    """The new value was already valid; the old one was stated by two drawers, or begins at the same moment."""
-    drawers = [
-        ask("mempalace_add_drawer", wing="w", room="r", content=f"{who}: Maya works at Acme.")["drawer_id"]
-        for who in ("Omar", "Ann")
-    ]
-    for drawer, since in zip(drawers, ("2024-01-01", "2023-01-01"), strict=True):
-        add(ask, "Maya", "works_at", "Acme", valid_from=since, source_drawer_id=drawer)
-    add(ask, "Maya", "works_at", "Bolt", valid_from="2024-01-01")
-
-    def changed(old: str, new: str) -> dict[str, Any]:
-        change = {"subject": "Maya", "predicate": "works_at", "old_object": old, "new_object": new, "at": "2026-02-01"}
-        reply = answered(host, "mempalace_kg_supersede", change)
-        assert reply.error is None, reply.text
-        value: dict[str, Any] = reply.value
-        return value
-
-    told = changed("Acme", "Bolt")
-    assert (told["superseded"], told["ended"], told["valid_from"]) == (
-        "Maya → works_at → Acme", "2026-02-01", "2024-01-01",
-    )  # fmt: skip
-    add(ask, "Maya", "works_at", "Club", valid_from="2026-02-01")
-    told = changed("Club", "Dock")
-    assert (told["superseded"], told["ended"]) == ("Maya → works_at → Club", "2026-02-01")
-    assert sorted(held(ask, "Maya", as_of="2026-02-02")) == ["Bolt", "Dock"]
-
-
 @requirement("kg.conflicts")
 def test_known_repeated_and_ended_facts_are_reported(ask: Ask, host: Host) -> None:
     times = {"valid_from": "2020-01-01", "valid_to": "2021-01-01"}

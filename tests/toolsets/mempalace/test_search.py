@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
@@ -203,3 +204,50 @@ def test_unknown_type_lies_in_no_hall(ask: Ask, host: Host) -> None:
     told = ask("mempalace_update_drawer", drawer_id=id, hall="hall_decisions")
     assert (told["updated_fields"], told["hall"]) == (["hall"], "hall_decisions")
     assert ask("mempalace_list_drawers", hall="hall_decisions")["total"] == 1
+
+
+def broken(texts: list[str]) -> list[list[float]]:
+    raise OSError("the model is not there")
+
+
+@requirement("complaint.cold")
+@pytest.mark.parametrize("models", [{"embedder": broken}])
+@pytest.mark.parametrize("settings", [{}])
+def test_palace_without_its_model_answers_by_words(ask: Ask) -> None:
+    id = file(ask, "Crate 1 holds kestrels.")
+    told = ask("mempalace_search", query="kestrels")
+    assert [(one["drawer_id"], one["matched_via"]) for one in told["results"]] == [(id, "words")]
+    assert told["warnings"]
+
+
+@requirement("complaint.recency")
+def test_newer_of_two_similar_drawers_comes_first(ask: Ask, clock: HandClock) -> None:
+    old = file(ask, "The password changes every 60 days.")
+    clock.move(days=20)
+    last = file(ask, "The password changes every 90 days.")
+
+    def found(query: str, **more: Any) -> list[str]:
+        return [one["drawer_id"] for one in ask("mempalace_search", query=query, **more)["results"]]
+
+    assert found("how often does the password change?")[0] == last
+    assert (found("password", since="2026-03-20"), found("password", before="2026-03-20")) == ([last], [old])
+
+
+SPOKEN = {
+    "German": ("Die Rechnungen werden freitags verschickt.", "Wann wird eine Rechnung verschickt?"),
+    "Russian": ("Совещание перенесли на пятницу.", "когда совещание?"),
+    "Japanese": ("昨日、東京で田中さんに会いました。", "東京の田中さん"),
+    "Arabic": ("الاجتماع يوم الجمعة في القاهرة.", "الاجتماع في القاهرة"),
+    "Thai": ("การประชุมจัดขึ้นที่กรุงเทพ", "กรุงเทพ"),
+}
+
+
+@requirement("complaint.languages")
+@pytest.mark.parametrize("settings", ["none", "hashing"], indirect=True)
+def test_any_language_is_found_by_its_words(ask: Ask) -> None:
+    ids = {language: file(ask, text) for language, (text, _) in SPOKEN.items()}
+    file(ask, "Nothing of this is said in English.")
+    assert {
+        language: ask("mempalace_search", query=query)["results"][0]["drawer_id"]
+        for language, (_, query) in SPOKEN.items()
+    } == ids

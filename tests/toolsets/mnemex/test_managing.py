@@ -49,15 +49,6 @@ def test_most_faded_are_collected_first(ask: Ask, saved: Saved, clock: HandClock
     assert (told["memory_ids"], told["left"], told["removed_count"]) == (ids[:2], 1, 2)
 
 
-@requirement("promote.fresh")
-def test_new_memories_are_not_promoted(ask: Ask, saved: Saved, clock: HandClock) -> None:
-    for number in range(5):
-        saved(f"Trivia {number}", strength=2.0)
-    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
-    clock.move(hours=23)
-    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
-
-
 @requirement("promote.refused")
 def test_refused_promotion_says_why(ask: Ask, refused: Refused, saved: Saved) -> None:
     id = saved(strength=1.0)
@@ -114,11 +105,12 @@ def test_notes_of_the_vault_stand_beside_memories(ask: Ask, host: Host, saved: S
     assert {one["path"] for one in ask("search_unified")["results"]} == {"Deploys.md", None}
 
 
-@requirement("promote.apart")
+@requirement("promote.apart", "promote.fresh")
 def test_memory_of_another_session_is_not_promoted(ask: Ask, host: Host, clock: HandClock) -> None:
     other = host.having(session="tuesday")
     id = other.bank.remember("Between us: kestrels.", scope="session", session="tuesday").id
     other.bank.touch(id, accesses=9)
+    assert ask("promote_memory", auto_detect=True, dry_run=True, at=other)["candidates"] == [], "it is too new"
     clock.move(days=2)
     assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates"] == []
     shown = ask("promote_memory", auto_detect=True, dry_run=True, at=other)["candidates"]

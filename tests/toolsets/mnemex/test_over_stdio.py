@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from tests.contract.making import HandClock
 from tests.doors.mcp.conftest import INITIALIZE, Piped, begun_in
-from tests.toolsets.conftest import Ask
 from tests.toolsets.requirements import requirement
 
 import pieria
 from pieria.bank import Bank
-from pieria.toolsets import Host, registry
+from pieria.toolsets import registry
 from pieria.workspace import Workspace
 
 Start = Callable[..., "Server"]
@@ -153,15 +152,3 @@ def test_cluster_is_consolidated_by_another_process(tmp_path: Path, start: Start
     assert {(link["to"], link["type"]) for link in related} == {(id, "consolidated_from") for id in ids}
     with pieria.open("notes", data=tmp_path / "data") as bank:
         assert bank.upkeep.validate().ok
-
-
-@pytest.mark.slow
-@requirement("search.exact_match")
-def test_exact_match_comes_before_many_newer_memories(ask: Ask, host: Host, clock: HandClock) -> None:
-    said = "The heron of the mill has a ring marked K7."
-    host.bank.remember(said)
-    clock.move(days=3)
-    host.bank.remember_many({"text": f"Heron note {number}: the mill pond was calm."} for number in range(10_000))
-    for tool in ("search_memory", "search_unified"):
-        for query in (said, "ring K7 heron"):
-            assert ask(tool, query=query)["results"][0]["content"] == said

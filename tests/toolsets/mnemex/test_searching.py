@@ -34,24 +34,6 @@ def test_related_memories_are_found_once(saved: Saved, ask: Ask) -> None:
     assert len(found) == 2 and other in found
 
 
-@requirement("search.any_word")
-def test_short_words_and_any_script_are_found(saved: Saved) -> None:
-    saved("Maya prefers tea.")
-    ids = {word: saved(f"Notes on {word}.") for word in ("AI", "Go", "C++", "UI", "deadlines", "Zoë", "日本語")}
-    assert {word: saved.found(word.removesuffix("s")) for word in ids} == {word: [id] for word, id in ids.items()}
-
-
-@requirement("search.ranking")
-def test_stronger_of_two_relevant_memories_comes_first(saved: Saved, clock: HandClock) -> None:
-    old = saved("Kestrels nest on the tower.", strength=1.0)
-    clock.move(days=5)
-    new = saved("Kestrels nest on the steeple.", strength=1.0)
-    assert saved.found("where do kestrels nest?") == [new, old]
-    clock.move(days=2)
-    saved.ask("observe_memory_usage", memory_ids=[old])
-    assert saved.found("where do kestrels nest?") == [old, new]
-
-
 @requirement("search.no_query")
 def test_strongest_comes_first_without_a_query(saved: Saved, clock: HandClock) -> None:
     used = saved("Kestrels nest on the tower.", tags=["birds"], strength=1.0)
@@ -64,18 +46,6 @@ def test_strongest_comes_first_without_a_query(saved: Saved, clock: HandClock) -
         assert saved.found(query, min_score=0.9, top_k=1) == [used]
     clock.move(days=2)
     assert saved.found(window_days=1) == []
-
-
-@requirement("search.filters")
-def test_filters_hold_before_results_are_cut(saved: Saved, clock: HandClock) -> None:
-    old = saved("Kestrels nest on the old tower.", tags=["Machine Learning!"], strength=1.0)
-    clock.move(days=20)
-    for number in range(40):
-        saved(f"Kestrels nest on tower {number}.", tags=["birds"], strength=1.0)
-    assert saved.found("kestrels tower", tags=["machine_learning"], top_k=3) == [old]
-    assert old not in saved.found("kestrels tower", window_days=10, top_k=100)
-    assert len(saved.found("kestrels tower", min_score=0.5, top_k=100)) == 40
-    assert saved.found("kestrels tower", tags=["nobody"]) == []
 
 
 @requirement("search.status")
@@ -255,3 +225,34 @@ def test_settings_weigh_the_layers(ask: Ask, saved: Saved, host: Host, layers: s
     host.bank.update(saved("Kestrels hunt by the mill."), status="promoted")
     assert {one["source"] for one in ask("search_unified", query="kestrels")["results"]} == layers
     assert len(ask("search_unified", query="kestrels", stm_weight=1, ltm_weight=1)["results"]) == 2
+
+
+@requirement("search.ranking")
+def test_stronger_of_two_relevant_memories_comes_first(saved: Saved, clock: HandClock) -> None:
+    old = saved("Kestrels nest on the tower.", strength=1.0)
+    clock.move(days=5)
+    new = saved("Kestrels nest on the steeple.", strength=1.0)
+    assert saved.found("where do kestrels nest?") == [new, old]
+    clock.move(days=2)
+    saved.ask("observe_memory_usage", memory_ids=[old])
+    assert saved.found("where do kestrels nest?") == [old, new]
+
+
+@requirement("search.any_word")
+def test_short_words_and_any_script_are_found(saved: Saved) -> None:
+    saved("Maya prefers tea.")
+    ids = {word: saved(f"Notes on {word}.") for word in ("AI", "Go", "C++", "UI", "deadlines", "Zoë", "日本語")}
+    assert {word: saved.found(word.removesuffix("s")) for word in ids} == {word: [id] for word, id in ids.items()}
+
+
+@requirement("search.filters", "search.exact_match")
+def test_filters_hold_before_results_are_cut(saved: Saved, clock: HandClock) -> None:
+    old = saved("Kestrels nest on the old tower.", tags=["Machine Learning!"], strength=1.0)
+    clock.move(days=20)
+    for number in range(40):
+        saved(f"Kestrels nest on tower {number}.", tags=["birds"], strength=1.0)
+    assert saved.found("kestrels tower", tags=["machine_learning"], top_k=3) == [old]
+    assert old not in saved.found("kestrels tower", window_days=10, top_k=100)
+    assert len(saved.found("kestrels tower", min_score=0.5, top_k=100)) == 40
+    assert saved.found("kestrels tower", tags=["nobody"]) == []
+    assert saved.found("Kestrels nest on the old tower.", top_k=1) == [old]

@@ -68,16 +68,6 @@ def test_sleep_of_another_bank_makes_none(ask: Ask, host: Host, clock: HandClock
     assert ask("mnemosyne_get_stats")["stats"]["banks"] == ["notes", "other"]
 
 
-@requirement("sleep.audience")
-def test_summary_is_seen_by_those_who_saw_its_sources(ask: Ask, host: Host, clock: HandClock) -> None:
-    notes(host, scope="session")
-    clock.move(days=3)
-    ask("mnemosyne_sleep")
-    other = host.having(session="tuesday")
-    assert found(ask, "billing") != []
-    assert found(ask, "billing", at=other) == []
-
-
 @requirement("sleep.degrades")
 def test_summaries_grow_shorter_and_keep_their_versions(ask: Ask, host: Host, clock: HandClock) -> None:
     for number in range(12):
@@ -231,3 +221,13 @@ def test_great_sleep_is_listed_in_part(ask: Ask, host: Host, clock: HandClock) -
     assert (result["summaries_created"], result["items_consolidated"]) == (30, 120)
     assert (len(result["summaries"]), len(result["consolidated_ids"])) == (20, 50)
     assert (result["more"]["summaries"], result["more"]["consolidated_ids"]) == (10, 70)
+
+
+@requirement("sleep.audience")
+def test_summary_is_seen_by_those_who_saw_its_sources(ask: Ask, host: Host, clock: HandClock) -> None:
+    notes(host, scope="session")
+    clock.move(days=3)
+    ask("mnemosyne_sleep")
+    other = host.having(session="tuesday")
+    assert found(ask, "billing") != []
+    assert found(ask, "billing", at=other) == []

@@ -142,22 +142,6 @@ def test_every_section_of_the_original_is_imported(ask: Ask, host: Host, tmp_pat
     }  # fmt: skip
 
 
-@requirement("import.idempotent")
-def test_import_of_the_original_twice_adds_nothing(ask: Ask, host: Host, tmp_path: Path) -> None:
-    theirs = original(
-        tmp_path,
-        working_memory=[row("w1", scope="session", session_id="s9")],
-        triples=[{"subject": "Maya", "predicate": "owns", "object": "cat"}],
-        scratchpad=[{"id": "p1", "content": "Pad.", "session_id": "s9", "created_at": "2026-01-01"}],
-    )
-    ask("mnemosyne_import", input_path=theirs)
-    before = host.bank.changes()
-    stats = ask("mnemosyne_import", input_path=theirs)["stats"]
-    assert stats["beam"]["working_memory"] == {"inserted": 0, "skipped": 1, "overwritten": 0}
-    assert (stats["triples"], stats["beam"]["scratchpad"]) == ({"inserted": 0, "skipped": 1},) * 2
-    assert host.bank.changes() == before
-
-
 @requirement("import.sessions")
 def test_shared_memories_of_the_original_are_everybodys(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = [

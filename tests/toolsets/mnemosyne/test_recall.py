@@ -83,22 +83,6 @@ def test_filters_let_nothing_else_through(ask: Ask, host: Host) -> None:
 
 
 @requirement("recall.weights")
-def test_each_weight_decides_alone(ask: Ask, host: Host) -> None:
-    alike, worded, important = "A kitten, resting.", "The feline word, feline again.", "Paid resting time."
-    for content, importance in ((alike, 0.1), (worded, 0.2), (important, 0.9)):
-        ask("mnemosyne_remember", content=content, importance=importance)
-    host.bank.sync(20)
-    none = {"vec_weight": 0, "fts_weight": 0, "importance_weight": 0}
-
-    def first(question: str, name: str) -> str:
-        return texts(ask("mnemosyne_recall", query=question, **{**none, name: 1}))[0]
-
-    assert first("cat", "vec_weight") in (alike, worded)
-    assert first("word", "fts_weight") == worded
-    assert first("feline resting", "importance_weight") == important
-
-
-@requirement("recall.weights")
 def test_words_find_where_vectors_are_missing(tmp_path: Path, clock: HandClock) -> None:
     workspace = Workspace(tmp_path / "bare", {"embedder": "none"}, clock=clock)
     host = Host(Banks(workspace, "test"), "notes", None, Paths(tmp_path, (tmp_path,)))

@@ -38,17 +38,6 @@ def test_memory_is_seen_in_its_scope(ask: Ask, refused: Refused, host: Host) -> 
     assert reply["error"]["parameter"] == "scope"
 
 
-@requirement("remember.importance")
-def test_important_memory_is_settled_by_a_sleep(ask: Ask, host: Host, clock: HandClock) -> None:
-    told = ask("mnemosyne_remember", content=TEXT, importance=0.9)
-    small = ask("mnemosyne_remember", content="Tea is hot.", importance=0.3)
-    clock.move(days=3)
-    promoted = ask("mnemosyne_sleep")["result"]["promoted"]
-    assert [one["id"] for one in promoted] == [told["memory_id"]]
-    tiers = {hit["id"]: hit["tier"] for hit in ask("mnemosyne_recall", query="billing tea")["results"]}
-    assert tiers == {told["memory_id"]: "semantic", small["memory_id"]: "working"}
-
-
 @requirement("remember.validity", "remember.kept_for_good", "schema.validated")
 def test_expired_memory_is_not_recalled(ask: Ask, refused: Refused, clock: HandClock) -> None:
     told = ask("mnemosyne_remember", content=TEXT, valid_until="2026-03-02T12:00:00Z")
@@ -196,3 +185,14 @@ def test_scratchpad_is_counted_and_not_remembered(ask: Ask, refused: Refused) ->
     assert ask("mnemosyne_recall", query="Maya billing")["count"] == 0
     assert ask("mnemosyne_scratchpad_clear")["cleared"] == 1
     assert refused("mnemosyne_scratchpad_write", content=" ")["error"]["parameter"] == "content"
+
+
+@requirement("remember.importance")
+def test_important_memory_is_settled_by_a_sleep(ask: Ask, host: Host, clock: HandClock) -> None:
+    told = ask("mnemosyne_remember", content=TEXT, importance=0.9)
+    small = ask("mnemosyne_remember", content="Tea is hot.", importance=0.3)
+    clock.move(days=3)
+    promoted = ask("mnemosyne_sleep")["result"]["promoted"]
+    assert [one["id"] for one in promoted] == [told["memory_id"]]
+    tiers = {hit["id"]: hit["tier"] for hit in ask("mnemosyne_recall", query="billing tea")["results"]}
+    assert tiers == {told["memory_id"]: "semantic", small["memory_id"]: "working"}

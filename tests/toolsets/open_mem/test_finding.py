@@ -45,10 +45,14 @@ def test_any_text_finds_what_holds_it(ask: Ask, made: Made) -> None:
         ask("mem-find", query=query)
 
 
-@requirement("find.own_text_first", "find.confidence")
+@requirement("find.own_text_first", "find.confidence", "find.scores")
 def test_own_text_is_first_and_confidence_falls(made: Made, ask: Ask) -> None:
     ids = [made(f"The heron of mill {n} nests by the water.", title=f"Heron {n}") for n in range(20)]
     assert made.found("The heron of mill 7 nests by the water.")[0] == ids[7]
+    hits = ask("mem-find", query="heron of mill 7", include={"scores": True})["data"]["results"]
+    scores = [hit["score"] for hit in hits]
+    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+    assert "lexical" in hits[0]["explain"]["matchedBy"]
     for n in range(30):
         made(f"The heron of mill {n} nests by the water.", title=f"Heron {n}")
     near = ask("mem-find", query="where does the heron of mill 7 nest?")["meta"]
@@ -104,17 +108,6 @@ def test_snippet_is_the_passage_with_its_words_marked(ask: Ask, made: Made) -> N
     assert marked("数据库", "用户数据") == "**数据**库"
     assert marked("Nothing shared.", "retries") == "Nothing shared."
     assert marked("user_name and userName", "user name") == "**user**_**name** and **userName**"
-
-
-@requirement("find.scores")
-def test_scores_fall_and_are_explained(ask: Ask, made: Made) -> None:
-    for n in range(5):
-        made(f"The cache number {n} {'of SQLite ' * n}is kept.", title=f"Cache {n}")
-    hits = ask("mem-find", query="sqlite cache", include={"scores": True})["data"]["results"]
-    scores = [hit["score"] for hit in hits]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-    assert "lexical" in hits[0]["explain"]["matchedBy"]
 
 
 @requirement("find.relations")

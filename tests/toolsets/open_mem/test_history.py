@@ -41,22 +41,6 @@ def test_memories_without_a_session_are_listed(ask: Ask, host: Host, clock: Hand
 
 
 @requirement("history.cursor")
-def test_pages_hold_every_session_once(ask: Ask, host: Host, clock: HandClock) -> None:
-    for n in range(7):
-        host.having(session=f"s{n}").bank.remember("Said.")
-        clock.move(minutes=1)
-    seen: list[str] = []
-    cursor = None
-    while cursor is not None or not seen:
-        page = ask("mem-history", limit=2, **({"cursor": cursor} if cursor else {}))["data"]
-        seen += [item["session"]["id"] for item in page["items"]]
-        host.having(session="s0").bank.remember("More.")
-        host.having(session=f"later {len(seen)}").bank.remember("New.")
-        cursor = page["nextCursor"]
-    assert seen == [f"s{n}" for n in reversed(range(7))]
-
-
-@requirement("history.cursor")
 def test_import_into_the_past_moves_no_session(ask: Ask, host: Host, clock: HandClock) -> None:
     for n in range(5):
         host.having(session=f"s{n}").bank.remember("Said.")

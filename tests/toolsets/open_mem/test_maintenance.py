@@ -86,20 +86,6 @@ def test_second_rebuild_changes_no_byte(ask: Ask, made: Made, inside: Host, proj
         assert f"### `{folder}`" in text
 
 
-@requirement("folders.stable")
-def test_same_memory_in_another_bank_makes_the_same_bytes(
-    ask: Ask, made: Made, host: Host, inside: Host, project: Path
-) -> None:
-    for n in range(5):
-        made(f"Heron {n}.", title=f"Heron {n}", files=["src/a.py"])
-    act(ask, inside, "Rebuild")
-    before = contents(project)
-    copied = host.having(bank_name="copy")
-    ask("mem-import", at=copied, payload=ask("mem-export")["data"]["payload"])
-    assert act(ask, inside.having(bank_name="copy"), "Rebuild")["changed"] == 0
-    assert contents(project) == before
-
-
 @requirement("folders.dry_run")
 @pytest.mark.parametrize("word", WORDS)
 def test_dry_run_writes_nothing_and_shows_what_is_done(

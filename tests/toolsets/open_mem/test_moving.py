@@ -1,6 +1,5 @@
 """Export and import: whole histories, each mode, all or nothing, one head, and nothing removed comes back."""
 
-import copy
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -318,25 +317,6 @@ def test_two_histories_come_to_one_head(ask: Ask, made: Made, host: Host, clock:
     texts = [node["observation"]["narrative"] for node in
              ask("mem-get", ids=[first], includeHistory=True)["data"]["history"][first]]  # fmt: skip
     assert texts[:2] == [NARRATIVE, "SQLite here."]
-
-
-@requirement("import.heads")
-@pytest.mark.parametrize("mode", ["merge", "replace"])
-def test_history_that_went_on_elsewhere_goes_on_here(
-    ask: Ask, made: Made, host: Host, clock: HandClock, mode: str
-) -> None:
-    first = made()
-    copied = host.having(bank_name="copy")
-    ask("mem-import", at=copied, payload=ask("mem-export")["data"]["payload"])
-    clock.move(minutes=1)
-    there = ask("mem-revise", at=copied, id=first, title="On", reason="went on")["data"]["newId"]
-    exported = ask("mem-export", at=copied)["data"]["payload"]
-    assert ask("mem-import", payload=copy.deepcopy(exported))["data"]["imported"] == 0
-    ask("mem-import", payload=exported, mode=mode)
-    assert made.found("sqlite", limit=50) == [there]
-    nodes = ask("mem-get", ids=[first], includeHistory=True)["data"]["history"][first]
-    assert [(node["id"], node["state"]) for node in nodes] == [(first, "superseded"), (there, "current")]
-    assert nodes[1]["reason"] == "went on"
 
 
 @requirement("import.forms")

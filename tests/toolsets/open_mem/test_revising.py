@@ -221,23 +221,6 @@ def test_old_or_removed_observation_is_not_removed(ask: Ask, refused: Refused, m
     assert refused("mem-remove", id="nope")["error"]["code"] == "NOT_FOUND"
 
 
-@requirement("remove.no_resurrection")
-def test_no_later_operation_revives_a_removed_observation(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
-    first = made()
-    payload = ask("mem-export")["data"]["payload"]
-    second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
-    ask("mem-remove", id=second, reason="wrong")
-    clock.move(days=400)
-    host.bank.upkeep.sleep(force=True)
-    host.bank.upkeep.gc(dry_run=False)
-    host.bank.upkeep.repair()
-    for mode in ("skip", "merge", "replace"):
-        ask("mem-import", payload=payload, mode=mode)
-        renamed = {**payload, "observations": [{**payload["observations"][0], "id": f"new-{mode}"}]}
-        ask("mem-import", payload=renamed, mode=mode)
-    assert made.found("sqlite cache", limit=50) == []
-
-
 # --- opening
 
 
