@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.making import ALL, DAY, HOUR, NOW, apply, ids_of, memory, select, standing
@@ -16,8 +15,6 @@ from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Store
 
 WORD = "heron"
-
-
 RULE = "Always answer in metric units."
 PREFERENCE = "I prefer window seats."
 
@@ -51,7 +48,7 @@ def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
 def check(store: Store, filter: Filter, expected: Sequence[str]) -> None:
     with store.reading() as reader:
         for way, seen in seen_by(reader, filter).items():
-            assert seen == sorted(expected), way
+            assert seen == sorted(expected), (way, filter)
         assert reader.count(filter) == {"total": len(expected)}
         for by, value in COMMON.items():
             assert reader.rows_each(filter, by, [value]) == {value: reader.rows(filter.having_shared(by, value))}
@@ -121,50 +118,42 @@ FIELDS: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "passes", "fails"), FIELDS)
-def test_a_field_lets_through_what_it_names_and_nothing_else(
-    store: Store, field: str, value: object, passes: dict[str, Any], fails: dict[str, Any]
-) -> None:
-    apply(store, write("in", **passes), write("out", **fails))
-    check(store, ALL.having(**{field: value}), ["in"])
+def test_field_passes_what_it_names_and_nothing_else(store: Store) -> None:
+    for field, value, passes, fails in FIELDS:
+        apply(store, write("in", **passes), write("out", **fails))
+        check(store, ALL.having(**{field: value}), ["in"])
+        apply(store, erase=["in", "out"])
 
 
-def test_a_plain_filter_shows_what_stands_holds_and_is_not_archived(store: Store) -> None:
+def test_empty_list_passes_nothing(store: Store) -> None:
+    apply(store, write("m", tags=["a"]))
+    for field in ("ids", "kinds", "types", "tags", "entities", "files", "standing", "scopes", "status"):
+        assert select(store, ALL.having(**{field: ()})) == [], field
+
+
+def test_plain_filter_passes_what_is_current(store: Store) -> None:
     apply(
         store,
-        write("plain"),
-        write("promoted", state={"status": "promoted"}),
+        write("plain", kind="diary", tags=["a"]),
+        write("promoted", kind="diary", state={"status": "promoted"}),
         write("archived", state={"status": "archived"}),
         write("removed", state={"ended": "removed"}),
         write("revised", state={"ended": "revised"}),
-        write("over", valid_until=iso(moment(NOW))),
-        write("to come", valid_from=iso(moment(NOW + 1))),
+        write("over", tags=["a"], valid_until=iso(moment(NOW))),
+        write("to come", valid_from=iso(moment(NOW + DAY))),
+        write("theirs", scope="session", session="s1"),
     )
     check(store, ALL, ["plain", "promoted"])
+    check(store, Filter(now=NOW - 1), ["plain", "promoted", "over"])
+    check(store, Filter(now=NOW + DAY), ["plain", "promoted", "to come"])
+    check(store, Filter(now=NOW, valid_at=ANY_TIME), ["plain", "promoted", "over", "to come"])
+    check(store, ALL.having(kinds=("diary",), tags=("a",)), ["plain"])
+    # Opening by id hides only what the viewer may not see.
+    narrow = ALL.having(kinds=("turn",), tags=("x",), ids=("removed", "over", "theirs"))
+    assert set(select(store, narrow.anything())) == {"removed", "over"}
 
 
-def test_a_plain_filter_asks_what_holds_at_its_own_now(store: Store) -> None:
-    apply(store, write("over", valid_until=iso(moment(NOW))), write("to come", valid_from=iso(moment(NOW + DAY))))
-    check(store, Filter(now=NOW - 1), ["over"])
-    check(store, Filter(now=NOW + DAY), ["to come"])
-    check(store, Filter(now=NOW, valid_at=ANY_TIME), ["over", "to come"])
-
-
-@pytest.mark.parametrize(
-    ("viewer", "seen"),
-    [
-        (Viewer(), []),
-        (Viewer(session="s1"), ["of s1", "of s1 in c1"]),
-        (Viewer(session="s2"), []),
-        (Viewer(channel="c1"), ["of s1 in c1"]),
-        (Viewer(session="s2", channel="c1"), ["of s1 in c1"]),
-        (Viewer(session="s1", channel="c2"), ["of s1", "of s1 in c1"]),
-        (Viewer(everything=True), ["of nobody", "of s1", "of s1 in c1"]),
-    ],
-)
-def test_what_a_session_told_itself_is_seen_by_it_and_by_its_channel(
-    store: Store, viewer: Viewer, seen: list[str]
-) -> None:
+def test_private_memories_are_seen_by_session_and_channel(store: Store) -> None:
     apply(
         store,
         write("of nobody", state={"scope": "session"}),
@@ -172,49 +161,29 @@ def test_what_a_session_told_itself_is_seen_by_it_and_by_its_channel(
         write("of s1 in c1", scope="session", session="s1", channel="c1"),
         write("of the bank", session="s9", channel="c9"),
     )
-    check(store, ALL.having(viewer=viewer), [*seen, "of the bank"])
+    seen = {
+        Viewer(): [],
+        Viewer(session="s1"): ["of s1", "of s1 in c1"],
+        Viewer(session="s2"): [],
+        Viewer(channel="c1"): ["of s1 in c1"],
+        Viewer(session="s2", channel="c1"): ["of s1 in c1"],
+        Viewer(session="s1", channel="c2"): ["of s1", "of s1 in c1"],
+        Viewer(everything=True): ["of nobody", "of s1", "of s1 in c1"],
+    }
+    for viewer, private in seen.items():
+        check(store, ALL.having(viewer=viewer), [*private, "of the bank"])
 
 
-def test_known_time_chooses_the_stretch_that_was_known_then(store: Store) -> None:
+def test_known_time_chooses_the_state_of_that_time(store: Store) -> None:
     first = apply(store, write("m", state={"status": "active"}))
     second = apply(store, standing(write("m"), first.rows[0], status="archived"))
-    before, after = (change.change.at for change in (first, second))
-    known = [micros(at) for at in (before, after)]
+    known = [micros(applied.change.at) for applied in (first, second)]
     archived = ALL.having(status=("archived",))
-    check(store, ALL.having(known_at=known[0] - 1), [])
-    check(store, ALL.having(known_at=known[0]), ["m"])
-    check(store, archived.having(known_at=known[0]), [])
-    check(store, ALL.having(known_at=known[1] - 1), ["m"])
-    check(store, archived.having(known_at=known[1]), ["m"])
-    check(store, ALL.having(known_at=known[1]), [])
-    check(store, archived.having(known_at=FOREVER - 1), ["m"])
-
-
-def test_opening_by_id_hides_nothing_but_what_the_viewer_may_not_see(store: Store) -> None:
-    apply(
-        store,
-        write("removed", state={"ended": "removed"}),
-        write("over", valid_until=iso(moment(NOW))),
-        write("theirs", scope="session", session="s1"),
-    )
-    narrow = ALL.having(kinds=("diary",), tags=("x",), ids=("removed", "over", "theirs"))
-    assert set(select(store, narrow.anything())) == {"removed", "over"}
-
-
-def test_the_whole_filter_is_an_and_of_its_fields(store: Store) -> None:
-    apply(
-        store,
-        write("both", kind="diary", tags=["a"]),
-        write("one", kind="diary"),
-        write("other", tags=["a"]),
-    )
-    check(store, ALL.having(kinds=("diary",), tags=("a",)), ["both"])
-
-
-def test_an_empty_list_lets_nothing_through(store: Store) -> None:
-    apply(store, write("m", tags=["a"]))
-    for field in ("ids", "kinds", "types", "tags", "entities", "files", "standing", "scopes", "status"):
-        assert select(store, ALL.having(**{field: ()})) == [], field
+    for filter, at, expected in [
+        (ALL, known[0] - 1, []), (ALL, known[0], ["m"]), (ALL, known[1] - 1, ["m"]), (ALL, known[1], []),
+        (archived, known[0], []), (archived, known[1], ["m"]), (archived, FOREVER - 1, ["m"]),
+    ]:  # fmt: skip
+        check(store, filter.having(known_at=at), expected)
 
 
 # --- every combination, against a plain reading of the fields

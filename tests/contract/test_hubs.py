@@ -6,7 +6,7 @@ from pieria.record.filter import ANY_TIME, Filter
 from pieria.store.protocol import Store
 
 
-def test_what_is_tied_comes_by_the_newest_links_from_it_then_to_it(store: Store) -> None:
+def test_newest_links_from_a_hub_come_first_then_those_to_it(store: Store) -> None:
     writes = [memory(id, id) for id in "abcde"]
     rows = dict(zip("abcde", apply(store, *writes).rows, strict=True))
     apply(
@@ -30,7 +30,7 @@ def test_what_is_tied_comes_by_the_newest_links_from_it_then_to_it(store: Store)
         assert reader.tied(["a"], then, 2) == {"a": [rows[id] for id in "dcbe"]}
 
 
-def test_the_ties_of_memories_are_links_that_stand_to_what_may_be_seen_from_either_end(store: Store) -> None:
+def test_ties_are_current_links_to_visible_memories(store: Store) -> None:
     writes = [memory(id, id) for id in "abcd"]
     rows = dict(zip("abcd", apply(store, *writes).rows, strict=True))
     ties = [tie("1", "a", "b"), tie("2", "c", "a"), tie("3", "a", "d"), tie("4", "b", "c"), tie("5", "a", "nobody")]
@@ -51,7 +51,7 @@ def test_the_ties_of_memories_are_links_that_stand_to_what_may_be_seen_from_eith
         assert [tie[:2] for tie in reader.ties_of(["nobody"], ALL)] == [("nobody", ties[4].relation)]
 
 
-def test_what_bears_a_label_comes_by_when_it_was_written(store: Store) -> None:
+def test_labelled_memories_come_newest_first(store: Store) -> None:
     writes = [memory(f"m{n}", f"m{n}", entities=["Vienna"] if n % 2 else ["Graz", "Vienna"]) for n in range(6)]
     rows = apply(store, *writes, memory("none", "none")).rows
     apply(store, standing(writes[5], rows[5], ended="removed"))
@@ -63,7 +63,7 @@ def test_what_bears_a_label_comes_by_when_it_was_written(store: Store) -> None:
         assert reader.labelled("standing", ["vienna"], ALL, 9) == []
 
 
-def test_the_newest_facts_are_those_that_may_be_seen_and_hold(store: Store) -> None:
+def test_newest_facts_are_those_visible_and_valid(store: Store) -> None:
     writes = [memory("a", "a"), memory("b", "b"), memory("c", "c", valid_until="2026-02-01"), memory("d", "d")]
     rows = apply(store, *writes).rows
     facts = [triple(str(n), "Vienna", "holds", f"t{n}", memory=id) for n, id in enumerate("abcd")]

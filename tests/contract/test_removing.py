@@ -16,13 +16,21 @@ def tables(store: Store) -> dict[str, int]:
         return reader.tables()
 
 
-def test_nothing_is_left_of_it_and_its_name_is_that_of_a_new_bank(opens: Opens) -> None:
+def test_removal_leaves_nothing_and_frees_the_name(opens: Opens) -> None:
     store, other = opens(), opens(name="other")
     empty = tables(opens(name="empty"))
     lived_in(store)
     apply(other, memory("theirs"))
     theirs = everything(other)
-    seen: list[int] = []
+    before, seen = tables(store), list[int]()
+
+    def refuse(reader: Reader) -> None:
+        raise ConflictError("not now")
+
+    with pytest.raises(ConflictError):
+        store.remove(refuse)
+    store = opens()
+    assert tables(store) == before
     assert store.remove(lambda reader: seen.append(reader.head().documents)) == []
     assert seen[0] > 1_000
     assert store.is_over
@@ -37,20 +45,7 @@ def test_nothing_is_left_of_it_and_its_name_is_that_of_a_new_bank(opens: Opens) 
     assert everything(other) == theirs
 
 
-def test_what_the_last_reader_raises_keeps_it_as_it_was(opens: Opens) -> None:
-    store = opens()
-    apply(store, memory("still here"))
-    before = everything(store)
-
-    def refuse(reader: Reader) -> None:
-        raise ConflictError("not now")
-
-    with pytest.raises(ConflictError):
-        store.remove(refuse)
-    assert everything(opens()) == before
-
-
-def test_whoever_else_has_it_open_is_in_the_way_or_is_told_that_it_is_gone(opens: Opens) -> None:
+def test_open_store_blocks_a_removal_or_learns_of_it(opens: Opens) -> None:
     """With a file, an open store blocks the removal. On a server, open stores get `NotFoundError`."""
     held, store = opens(), opens()
     apply(held, memory("theirs"))

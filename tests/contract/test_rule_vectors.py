@@ -15,7 +15,7 @@ def lead(row: int, vector: Vector) -> Embedded:
     return Embedded(row, "lead", 0, 0, 50, vector)
 
 
-def test_the_vectors_of_rules_are_a_kind_of_their_own(store: Store) -> None:
+def test_vectors_of_rules_are_a_kind_of_their_own(store: Store) -> None:
     rows = apply(store, memory("a", "a"), memory("b", "b")).rows
     enter(store)
     one, two, three = drawn(5, 3)
@@ -34,7 +34,7 @@ def test_the_vectors_of_rules_are_a_kind_of_their_own(store: Store) -> None:
     well(store)
 
 
-def test_new_passages_take_the_place_of_the_rules_before_too(store: Store) -> None:
+def test_new_passages_replace_the_rules_before_too(store: Store) -> None:
     rows = apply(store, memory("a", "a"), memory("b", "b")).rows
     enter(store)
     one, two, three = drawn(6, 3)
@@ -52,7 +52,7 @@ def test_new_passages_take_the_place_of_the_rules_before_too(store: Store) -> No
     well(store)
 
 
-def test_leads_are_a_kind_of_their_own_that_may_come_before_the_passages(store: Store) -> None:
+def test_leads_may_be_stored_before_their_passages(store: Store) -> None:
     rows = apply(store, memory("a", "a"), memory("b", "b")).rows
     enter(store)
     one, two, three = drawn(8, 3)
@@ -70,7 +70,7 @@ def test_leads_are_a_kind_of_their_own_that_may_come_before_the_passages(store: 
     well(store)
 
 
-def test_the_rules_of_many_are_searched_and_erased_like_all_else(store: Store) -> None:
+def test_rules_of_many_are_searched_and_erased(store: Store) -> None:
     """Fill more than one block. Beyond that, processes load codes instead of vectors."""
     count = 700
     rows = apply(store, *(memory(f"m{n}", f"m{n}") for n in range(count))).rows
