@@ -17,14 +17,13 @@ from tests.properties.bank_values import (
     spelt,
     updates,
 )
-from tests.properties.oracle import COUNTS, Entry
+from tests.properties.oracle import Entry
 from tests.properties.oracle_rules import Reader, check_scope, may_see, tie
 
 import pieria
 from pieria.errors import ConflictError, InputError
 from pieria.record.link import End
 from pieria.record.time import moment
-from pieria.record.usage import Usage
 
 PLACE = "attic/birds"
 RELATIONS = ("related", "sibling", "follows", "revises")
@@ -57,7 +56,7 @@ class Verbs(Life):
         )
 
     def keep(self, reader: Reader, given: list[dict[str, Any]], made: list[pieria.Memory] | None) -> None:
-        """Record a batch. A duplicate returns the existing memory, or the first of the batch."""
+        """Record a batch. What exists already, by id or text, is returned: the oldest, or the first of the batch."""
         items = [reader.signed({k: v for k, v in each.items() if v is not None}) for each in given]
         self.check_batch(items, reader)
         assert made is not None
@@ -65,48 +64,41 @@ class Verbs(Life):
         first: dict[Any, str] = {}
         entry: Entry | None = None
         for item, memory, found in zip(items, made, twins, strict=True):
-            if item.get("id") in self.oracle.memories:
-                assert memory.id == item["id"]
-                continue
-            if item.get("unless_exists") == "text":
-                scope = item.get("scope", "bank")
-                own = (item.get("session"), item.get("channel")) if scope == "session" else ()
-                said = (item["kind"], item["text"], scope, *own)
+            id, unless = item.pop("id", memory.id), item.pop("unless_exists", None)
+            if unless == "text":
+                said = tuple(item.get(name) for name in ("text", "kind", *self.readers_of(item)))
                 same = found or {first.get(said)} - {None}
                 if same:
                     assert memory.id in same
                     continue
                 first[said] = memory.id
-            assert memory.id not in self.oracle.memories
-            assert memory.id == item.get("id", memory.id)
+            assert memory.id == id
+            if id in self.oracle.memories:
+                continue
             entry = entry or self.oracle.change("remember")
-            values = {name: value for name, value in item.items() if name not in ("id", "unless_exists")}
-            self.oracle.remember(entry, memory.id, reader, values)
+            self.oracle.remember(entry, id, reader, item)
             self.check_shown(memory)
 
     def check_batch(self, items: list[dict[str, Any]], reader: Reader) -> None:
+        ids = [item["id"] for item in items if "id" in item]
         for item in items:
-            if item.get("unless_exists") == "id" and "id" not in item:
+            id, unless = item.get("id"), item.get("unless_exists")
+            if unless == "id" and id is None:
                 raise InputError("unless_exists", "an id", "id")
             check_scope({"scope": "bank", "session": None, "channel": None} | item)
-        given = [item["id"] for item in items if "id" in item]
-        if len(set(given)) < len(given):
-            raise ConflictError("given twice", ids=tuple(given))
-        for item in items:
-            id = item.get("id")
-            if id in self.oracle.purged:
-                raise ConflictError("purged", ids=(id,))
-            if id in self.oracle.memories:
-                values = self.oracle.current(id)
-                if values["ended"] or item.get("unless_exists") != "id" or not may_see(reader, values):
-                    raise ConflictError("taken", ids=(id,))
+        for id, unless in [(item.get("id"), item.get("unless_exists")) for item in items]:
+            there = id in self.oracle.memories and self.oracle.current(id)
+            returned = there and unless == "id" and not there["ended"] and may_see(reader, there)
+            if ids.count(id) > 1 or id in self.oracle.purged or (there and not returned):
+                raise ConflictError("taken", ids=(id,))
+
+    def readers_of(self, item: dict[str, Any]) -> tuple[str, ...]:
+        return ("scope", "session", "channel") if item.get("scope") == "session" else ("scope",)
 
     def twins(self, item: dict[str, Any]) -> set[str]:
         """Return the ids of memories with the same text, kind and readers."""
-        scope = item.get("scope", "bank")
-        asked = {"scope": scope, "kinds": item["kind"]}
-        if scope == "session":
-            asked |= {name: item[name] for name in ("session", "channel") if name in item}
+        asked = {"scope": "bank", "kinds": item["kind"]}
+        asked |= {name: item[name] for name in self.readers_of(item) if name in item}
         seen = self.oracle.visible(Reader(item.get("session"), item.get("channel")), **asked)
         return {id for id, stretch in seen.items() if stretch.values["text"] == item["text"]}
 
@@ -211,7 +203,7 @@ class Verbs(Life):
                 oracle.seen(id, reader)
             seen = {id for id in oracle.memories if may_see(reader, oracle.current(id))}
             versions = {id: len({held.values["version"] for held in oracle.memories[id]}) for id in oracle.memories}
-            used, links = set(oracle.usage), len(oracle.links)
+            links = len(oracle.links)
             gone = oracle.purge(ids)
             assert receipt is not None
             assert receipt.ids == tuple(ids)
@@ -221,7 +213,7 @@ class Verbs(Life):
                 "versions": sum(versions[id] for id in gone),
                 "links": links - len(oracle.links),
                 "facts": 0,
-                "usage": len(used & gone),
+                "usage": 0,
             }
             if receipt.unreached:
                 # On a server, other transactions may block the cleanup for a while. A repair waits for them.
@@ -229,42 +221,6 @@ class Verbs(Life):
                 assert all(each.well for each in left if each.check == "purge")
 
         self.agree(lambda: self.handles[reader].purge(ids), model)
-
-    # --- usage
-
-    @rule(
-        data=st.data(),
-        reader=readers,
-        several=st.integers(1, 2),
-        reward=st.none() | st.sampled_from([-1.0, 0.5]),
-        counts=st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)),
-    )
-    def touch(
-        self, data: st.DataObject, reader: Reader, several: int, reward: float | None, counts: tuple[int, int, int]
-    ) -> None:
-        ids = self.some_ids(data, several)
-        counted = dict(zip(COUNTS, counts, strict=False))
-
-        def model(usage: dict[str, Usage] | None) -> None:
-            if not any(counts) and reward is None:
-                raise InputError("accesses", "some use", counts)
-            for id in ids:
-                self.oracle.standing(id, reader)
-            self.oracle.touch(ids, counted, reward)
-            assert usage is not None
-            self.check_usage(ids, usage)
-            self.check_usage(ids, self.handles[reader].usage(ids))
-
-        self.agree(lambda: self.handles[reader].touch(ids, reward=reward, boost=False, **counted), model)
-
-    def check_usage(self, ids: list[str], usage: dict[str, Usage]) -> None:
-        assert list(usage) == ids
-        for id in ids:
-            held = self.oracle.usage.get(id, {})
-            assert {name: getattr(usage[id], name) for name in COUNTS} == {name: held.get(name, 0) for name in COUNTS}
-            assert usage[id].rewards == held.get("rewards", 0.0)
-            for name in ("last_access", "last_review"):
-                assert getattr(usage[id], name) == (moment(held[name]) if name in held else None)
 
     # --- links
 

@@ -35,7 +35,6 @@ NEW: dict[str, Any] = {
     "valid_from": None, "valid_until": None, "meta": {}, "status": "active", "tier": "working", "ended": "",
     "reason": None, "superseded_by": None,
 }  # fmt: skip
-COUNTS = ("accesses", "reviews", "crossings", "rewarded")
 
 
 @dataclass
@@ -73,7 +72,6 @@ class Oracle:
     now: Callable[[], int]
     memories: Histories = field(default_factory=dict)
     links: Histories = field(default_factory=dict)
-    usage: dict[str, dict[str, Any]] = field(default_factory=dict)
     journal: list[Entry] = field(default_factory=list)
     purged: dict[str, None] = field(default_factory=dict)
 
@@ -275,18 +273,6 @@ class Oracle:
         if old["pinned"] != pinned:
             self.restand("pin" if pinned else "unpin", id, {**old, "pinned": pinned, "reason": None})
 
-    def touch(self, ids: list[str], counted: dict[str, int], reward: float | None) -> None:
-        self.change("touch")
-        for id in ids:
-            held = self.usage.setdefault(id, dict.fromkeys(COUNTS, 0) | {"rewards": 0.0})
-            for name, count in counted.items():
-                held[name] += count
-            held["rewards"] += reward or 0.0
-            held["rewarded"] += reward is not None
-            for name, last in (("accesses", "last_access"), ("reviews", "last_review")):
-                if counted[name]:
-                    held[last] = max(self.now(), held.get(last, self.now()))
-
     def tied(self, source: str, target: str, relation: str) -> str | None:
         """Return the id of the link between two ends. Siblings and tunnels have no direction."""
         for id, values in self.ties().items():
@@ -403,11 +389,7 @@ class Oracle:
         self.change("purge")
         for id in sorted(gone):
             self.memories.pop(id)
-            self.usage.pop(id, None)
             self.purged[id] = None
-        self.links = {
-            id: held
-            for id, held in self.links.items()
-            if not gone & {held[0].values["source"], held[0].values["target"]}
-        }
+        ends = {id: {held[0].values["source"], held[0].values["target"]} for id, held in self.links.items()}
+        self.links = {id: held for id, held in self.links.items() if not gone & ends[id]}
         return gone

@@ -25,6 +25,8 @@ from pieria.record.fact import Fact
 pytestmark = pytest.mark.timeout(600)
 """Shrinking a failing history takes minutes."""
 
+SHORT, LONG = 8, 100
+"""Histories in every run, and in the slow tests. One of 50 steps takes a third of a second."""
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 12
 EVER, AFTER = -1, DAYS
@@ -81,9 +83,6 @@ class Model:
     def others(self, triple: Triple) -> list[Triple]:
         return [other for other in self.days if other[:2] == triple[:2] and other != triple]
 
-    def set(self, triple: Triple, days: frozenset[int]) -> None:
-        self.days[triple] = days
-
     def add(self, triple: Triple, begin: int | None, end: int | None, today: int) -> None:
         same = self.of(triple)
         others = self.others(triple) if triple.predicate == SINGLE else []
@@ -112,14 +111,14 @@ class Model:
                 for run in runs(self.of(other)):
                     if stated & set(range(*run)):
                         gone = range(begin, AFTER + 1) if end is None else stated
-                        self.set(other, self.of(other) - (set(range(*run)) & set(gone)))
-        self.set(triple, same | stated)
+                        self.days[other] = self.of(other) - (set(range(*run)) & set(gone))
+        self.days[triple] = same | stated
 
     def end(self, triple: Triple, at: int) -> bool:
         holding = run_with(self.of(triple), at)
         ending = [holding] if holding else [run for run in runs(self.of(triple)) if run.begin > at]
         for run in ending:
-            self.set(triple, self.of(triple) - set(range(max(at, run.begin), run.end)))
+            self.days[triple] = self.of(triple) - set(range(max(at, run.begin), run.end))
         return bool(ending)
 
     def supersede(self, triple: Triple, at: int) -> None:
@@ -179,8 +178,7 @@ class FactsMachine(RuleBasedStateMachine):
     def open(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.clock = HandClock(instant(DAYS // 2))
-        quiet = {"durability": "off"}
-        self.bank = pieria.open("facts", data=Path(self.folder.name), clock=self.clock, settings=quiet)
+        self.bank = pieria.open("facts", data=Path(self.folder.name), clock=self.clock)
         self.facts = self.bank.facts
         self.facts.declare("lives_in")
         self.facts.alias("Em", of="Maya")
@@ -247,7 +245,7 @@ class FactsMachine(RuleBasedStateMachine):
         fact = there[number % len(there)]
         [(triple, days)] = told([fact]).items()
         self.facts.remove(fact.id)
-        self.model.set(triple, self.model.of(triple) - days)
+        self.model.days[triple] = self.model.of(triple) - days
         self.keep()
 
     @rule(day=day)
@@ -283,11 +281,8 @@ class FactsMachine(RuleBasedStateMachine):
         for fact in self.facts.timeline():
             versions = self.facts.history(fact.id)
             for version in versions:
-                assert (
-                    version.valid_from is None
-                    or version.valid_until is None
-                    or version.valid_from < version.valid_until
-                )
+                begin, end = version.valid_from, version.valid_until
+                assert begin is None or end is None or begin < end
             assert [version.known_until for version in versions] == [*(v.known_from for v in versions[1:]), None]
 
     def teardown(self) -> None:
@@ -296,5 +291,10 @@ class FactsMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-FactsMachine.TestCase.settings = settings(stateful_step_count=50)
-TestFactsMachine = FactsMachine.TestCase
+class TestFacts(FactsMachine.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=SHORT, stateful_step_count=50)
+
+
+@pytest.mark.slow
+class TestFactsForLong(FactsMachine.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=LONG, stateful_step_count=50)
