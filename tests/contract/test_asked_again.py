@@ -1,7 +1,7 @@
 """The same filter, asked repeatedly while the bank changes: a store's caches must not hide a row."""
 
 import pytest
-from tests.contract.conftest import Opens, on_one_of_each
+from tests.contract.conftest import Opens
 from tests.contract.making import ALL, NOW, HandClock, apply, memory, open_state, standing, tie
 from tests.contract.test_vectors import drawn, enter, near, put, rows_near, unit, window, with_vector
 
@@ -10,6 +10,7 @@ from pieria.record.changeset import Changeset, Write
 from pieria.record.filter import Filter
 from pieria.store.protocol import Store
 from pieria.store.sql import sieves
+from pieria.store.sqlite import codes
 
 MINE = ALL.having(place="mine/box")
 COUNT = 40
@@ -83,39 +84,43 @@ def test_rolled_back_change_leaves_no_trace_in_caches(store: Store) -> None:
     assert both(store) == rows
 
 
-@pytest.mark.slow
-@on_one_of_each
-def test_no_window_of_many_is_known_too_early(store: Store) -> None:
-    """There are more windows than the store keeps in memory. The first search may fill a cache."""
-    rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(10_500))).rows
+# --- more vectors than a store keeps in memory
+
+
+@pytest.fixture
+def forgetful(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setattr(codes, "BY_HEART", 200)
+    return store
+
+
+def test_no_window_of_many_is_known_too_early(forgetful: Store) -> None:
+    store = forgetful
+    rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(260))).rows
     with store.reading() as reader:
         known = reader.head().known
     space = enter(store)
     windows = [window(row, unit(1, 0.5 + n / 20), [], known + 5 * (n % 2)) for n, row in enumerate(rows)]
     put(store, *windows, space=space)
+    # The first search may fill a cache.
     for _ in range(2):
         assert rows_near(store, unit(1), want=20, what="window") == rows[:20]
         early = rows_near(store, unit(1), ALL.having(known_at=known + 4), want=20, what="window")
         assert early == rows[:40:2]
-    [other] = rows_near(store, unit(1), want=1, what="window")
-    put(store, window(other, unit(-1), [], known), space=space)
+    put(store, window(rows[0], unit(-1), [], known), space=space)
     assert rows_near(store, unit(1), want=20, what="window") == rows[1:21]
 
 
-@pytest.mark.slow
-@on_one_of_each
-def test_search_of_many_vectors_repeats_its_answer(store: Store) -> None:
+def test_search_of_many_vectors_repeats_its_answer(forgetful: Store) -> None:
+    store = forgetful
     space = enter(store)
-    vectors = drawn(5, 10_500)
-    apply(store, *(with_vector(memory("word", f"w{n}"), vector) for n, vector in enumerate(vectors)), space=space)
+    writes = [with_vector(memory("word", f"w{n}"), vector) for n, vector in enumerate(drawn(5, 260))]
+    apply(store, *writes, space=space)
     [question] = drawn(6)
     first = near(store, question, want=30)
     assert near(store, question, want=30) == first
     with store.reading() as reader:
         exactly = reader.similarities(question, [found.row for found in first.candidates])
-    assert {found.row: (found.start, found.stop) for found in first.candidates} == {
-        row: (span.start, span.stop) for row, span in exactly.items()
-    }
-    assert [found.similarity for found in first.candidates] == pytest.approx(
-        sorted((span.similarity for span in exactly.values()), reverse=True), abs=1e-6
-    )
+    found = {found.row: (found.start, found.stop, found.similarity) for found in first.candidates}
+    assert found == {row: (span.start, span.stop, pytest.approx(span.similarity)) for row, span in exactly.items()}
+    similarities = [found.similarity for found in first.candidates]
+    assert similarities == sorted(similarities, reverse=True)

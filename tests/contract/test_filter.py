@@ -1,16 +1,14 @@
 """Each field of the filter: a memory that passes and one that does not, through every reader with a filter."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from tests.contract.making import ALL, DAY, HOUR, NOW, apply, ids_of, memory, select, standing
+from tests.contract.making import ALL, DAY, HOUR, NOW, HandClock, apply, ids_of, memory, select, standing
 from tests.contract.test_vectors import enter, unit, with_vector
 
 from pieria.record.changeset import FOREVER, Applied, Write
 from pieria.record.filter import ANY_TIME, Filter, Shared, Viewer
-from pieria.record.memory import ENDINGS, STATUSES
 from pieria.record.time import iso, micros, moment
 from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Store
@@ -20,18 +18,12 @@ RULE = "Always answer in metric units."
 PREFERENCE = "I prefer window seats."
 
 
-def write(id: str, says: str = "", *, used: int | None = None, **values: Any) -> Write:
-    """Return a memory. `used` is for the caller, because usage is written separately."""
+def write(id: str, says: str = "", **values: Any) -> Write:
     return with_vector(memory(f"{WORD} {id}\n{says}", id, **values), unit(1, len(id)))
 
 
 def keep(store: Store, *writes: Write, **parts: Any) -> Applied:
     return apply(store, *writes, space=enter(store), **parts)
-
-
-def uses_of(memories: Sequence[dict[str, Any]]) -> list[Use]:
-    """Return the uses of `m0`, `m1` and so on."""
-    return [Use(f"m{n}", 1, values["used"]) for n, values in enumerate(memories) if values["used"] is not None]
 
 
 def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
@@ -193,117 +185,35 @@ def test_known_time_chooses_the_state_of_that_time(store: Store) -> None:
         check(store, filter.having(known_at=at), expected)
 
 
-# --- every combination, against a plain reading of the fields
-
-EXAMPLES = 20
-"""Banks of up to twelve memories: a tenth of a second each on a server."""
-STATED = {"": None, RULE: "rule", PREFERENCE: "preference"}
-FEW = ("a", "b", None)
-INSTANTS = tuple(NOW + hours * HOUR for hours in (-2, -1, 0, 1, 2))
-
-
-@st.composite
-def some_memory(draw: st.DrawFn) -> dict[str, Any]:
-    begin, end = draw(st.sampled_from([(None, None), (-2, None), (None, 1), (-1, 0), (0, 2), (1, 2)]))
-    return {
-        "kind": draw(st.sampled_from(["note", "diary"])),
-        "session": draw(st.sampled_from(FEW)),
-        "channel": draw(st.sampled_from(FEW)),
-        "author": draw(st.sampled_from(FEW)),
-        "tags": [tag for tag in (draw(st.sampled_from(FEW)),) if tag],
-        "files": [file for file in (draw(st.sampled_from(FEW)),) if file],
-        "says": draw(st.sampled_from(["", RULE, PREFERENCE])),
-        "place": draw(st.sampled_from(["a/a", "a/b", "b/a"])),
-        "meta": draw(st.sampled_from([{}, {"a": 1}, {"a": 2}])),
-        "pinned": draw(st.booleans()),
-        "at": iso(moment(draw(st.sampled_from(INSTANTS)))),
-        "used": draw(st.sampled_from([None, None, *INSTANTS])),
-        "valid_from": None if begin is None else iso(moment(NOW + begin * HOUR)),
-        "valid_until": None if end is None else iso(moment(NOW + end * HOUR)),
-        "state": {
-            "scope": draw(st.sampled_from(["session", "bank"])),
-            "status": draw(st.sampled_from(STATUSES)),
-            "ended": draw(st.sampled_from(ENDINGS)),
-        },
-    }
+def test_used_since_passes_what_was_used_or_written(store: Store, clock: HandClock) -> None:
+    past, later = iso(moment(NOW - DAY)), NOW + HOUR
+    old = [write(id, at=past) for id in ("unused", "read", "reviewed")]
+    uses = [Use("unused", 1, NOW), Use("read", 1, later), Use("reviewed", 0, None, 1, later)]
+    keep(store, *old, write("dated", at=iso(moment(later))), usage=uses)
+    clock.move(hours=1)
+    keep(store, write("new", at=past))
+    check(store, ALL.having(used_since=NOW), ["unused", "read", "reviewed", "dated", "new"])
+    check(store, ALL.having(used_since=later), ["read", "reviewed", "dated", "new"])
+    check(store, ALL.having(used_since=later + 1), [])
 
 
-@st.composite
-def some_filter(draw: st.DrawFn) -> Filter:
-    def maybe(value: Any) -> st.SearchStrategy[Any]:
-        return st.one_of(st.none(), st.none(), value)
-
-    one = st.sampled_from(["a", "b"])
-    several = st.lists(one, min_size=1, max_size=2, unique=True).map(tuple)
-    return Filter(
-        now=NOW,
-        viewer=draw(st.builds(Viewer, st.sampled_from(FEW), st.sampled_from(FEW), st.booleans())),
-        kinds=draw(maybe(st.sampled_from([("note",), ("note", "diary")]))),
-        tags=draw(maybe(several)),
-        files=draw(maybe(several)),
-        standing=draw(maybe(st.sampled_from([("rule",), ("rule", "preference"), ("profile",)]))),
-        author=draw(maybe(one)),
-        channel=draw(maybe(one)),
-        session=draw(maybe(one)),
-        scopes=draw(maybe(st.sampled_from([("session",), ("bank", "user")]))),
-        place=draw(maybe(st.sampled_from(["a", "a/a", "*/a"]))),
-        meta=draw(st.sampled_from([{}, {}, {"a": 1}])),
-        since=draw(maybe(st.sampled_from(INSTANTS))),
-        until=draw(maybe(st.sampled_from(INSTANTS))),
-        used_since=draw(maybe(st.sampled_from(INSTANTS))),
-        valid_at=draw(maybe(st.sampled_from((*INSTANTS, ANY_TIME)))),
-        status=draw(maybe(st.sampled_from([("active",), ("archived", "promoted")]))),
-        endings=draw(st.sampled_from([("",), ("", "removed"), ENDINGS])),
-        pinned=draw(maybe(st.booleans())),
-    )
+COMBINED: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"kind": "diary"}, {"kinds": ("diary",)}),
+    ({"tags": ["a"]}, {"tags": ("a", "b")}),
+    ({"place": "a/a", "meta": {"a": 1}}, {"place": "a", "meta": {"a": 1}}),
+    ({"author": "a", "session": "a"}, {"author": "a", "session": "a"}),
+    ({"pinned": True, "files": ["a"]}, {"pinned": True, "files": ("a",)}),
+]
+"""Values of a memory, and the conditions that they meet."""
 
 
-def passes(values: dict[str, Any], filter: Filter) -> bool:
-    state = write("x", **values).state
-    viewer = filter.viewer
-    when = NOW if filter.valid_at is None else filter.valid_at
-    wing, _, room = state.place.partition("/")
-    last = max(state.at, NOW if values["used"] is None else values["used"])
-    places = {None, wing, state.place, f"*/{room}"}
-    own = state.session is not None and state.session == viewer.session
-    shared = state.channel is not None and state.channel == viewer.channel
-    return all(
-        (
-            viewer.everything or state.scope != "session" or own or shared,
-            filter.kinds is None or state.kind in filter.kinds,
-            filter.tags is None or set(filter.tags) & set(values["tags"]),
-            filter.files is None or set(filter.files) & set(values["files"]),
-            filter.standing is None or STATED[values["says"]] in filter.standing,
-            filter.author in (None, state.author),
-            filter.channel in (None, state.channel),
-            filter.session in (None, state.session),
-            filter.scopes is None or state.scope in filter.scopes,
-            filter.place in places,
-            all(values["meta"].get(key) == value for key, value in filter.meta.items()),
-            filter.since is None or state.at >= filter.since,
-            filter.until is None or state.at < filter.until,
-            filter.used_since is None or last >= filter.used_since,
-            when == ANY_TIME or state.valid_from is None or state.valid_from <= when,
-            when == ANY_TIME or state.valid_until is None or state.valid_until > when,
-            filter.status is None or state.status in filter.status,
-            state.ended in filter.endings,
-            filter.pinned in (None, bool(state.pinned)),
-        )
-    )
+def test_memory_has_to_meet_every_condition(store: Store) -> None:
+    every = [frozenset(chosen) for size in range(6) for chosen in combinations(range(len(COMBINED)), size)]
+    keep(store, *(write(str(sorted(held)), **merged(COMBINED[n][0] for n in held)) for held in every))
+    for asked in [asked for asked in every if len(asked) in (2, 5)]:
+        filter = ALL.having(**merged(COMBINED[n][1] for n in asked))
+        check(store, filter, [str(sorted(held)) for held in every if asked <= held])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=EXAMPLES)
-@given(
-    memories=st.lists(some_memory(), min_size=1, max_size=12),
-    filters=st.lists(some_filter(), min_size=1, max_size=6),
-)
-def test_every_reader_agrees_on_what_a_filter_passes(
-    store: Store, memories: list[dict[str, Any]], filters: list[Filter]
-) -> None:
-    writes = [write(f"m{n}", **values) for n, values in enumerate(memories)]
-    keep(store, *writes, usage=uses_of(memories))
-    try:
-        for filter in filters:
-            check(store, filter, [f"m{n}" for n, values in enumerate(memories) if passes(values, filter)])
-    finally:
-        apply(store, erase=[each.state.id for each in writes])
+def merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return {name: value for part in parts for name, value in part.items()}

@@ -13,7 +13,9 @@ from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import NewVector, Write
 from pieria.record.filter import Filter, Viewer
 from pieria.record.time import iso, moment
+from pieria.store.postgres import near as on_postgres
 from pieria.store.protocol import Embedded, Kind, Pending, Store, VectorMatch
+from pieria.store.sqlite import codes
 
 SIZE = 24
 EVERYTHING = ALL.having(viewer=Viewer(everything=True)).anything()
@@ -300,53 +302,49 @@ def test_many_are_searched_as_exactly_as_few(store: Store) -> None:
     well(store)
 
 
-@pytest.mark.slow
-@on_one_of_each
-def test_many_passages_of_one_memory_crowd_out_nobody(opens: Opens) -> None:
+def test_many_passages_of_one_memory_crowd_out_nobody(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
     """With vectors in memory, and with codes for more than fit there."""
     long = with_vector(memory("long", "long"), *(unit(1, n / 1_000) for n in range(900)))
     others = [with_vector(memory("o", f"o{n}"), unit(1, 1 + n)) for n in range(30)]
-    for crowd in (0, 10_500):
-        store = opens(name=f"crowd of {crowd}")
+    rest = [with_vector(memory("r", f"r{n}"), unit(-1, 0, n)) for n in range(100)]
+    for kept in (codes.BY_HEART, 200):
+        monkeypatch.setattr(codes, "BY_HEART", kept)
+        store = opens(name=f"{kept} in memory")
         enter(store)
-        rest = [with_vector(memory("r", f"r{n}"), unit(-1, 0, n)) for n in range(crowd)]
         rows = apply(store, long, *others, *rest, space=1).rows
         assert rows_near(store, unit(1), want=31) == rows[:31]
         assert rows_near(store, unit(1), want=5) == rows[:5]
 
 
-@pytest.mark.slow
-@on_one_of_each
-def test_few_visible_rows_are_found_among_many_hidden(store: Store) -> None:
-    """Thousands of nearer rows are hidden, and no index serves the filter."""
+def test_few_visible_rows_are_found_among_many_hidden(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearer rows are hidden, and no index serves the filter."""
+    monkeypatch.setattr(codes, "BY_HEART", 200)
     enter(store)
-    crowd = [
-        with_vector(memory(f"h{n}", f"h{n}", state={"status": "archived"}), unit(1, n / 50_000)) for n in range(11_000)
-    ]
+    archived = {"state": {"status": "archived"}}
+    crowd = [with_vector(memory(f"h{n}", f"h{n}", **archived), unit(1, n / 50_000)) for n in range(300)]
     shown = [with_vector(memory("shown", f"s{n}"), unit(-1, n)) for n in range(3)]
     rows = apply(store, *crowd, *shown, space=1).rows[-3:]
     assert set(rows_near(store, unit(1), want=5)) == set(rows)
     assert near(store, unit(1), want=5).exact
 
 
-@pytest.mark.slow
-@on_one_of_each
-def test_hidden_windows_are_each_probed_once(store: Store) -> None:
+def test_hidden_windows_are_each_probed_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most rows of the bank are visible, but few or none of those with a window."""
+    monkeypatch.setattr(codes, "BY_HEART", 200)
+    monkeypatch.setattr(on_postgres, "FEW", 200)
     enter(store)
-    hidden = 21_000
-    crowd = [turn(f"h{n}", n, session=f"s{n // 20}", author="Ola") for n in range(hidden)]
+    crowd = [turn(f"h{n}", n, session=f"s{n // 20}", author="Ola") for n in range(300)]
     seen = [turn(f"s{n}", n, session="seen", author="Maya") for n in range(3)]
-    plain = [memory(f"p{n}", f"p{n}", author="Maya") for n in range(13_000)]
-    rows = apply(store, *crowd, *seen, *plain).rows[: hidden + 3]
-    put(store, *(window(row, unit(1 if n < hidden else -1, n / 50_000)) for n, row in enumerate(rows)))
-    for shown in (3, 0):
+    plain = [memory(f"p{n}", f"p{n}", author="Maya") for n in range(400)]
+    rows = apply(store, *crowd, *seen, *plain).rows[:303]
+    put(store, *(window(row, unit(1 if n < 300 else -1, n / 50_000)) for n, row in enumerate(rows)))
+    for shown in (rows[300:], []):
         found = near(store, unit(1), ALL.having(author="Maya"), 10, "window")
-        assert {one.row for one in found.candidates} == set(rows[hidden : hidden + shown])
+        assert {one.row for one in found.candidates} == set(shown)
         assert found.exact
-        assert found.probed == len(rows)
-        apply(store, *(standing(write, row, author="Ola") for write, row in zip(seen, rows[hidden:], strict=True)))
-        put(store, *(window(row, unit(-1)) for row in rows[hidden:]))
+        assert found.probed == 303
+        apply(store, *(standing(write, row, author="Ola") for write, row in zip(seen, rows[300:], strict=True)))
+        put(store, *(window(row, unit(-1)) for row in rows[300:]))
 
 
 # --- windows and neighbours
@@ -617,3 +615,84 @@ def test_newest_passages_are_embedded_first(store: Store) -> None:
     nothing_pending(store)
     with store.reading() as reader:
         assert reader.unembedded([rows[0]], 5) == []
+
+
+# --- rules and leads: kinds of their own, replaced and erased with the passages of their text
+
+
+def rule(row: int, vector: Vector, number: int = 0) -> Embedded:
+    return Embedded(row, "rule", number, 100 * number, 100 * number + 50, vector)
+
+
+def lead(row: int, vector: Vector) -> Embedded:
+    return Embedded(row, "lead", 0, 0, 50, vector)
+
+
+def test_vectors_of_rules_are_a_kind_of_their_own(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    one, two, three = drawn(5, 3)
+    put(store, passage(rows[0], one), rule(rows[0], two), rule(rows[0], three, 1), passage(rows[1], two))
+    assert pending(store) == set()
+    assert rows_near(store, two, what="rule") == [rows[0]]
+    [found] = near(store, three, what="rule").candidates
+    assert (found.row, found.start, found.stop) == (rows[0], 100, 150)
+    assert found.similarity == pytest.approx(1, abs=1e-3)
+    assert rows_near(store, two) == [rows[1], rows[0]]
+    with store.reading() as reader:
+        spans = reader.similarities(three, rows, "rule")
+        assert [(row, span.start) for row, span in spans.items()] == [(rows[0], 100)]
+        assert [number for number, _ in reader.vectors(rows, "rule")[rows[0]]] == [0, 1]
+        assert list(reader.vectors(rows)) == rows
+    well(store)
+
+
+def test_new_passages_replace_the_rules_before_too(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    one, two, three = drawn(6, 3)
+    put(store, *(each for row in rows for each in (passage(row, one), rule(row, two), rule(row, three, 1))))
+    assert sorted(rows_near(store, two, what="rule")) == rows
+    put(store, rule(rows[0], three), passage(rows[0], two))
+    with store.reading() as reader:
+        assert {row: len(held) for row, held in reader.vectors(rows, "rule").items()} == {rows[0]: 1, rows[1]: 2}
+    put(store, passage(rows[0], one))
+    assert rows_near(store, two, what="rule") == [rows[1]]
+    put(store, rule(rows[1], one))
+    with store.reading() as reader:
+        assert {row: len(held) for row, held in reader.vectors(rows).items()} == {rows[0]: 1, rows[1]: 1}
+        assert reader.similarities(two, rows, "rule")[rows[1]].similarity < 0.9
+    well(store)
+
+
+def test_leads_may_be_stored_before_their_passages(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    one, two, three = drawn(8, 3)
+    put(store, lead(rows[0], one), lead(rows[1], two))
+    assert rows_near(store, two, what="lead") == [rows[1], rows[0]]
+    assert rows_near(store, two) == []
+    assert {row for row, what in pending(store) if what == "passage"} == set(rows)
+    put(store, passage(rows[0], two), lead(rows[0], three))
+    assert {row for row, what in pending(store) if what == "passage"} == {rows[1]}
+    with store.reading() as reader:
+        assert {row: len(held) for row, held in reader.vectors(rows, "lead").items()} == dict.fromkeys(rows, 1)
+        near = reader.nearness([three], rows, ["passage", "lead"])
+    assert near["lead"][0, 0] == pytest.approx(1, abs=1e-3)
+    assert [value == value for value in near["passage"][:, 0].tolist()] == [True, False]
+    well(store)
+
+
+def test_rules_of_many_are_searched_and_erased(store: Store) -> None:
+    """Fill more than one block. Beyond that, processes load codes instead of vectors."""
+    count = 700
+    rows = apply(store, *(memory(f"m{n}", f"m{n}") for n in range(count))).rows
+    enter(store)
+    vectors = drawn(7, count)
+    pairs = zip(rows, vectors, strict=True)
+    put(store, *(each for row, vector in pairs for each in (passage(row, unit(1)), rule(row, vector))))
+    assert rows_near(store, vectors[9], what="rule")[0] == rows[9]
+    apply(store, erase=["m9"])
+    assert rows[9] not in rows_near(store, vectors[9], what="rule", want=count)
+    assert len(rows_near(store, vectors[9], what="rule", want=count)) == count - 1
+    well(store)

@@ -73,8 +73,9 @@ class Verbs(Life):
                     continue
                 first[said] = memory.id
             assert memory.id == id
-            if id in self.oracle.memories:
+            if unless == "id" and id in self.oracle.memories:
                 continue
+            assert id not in self.oracle.memories
             entry = entry or self.oracle.change("remember")
             self.oracle.remember(entry, id, reader, item)
             self.check_shown(memory)
