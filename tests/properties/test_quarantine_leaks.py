@@ -31,36 +31,26 @@ SOURCES = ("a.md", "b.md", "c.md")
 COMMON = "harbour"
 QUESTION = f"{COMMON} lantern"
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("mempalace_search", {"query": QUESTION}),
-    ("mempalace_list_drawers", {}),
-    ("mempalace_get_taxonomy", {}),
-    ("mempalace_kg_query", {"entity": COMMON}),
-    ("mempalace_kg_timeline", {}),
-    ("mem-find", {"query": QUESTION}),
-    ("mem-history", {}),
-    ("search_memory", {"query": QUESTION}),
-    ("search_unified", {"query": QUESTION}),
-    ("cluster_memories", {}),
-    ("analyze_for_recall", {"message": QUESTION}),
-    ("mnemosyne_recall", {"query": QUESTION}),
-    ("mnemosyne_triple_query", {"subject": COMMON}),
-    ("sessions_recall", {"query": QUESTION}),
-    ("sessions_latest", {}),
+    ("mempalace_search", {"query": QUESTION}), ("mempalace_list_drawers", {}), ("mempalace_get_taxonomy", {}),
+    ("mempalace_kg_query", {"entity": COMMON}), ("mempalace_kg_timeline", {}), ("mem-find", {"query": QUESTION}),
+    ("mem-history", {}), ("search_memory", {"query": QUESTION}), ("search_unified", {"query": QUESTION}),
+    ("cluster_memories", {}), ("analyze_for_recall", {"message": QUESTION}), ("mnemosyne_recall", {"query": QUESTION}),
+    ("mnemosyne_triple_query", {"subject": COMMON}), ("sessions_recall", {"query": QUESTION}), ("sessions_latest", {}),
 )  # fmt: skip
-
 EXAMPLES = {"file": 40, "server": 8}
 """Random histories. Each takes a second on a file, and five on a server."""
 TIMINGS = ("ms", "seconds", "_us", "timings", "ursor")
 """Suffixes of fields that hold a duration, or the number of the last change that was read."""
 
-made = st.tuples(st.just("remember"), st.sampled_from(SOURCES), st.sampled_from(["s1", "s2", None]), st.booleans())
-drawn = st.tuples(st.just("draw"), st.lists(st.integers(0, 30), min_size=1, max_size=3))
-revised = st.tuples(st.just("revise"), st.integers(0, 30))
-updated = st.tuples(st.just("update"), st.integers(0, 30))
-stated = st.tuples(st.just("state"), st.integers(0, 30))
-known = st.tuples(st.just("know"), st.sampled_from(SOURCES))
-tied = st.tuples(st.just("tie"), st.integers(0, 30), st.integers(0, 30))
-histories = st.lists(st.one_of(made, drawn, revised, updated, stated, known, tied), min_size=4, max_size=24)
+picks = st.integers(0, 30)
+steps = st.one_of(
+    st.tuples(st.just("remember"), st.sampled_from(SOURCES), st.sampled_from(["s1", "s2", None]), st.booleans()),
+    st.tuples(st.just("draw"), st.lists(picks, min_size=1, max_size=3)),
+    st.tuples(st.sampled_from(["revise", "update", "state"]), picks),
+    st.tuples(st.just("know"), st.sampled_from(SOURCES)),
+    st.tuples(st.just("tie"), picks, picks),
+)
+histories = st.lists(steps, min_size=4, max_size=24)
 
 
 class Story:

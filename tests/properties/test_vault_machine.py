@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 import pieria
 from pieria.bank.results.transfer import Synced
@@ -30,8 +30,8 @@ def told(synced: Synced) -> list[tuple[str, str]]:
 class VaultMachine(RuleBasedStateMachine):
     """Change a vault and a bank at random. Each text is unique, so that it can be searched for."""
 
-    @initialize()
-    def begin(self) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.vault = self.folder / "vault"
         self.vault.mkdir()
@@ -127,9 +127,8 @@ class VaultMachine(RuleBasedStateMachine):
         return [memory.id for memory in self.bank.list(limit=1_000, include=include)]
 
     def teardown(self) -> None:
-        if hasattr(self, "bank"):
-            self.bank.close()
-            shutil.rmtree(self.folder)
+        self.bank.close()
+        shutil.rmtree(self.folder)
 
 
 class TestVault(VaultMachine.TestCase):  # type: ignore[misc,valid-type]
