@@ -34,16 +34,19 @@ class Life(RuleBasedStateMachine):
     """Hold two handles on one bank; both read the time from `self.clock`."""
 
     embedder = "none"
+    server: str | None = None
+    """The address of a server, if the bank is not in a file."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="pieria-machine-"))
         self.aside = Path(tempfile.mkdtemp(prefix="pieria-aside-"))
         self.clock = START
-        self.oracle = Oracle("bank", self.now)
+        self.name = self.folder.name
+        self.oracle = Oracle(self.name, self.now)
         self.handles: dict[Reader, Bank] = {}
         self.open_handles()
-        self.watch = sqlite3.connect(self.folder / "bank.db")
+        self.watch = None if self.server else sqlite3.connect(self.folder / f"{self.name}.db")
 
     def now(self) -> int:
         return micros(self.clock)
@@ -52,8 +55,8 @@ class Life(RuleBasedStateMachine):
         """Open a handle for each reader. Their settings differ, so each has its own store and connections."""
         for reader in (ALICE, BOB):
             self.handles[reader] = pieria.open(
-                "bank",
-                data=self.folder,
+                self.name,
+                data=self.server or self.folder,
                 session=reader.session,
                 channel=reader.channel,
                 author=reader.author,
@@ -64,7 +67,8 @@ class Life(RuleBasedStateMachine):
             )
 
     def close(self) -> None:
-        self.watch.close()
+        if self.watch:
+            self.watch.close()
         for bank in self.handles.values():
             bank.close()
         shutil.rmtree(self.folder)
@@ -114,8 +118,9 @@ class Life(RuleBasedStateMachine):
         return answer
 
     def state_of_the_file(self) -> tuple[Any, ...]:
+        version = self.watch.execute("PRAGMA data_version").fetchone() if self.watch else None
         with self.handles[ALICE].core.store.reading() as reader:
-            return self.watch.execute("PRAGMA data_version").fetchone()[0], reader.head().seq
+            return version, reader.head().seq
 
     def check_shown(self, memory: pieria.Memory) -> None:
         assert without_row([memory]) == [self.oracle.shown(memory.id, self.oracle.memories[memory.id][-1])]

@@ -172,11 +172,15 @@ def meant(said: Said) -> tuple[Triple, tuple[str, str, str]]:
 
 
 class FactsMachine(RuleBasedStateMachine):
+    server: str | None = None
+    """The address of a server, if the bank is not in a file."""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.clock = HandClock(instant(DAYS // 2))
-        self.bank = pieria.open("facts", data=Path(self.folder.name), clock=self.clock)
+        folder = Path(self.folder.name)
+        self.bank = pieria.open(folder.name, data=self.server or folder, clock=self.clock)
         self.facts = self.bank.facts
         self.facts.declare("lives_in")
         self.facts.alias("Em", of="Maya")
