@@ -246,7 +246,7 @@ def test_threads_see_whole_changes_and_write_in_turns(store: Store) -> None:
     writers, rounds, done = 3, 6, threading.Event()
 
     def read() -> set[tuple[int, ...]]:
-        seen = set()
+        seen = set[tuple[int, ...]]()
         while not done.is_set():
             with store.reading() as reader:
                 head, match = reader.head(), reader.text(["heron"], ALL, 1_000, 5)

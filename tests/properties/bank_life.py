@@ -19,10 +19,10 @@ from tests.properties.oracle_rules import Reader
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import AccessError, ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
+from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.time import micros
 
-REFUSALS = (AccessError, InputError, PrivacyError, NotFoundError, ConflictError)
+REFUSALS = (InputError, PrivacyError, NotFoundError, ConflictError)
 
 
 def without_row(memories: Iterable[pieria.Memory]) -> list[dict[str, Any]]:
@@ -61,7 +61,6 @@ class Life(RuleBasedStateMachine):
                 channel=reader.channel,
                 author=reader.author,
                 author_type=reader.author_type,
-                via=reader.via,
                 clock=lambda: self.clock,
                 settings={"embedder": self.embedder, "secrets": "redact" if reader is BOB else "flag"},
             )

@@ -19,7 +19,7 @@ HOUR = 3_600_000_000
 KINDS = ("note", "note", "observation", "diary", "tag")
 GIVEN_IDS = ("id", "id@1", "id@2", "Ein Id", "ид-5")
 EVERYTHING: dict[str, Any] = {"include": ["removed", "revised", "invalid", "archived"]}
-ALICE, BOB = Reader(via="person"), Reader("s1", "c1", "ola", "agent")
+ALICE, BOB = Reader(), Reader("s1", "c1", "ola", "agent")
 EVERYBODY = [Reader(session, channel) for session in (None, "s1", "s2", "s3") for channel in (None, "c1", "c2")]
 
 words = st.sampled_from(WORDS)

@@ -77,7 +77,7 @@ class Verbs(Life):
                 continue
             assert id not in self.oracle.memories
             entry = entry or self.oracle.change("remember")
-            self.oracle.remember(entry, id, reader, item)
+            self.oracle.remember(entry, id, item)
             self.check_shown(memory)
 
     def check_batch(self, items: list[dict[str, Any]], reader: Reader) -> None:
@@ -91,7 +91,7 @@ class Verbs(Life):
             there = id in self.oracle.memories and self.oracle.current(id)
             returned = there and unless == "id" and not there["ended"] and may_see(reader, there)
             if ids.count(id) > 1 or id in self.oracle.purged or (there and not returned):
-                raise ConflictError("taken", ids=(id,))
+                raise ConflictError("taken", ids=(str(id),))
 
     def readers_of(self, item: dict[str, Any]) -> tuple[str, ...]:
         return ("scope", "session", "channel") if item.get("scope") == "session" else ("scope",)

@@ -1,7 +1,7 @@
 """The expected answers of a bank, computed by linear search over lists of stretches of known time.
 
 The oracle shares only error classes and the spelling of instants with the engine. Every instant is a whole number
-of microseconds. It has no storage, no index and no optimisation.
+of microseconds. It has no storage, no index and no optimisation. All callers are agents: others test trust.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,20 +12,17 @@ from tests.properties.oracle_rules import (
     CONTENT,
     DIRECTIONLESS,
     TIMES,
-    TRUST,
-    WORDING,
     Reader,
     bounded,
     check_scope,
     check_valid,
-    lowered,
     may_see,
     said_by,
     tie,
     wanted,
 )
 
-from pieria.errors import AccessError, ConflictError, InputError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.time import iso, moment
 
 NEW: dict[str, Any] = {
@@ -33,7 +30,7 @@ NEW: dict[str, Any] = {
     "source": None, "context": None, "author": None, "author_type": None, "channel": None, "session": None,
     "sequence": None, "scope": "bank", "importance": 0.5, "confidence": None, "strength": 1.0, "pinned": False,
     "valid_from": None, "valid_until": None, "meta": {}, "status": "active", "tier": "working", "ended": "",
-    "reason": None, "superseded_by": None,
+    "reason": None, "superseded_by": None, "via": "agent", "trust": 0.6,
 }  # fmt: skip
 
 
@@ -181,12 +178,12 @@ class Oracle:
 
     # --- verbs
 
-    def remember(self, entry: Entry, id: str, reader: Reader, given: dict[str, Any]) -> None:
+    def remember(self, entry: Entry, id: str, given: dict[str, Any]) -> None:
         """Open the first stretch of a memory. `given` already carries the reader's signature."""
         values = {**NEW, **{name: value for name, value in given.items() if value is not None}}
         values.setdefault("place", f"{self.name}/{values['kind']}")
         values.setdefault("at", self.now())
-        values |= {"type": values["body"].get("type"), "via": reader.via, "trust": TRUST[reader.via]}
+        values["type"] = values["body"].get("type")
         self.open(entry, "memory", id, values)
 
     def update(self, id: str, reader: Reader, given: dict[str, Any], reason: str | None) -> None:
@@ -197,7 +194,6 @@ class Oracle:
         check_scope(new)
         if any(new[name] != old[name] for name in CONTENT):
             new["version"] = 1 + max(stretch.values["version"] for stretch in self.memories[id])
-            new = lowered(new, reader.via) if any(name in given for name in WORDING) else new
         if new == (old if reason is not None else {**old, "reason": None}):
             return
         self.restand("update", id, new)
@@ -224,10 +220,6 @@ class Oracle:
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
         new = {**old, **given, **said_by(old, *by), "at": given.get("at", self.now())}
         new |= {"version": 1, "reason": reason, "superseded_by": None, "type": (new["body"] or {}).get("type")}
-        if reader.via == "person" and all(name in given for name in WORDING if old[name]):
-            new |= {"via": "person", "trust": TRUST["person"]}
-        elif any(name in given for name in WORDING):
-            new = lowered(new, reader.via)
         ties = self.ties().values()
         copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
         entry = self.change("revise")
@@ -338,14 +330,6 @@ class Oracle:
             (kind, id): [stretch.values for stretch in self.held(kind)[id] if stretch.end == undone.at]
             for kind, id in undone.opened
         }
-        raised = [
-            old["trust"] > self.current(id)["trust"] and not old["ended"]
-            for (kind, id), values in before.items()
-            for old in values
-            if kind == "memory"
-        ]
-        if reader.via != "person" and any(raised):
-            raise AccessError("not_a_person")
         entry = self.change(f"undo {seq}")
         for (kind, id), values in before.items():
             why = {} if kind == "link" else {"reason": f"undo of change {seq}"}

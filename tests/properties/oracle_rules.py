@@ -6,8 +6,6 @@ from typing import Any
 
 from pieria.errors import InputError
 
-TRUST = {"person": 0.9, "agent": 0.6, "hearsay": 0.5, "outside": 0.2}
-WORDING = ("text", "title", "body", "context")
 TIMES = ("at", "valid_from", "valid_until")
 CONTENT = ("title", "text", "body", "tags", "entities", "files", "context", "meta")
 ROUTING = ("tag", "intent", "subgoal", "source")
@@ -17,13 +15,12 @@ DIRECTIONLESS = ("sibling", "tunnel")
 
 @dataclass(frozen=True)
 class Reader:
-    """A caller: the session, channel, author and way in of a handle."""
+    """A caller: the session, channel and author of a handle."""
 
     session: str | None = None
     channel: str | None = None
     author: str | None = None
     author_type: str | None = None
-    via: str = "agent"
 
     def signed(self, given: dict[str, Any]) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("session", "channel", "author", "author_type")}
@@ -90,11 +87,6 @@ def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -
     return {"author": author, "author_type": None}
 
 
-def lowered(held: dict[str, Any], via: str) -> dict[str, Any]:
-    """Return the values with trust limited to that of the way in."""
-    return held if held["trust"] <= TRUST[via] else {**held, "via": via, "trust": TRUST[via]}
-
-
 def tie(source: str, target: str, relation: str, weight: float, label: str | None) -> dict[str, Any]:
     return {
         "source": source, "target": target, "relation": relation, "weight": weight, "label": label, "ended": "",
@@ -112,13 +104,10 @@ def check_scope(values: dict[str, Any]) -> None:
 
 
 def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """Return the values limited to the source's trust, validity and readers."""
-    trust = min(derived["trust"], source["trust"])
-    via = next(way for way, most in TRUST.items() if most <= trust)
+    """Return the values limited to the source's validity and readers."""
     begins = [values["valid_from"] for values in (derived, source) if values["valid_from"] is not None]
     ends = [values["valid_until"] for values in (derived, source) if values["valid_until"] is not None]
-    held = {**derived, "trust": trust, "via": via}
-    held |= {"valid_from": max(begins, default=None), "valid_until": min(ends, default=None)}
+    held = {**derived, "valid_from": max(begins, default=None), "valid_until": min(ends, default=None)}
     why_not = None
     if not holds_ever(held):
         why_not = "it and one of its sources are never valid at the same time"
@@ -131,5 +120,5 @@ def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
         if held["session"] is None and held["channel"] is None:
             why_not = why_not or "no caller may see both it and one of its sources"
     if why_not:
-        return {**derived, "ended": "removed", "reason": why_not, "trust": held["trust"], "via": held["via"]}
+        return {**derived, "ended": "removed", "reason": why_not}
     return held

@@ -39,7 +39,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         yield workspace.open
 
 
-def talk(bank: Bank, middle: str | None, inner: Mapping[str, Any] | None = None, **values: Any) -> None:
+def talk(bank: Bank, middle: str | None, inner: dict[str, Any] | None = None, **values: Any) -> None:
     """Remember four turns, or three if the one in the middle is None. `inner` holds for this one alone."""
     texts = ("The heron nests.", middle, "And the stork?", "Well.")
     bank.remember_many(
