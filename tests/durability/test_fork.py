@@ -220,7 +220,7 @@ def parents_locks_hold(pipe: Connection, folder: str) -> None:
 
         def work() -> None:
             held.wait()
-            with pieria.open("forked", data=folder, settings={"busy_seconds": 0.5}) as own:
+            with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as own:
                 try:
                     own.remember("child, while the parent writes")
                 except BusyError:
