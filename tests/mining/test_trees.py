@@ -2,8 +2,7 @@
 
 import subprocess
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 import pieria
 from pieria import Bank
@@ -148,18 +147,17 @@ def test_banks_are_not_mined_into_themselves(tmp_path: Path) -> None:
     assert talk.well
 
 
-@pytest.mark.parametrize(
-    ("given", "places"),
-    [
-        ({}, {"project/general", "project/src"}),
-        ({"wing": "work"}, {"work/general", "work/src"}),
-        ({"place": "work/all"}, {"work/all"}),
-    ],
-)
-def test_where_it_is_kept_may_be_said(bank: Bank, tmp_path: Path, given: dict[str, str], places: set[str]) -> None:
+def test_place_of_a_project_may_be_given(bank: Bank, tmp_path: Path) -> None:
     made(tmp_path / "project", "a.md", "src/b.md")
-    mine(bank, tmp_path / "project", **given)  # type: ignore[arg-type]
-    assert set(bank.places.counts()) == places
+    given: dict[str, tuple[dict[str, Any], set[str]]] = {
+        "none": ({}, {"project/general", "project/src"}),
+        "wing": ({"wing": "work"}, {"work/general", "work/src"}),
+        "place": ({"place": "work/all"}, {"work/all"}),
+    }
+    for name, (where, places) in given.items():
+        with pieria.open(name, data=tmp_path / "data") as own:
+            mine(own, tmp_path / "project", **where)
+            assert set(own.places.counts()) == places
 
 
 def test_names_that_no_palace_takes_are_made_to_fit(bank: Bank, tmp_path: Path) -> None:

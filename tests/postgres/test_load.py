@@ -145,7 +145,7 @@ def check_books(crowd: Crowd, bank: Bank) -> int:
 
 @pytest.mark.slow
 def test_kills_lose_no_write_and_readers_miss_no_change(bare_database: str, tmp_path: Path) -> None:
-    crowd, kills = Crowd(bare_database, tmp_path, writers=4, readers=4), 20
+    crowd, kills = Crowd(bare_database, tmp_path, writers=3, readers=2), 10
     crowd.run(kills)
     with pieria.open(HOUSE, data=crowd.data) as bank:
         kept = check_books(crowd, bank)
@@ -208,7 +208,7 @@ def of_an_ordinary_user(url: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("row_security", [False, True], ids=["by statements", "by row security too"])
 def test_no_bank_sees_anything_of_another(row_security: bool, bare_database: str) -> None:
-    banks, memories = 60, 50
+    banks, memories = 40, 50
     data = of_an_ordinary_user(bare_database) if row_security else bare_database
     names = [f"house{number}" for number in range(banks)]
     with ExitStack() as stack:
