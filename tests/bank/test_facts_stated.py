@@ -252,7 +252,7 @@ def without_statements(bank: Bank, names: int) -> None:
 def test_older_facts_get_statements_bit_by_bit(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     handed: list[Any] = []
     monkeypatch.setattr(older_facts, "AT_ONCE", 2)
-    monkeypatch.setattr(background.background, "add", lambda worker: not handed.append(worker))
+    monkeypatch.setattr(background.background, "add", handed.append)
     for name in ("slowly", "at-once"):
         with kept.opened(name) as bank:
             without_statements(bank, 5)
