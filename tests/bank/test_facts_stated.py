@@ -135,7 +135,7 @@ def test_memory_whose_fact_was_superseded_says_so(bank: Bank) -> None:
 # --- in step
 
 
-def test_fact_and_statement_are_undone_removed_and_purged_together(bank: Bank) -> None:
+def test_fact_and_statement_come_and_go_together(bank: Bank) -> None:
     id = madrid(bank)
     [change] = bank.changes()
     assert change.ids == (id,)
