@@ -77,9 +77,10 @@ def test_whole_texts_are_compared_and_nothing_is_counted(opened: Callable[..., B
     bank.sync()
     assert bank.changes() == before
     assert bank.usage(same.id)[same.id].accesses == 0
-    for wrong in ({"text": " "}, {"text": "x", "k": 0}):
+    refused: list[dict[str, Any]] = [{"text": " "}, {"text": "x", "k": 0}]
+    for wrong in refused:
         with pytest.raises(InputError):
-            bank.similar(**wrong)  # type: ignore[arg-type]
+            bank.similar(**wrong)
 
 
 def test_memory_without_a_vector_yet_is_compared_by_words(opened: Callable[..., Bank]) -> None:

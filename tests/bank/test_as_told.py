@@ -255,7 +255,7 @@ def test_of_many_readers_of_one_version_only_one_changes_it(kept: Kept) -> None:
         won: list[int] = []
         with kept.opened("b") as own:
             for turn in range(rounds):
-                using = own if number % 2 else bank
+                using = own if number % 2 else shared
                 known_from = read(using).known_from
                 together.wait(60)
                 with suppress(ConflictError):
@@ -264,11 +264,11 @@ def test_of_many_readers_of_one_version_only_one_changes_it(kept: Kept) -> None:
                 together.wait(60)
         return won
 
-    with kept.opened("b") as bank, ThreadPoolExecutor(asking) as threads:
-        bank.remember("Tea at four.", id="tea")
+    with kept.opened("b") as shared, ThreadPoolExecutor(asking) as threads:
+        shared.remember("Tea at four.", id="tea")
         found = sorted(turn for won in threads.map(change, range(asking)) for turn in won)
         assert found == list(range(rounds))
-        assert read(bank).version == 1 + rounds
+        assert read(shared).version == 1 + rounds
 
 
 def test_revision_takes_another_place_and_time(bank: Bank) -> None:

@@ -189,6 +189,13 @@ def test_bad_or_unknown_id_is_refused(bank: Bank) -> None:
                     assert error.resource
 
 
+def test_unknown_link_is_refused(bank: Bank) -> None:
+    for id in NO_IDS:
+        assert isinstance(refusal(bank, partial(bank.unlink, id)), InputError | NotFoundError)
+    for id in NOBODY:
+        assert isinstance(refusal(bank, partial(bank.unlink, id)), NotFoundError)
+
+
 def test_contradictions_and_every_wrong_value_are_named(bank: Bank) -> None:
     here = pieria.Place("a/b")
     assert named(refusal(bank, lambda: bank.link(here, here))) == ["target"]

@@ -53,7 +53,7 @@ def test_filters_scopes_and_sessions_narrow_what_stands_around(bank: Bank, tmp_p
     one, two = (bank.remember(text, scope="user", session="u") for text in ("Mine.", "Mine, too."))
     here = bank.remember("Here.")
 
-    def before(id: str, **narrow: str) -> list[str]:
+    def before(id: str, **narrow: Any) -> list[str]:
         return [memory.text for memory in bank.around(id, **narrow).before]
 
     assert before(here.id, kinds="diary") == ["A diary."]

@@ -65,7 +65,7 @@ def words(context: Context, heading: str) -> list[str]:
     return [line.partition("] ")[2] for line in part(context, heading)]
 
 
-def test_session_begins_with_rules_pins_threads_index_and_details(folder: Kept, served: Kept, clock: HandClock) -> None:
+def test_session_begins_with_rules_pins_threads_and_details(folder: Kept, served: Kept, clock: HandClock) -> None:
     told = []
     for kept in (folder, served):
         with kept.opened("work", clock=clock) as bank:

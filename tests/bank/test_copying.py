@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,12 @@ def test_copies_of_answers_are_equal_and_cannot_be_changed(bank: Bank, tmp_path:
             assert copied == value, name
             assert repr(copied) == repr(value), name
         meta = again(answers["Memory"]).meta
-        for change in (
+        changes: list[Callable[[Any], object]] = [
             lambda meta: meta.update(a=1), lambda meta: meta.pop("n"), lambda meta: meta.__setitem__("a", 1),
             lambda meta: meta.clear(), lambda meta: meta.popitem(), lambda meta: meta.__delitem__("n"),
             lambda meta: meta.setdefault("a", 1), lambda meta: meta.__ior__({"a": 1}),
-        ):  # fmt: skip
+        ]  # fmt: skip
+        for change in changes:
             with pytest.raises(TypeError, match="cannot be changed"):
                 change(meta)
         assert meta == {"n": [1, {"deep": True}]}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.test_facts import day
 from tests.contract.making import START, HandClock
 from tests.models.scripted import Scripted
 
@@ -51,15 +52,14 @@ def test_names_and_statements_become_facts_of_the_memory(bank: Bank) -> None:
 
 
 def test_times_in_the_text_bound_its_facts(bank: Bank) -> None:
-    texts: dict[str, tuple[dict[str, Any], tuple[int, ...], tuple[int, ...] | None]] = {
-        "Maya lives in Porto since last year.": ({"at": "2020-05-05"}, (2019, 1, 1), None),
-        "Maya worked at Acme from 2019 until 2022.": ({}, (2019, 1, 1), (2023, 1, 1)),
-        "Maya works on ads.": ({"at": "2026-01-01", "valid_until": "2026-01-15"}, (2026, 1, 1), (2026, 1, 16)),
+    texts: dict[str, tuple[dict[str, Any], str, str | None]] = {
+        "Maya lives in Porto since last year.": ({"at": "2020-05-05"}, "2019-01-01", None),
+        "Maya worked at Acme from 2019 until 2022.": ({}, "2019-01-01", "2023-01-01"),
+        "Maya works on ads.": ({"at": "2026-01-01", "valid_until": "2026-01-15"}, "2026-01-01", "2026-01-16"),
     }
-    for text, (told, *bounds) in texts.items():
+    for text, (told, since, until) in texts.items():
         [fact] = bank.extract(bank.remember(text, **told).id, entities=False).facts
-        since, until = (None if bound is None else datetime(*bound, tzinfo=UTC) for bound in bounds)  # type: ignore[misc]
-        assert (fact.valid_from, fact.valid_until) == (since, until), text
+        assert (fact.valid_from, fact.valid_until) == (day(since), day(until)), text
     assert bank.facts.query("Maya", "works_on") == []
 
 

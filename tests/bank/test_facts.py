@@ -71,6 +71,16 @@ def test_adding_again_changes_nothing_but_a_higher_confidence(bank: Bank) -> Non
     assert [version.confidence for version in bank.facts.history(fact.id)] == [None, 0.4, 0.9]
 
 
+def test_same_fact_at_a_separate_time_is_another_until_bridged(bank: Bank) -> None:
+    first, second = told(bank, "leads billing 2024-01-01 2024-12-31", "leads billing 2026-01-01")
+    assert first.id != second.id
+    bridged = bank.facts.add("Maya", "leads", "billing", valid_from="2024-06-01", valid_until="2026-02-01", source="x")
+    assert (bridged.id, bridged.source) == (first.id, "x")
+    assert timeline(bank) == ["billing 2024-01-01 -"]
+    joined = bank.facts.history(second.id)[-1]
+    assert (joined.ended, first.id in str(joined.reason)) == ("removed", True)
+
+
 def test_dates_are_whole_days(bank: Bank, clock: HandClock) -> None:
     fact = bank.facts.add("Maya", "visits", "Oslo", valid_from=date(2026, 3, 1), valid_until="2026-03-01")
     assert (fact.valid_from, fact.valid_until) == (day("2026-03-01"), day("2026-03-02"))
@@ -212,6 +222,14 @@ def test_invalidating_ends_a_fact_at_the_moment(bank: Bank, clock: HandClock) ->
     assert timeline(bank) == ["billing 2024-01-01 2024-06-01", "billing 2026-01-10 2026-03-01"]
     told(bank, "likes tea")
     assert bank.facts.invalidate("Maya", "likes", "tea")[0].valid_until == clock()
+
+
+def test_fact_that_ended_before_it_began_never_held(bank: Bank) -> None:
+    for end in ("2025-12-01", "2026-01-10"):
+        [fact] = told(bank, "leads billing 2026-01-10")
+        [ended] = bank.facts.invalidate("Maya", "leads", "billing", at=end)
+        assert (ended.id, ended.ended, bool(ended.reason)) == (fact.id, "removed", True)
+        assert timeline(bank) == []
 
 
 def test_error_says_what_could_be_ended_instead(bank: Bank) -> None:

@@ -168,7 +168,8 @@ def test_fact_comes_and_goes_with_its_memory(bank: Bank) -> None:
     memory = bank.remember("Maya likes tea.")
     fact = bank.facts.add("Maya", "likes", "tea", memory=memory.id)
     bank.remove(memory.id)
-    assert bank.facts.query("Maya") == bank.facts.timeline() == bank.facts.entities() == []
+    assert bank.facts.query("Maya") == bank.facts.timeline() == []
+    assert bank.facts.entities() == []
     with pytest.raises(NotFoundError) as caught:
         bank.facts.invalidate("Maja", "likes", "tea")
     assert "Maya" not in str(caught.value.hint)

@@ -135,7 +135,7 @@ def test_memory_whose_fact_was_superseded_says_so(bank: Bank) -> None:
 # --- in step
 
 
-def test_fact_and_statement_are_undone_removed_and_purged_together(bank: Bank) -> None:
+def test_fact_and_statement_come_and_go_together(bank: Bank) -> None:
     id = madrid(bank)
     [change] = bank.changes()
     assert change.ids == (id,)
@@ -252,7 +252,7 @@ def without_statements(bank: Bank, names: int) -> None:
 def test_older_facts_get_statements_bit_by_bit(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     handed: list[Any] = []
     monkeypatch.setattr(older_facts, "AT_ONCE", 2)
-    monkeypatch.setattr(background.background, "add", lambda worker: not handed.append(worker))
+    monkeypatch.setattr(background.background, "add", handed.append)
     for name in ("slowly", "at-once"):
         with kept.opened(name) as bank:
             without_statements(bank, 5)

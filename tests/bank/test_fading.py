@@ -188,7 +188,10 @@ def test_over_a_year_exactly_the_faded_memories_go(
     assert bank.count() == len(kept)
 
 
-def test_older_exact_match_stands_before_newer_partial_ones(bank: Bank, clock: HandClock) -> None:
+def test_older_exact_match_stands_before_newer_partial_ones(
+    bank: Bank, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pieria.store.sql.text.FREQUENT", 400)
     exact = "The billing service rotates its JWT signing keys every ninety days."
     theirs = exact.rstrip(".").split()
     others = ["deploy", "cache", "index", "queue", "parser", "token", "review", "sprint", "ticket", "branch"]

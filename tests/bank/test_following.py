@@ -31,14 +31,14 @@ def test_changes_of_other_processes_are_heard_once_and_in_order(kept: Kept) -> N
     )
     heard: list[int] = []
     woken: list[bool] = []
-
-    def follow() -> None:
-        for change in bank.follow(1):
-            heard.append(change.seq)
-            if change.seq == 5:
-                return
-
     with kept.opened("notes") as bank:
+
+        def follow() -> None:
+            for change in bank.follow(1):
+                heard.append(change.seq)
+                if change.seq == 5:
+                    return
+
         bank.remember("before", id="before")
         bank.remember("also before", id="also")
         waiting = [threading.Thread(target=follow), threading.Thread(target=lambda: woken.append(bank.wait(2, LONG)))]

@@ -244,7 +244,8 @@ def test_taken_ids_and_wrong_vectors_are_refused(bank: Bank, tmp_path: Path) -> 
     # A node without a vector is a candidate at once.
     put(bank, fact())
     [(node, score)] = bank.graph.find_candidates(["semantic"], axes([NINE])[0])
-    assert (node.id, score) == ("fact", pytest.approx(0.3, abs=0.01))
+    assert node.id == "fact"
+    assert score == pytest.approx(0.3, abs=0.01)
     bank.sync()
     with pytest.raises(InputError, match="query_embedding: expected 8 numbers"):
         bank.graph.find_candidates(["semantic"], [1.0, 0.0])
@@ -294,7 +295,8 @@ def test_every_memory_can_be_seen_as_a_node(bank: Bank) -> None:
     assert bank.graph.get_node("note") is None
     put(bank, Tag(id="t", label="Ferries"), ties=[("t", "fact", Edge.MEMBERSHIP)])
     whole = bank.graph.graph
-    assert (whole.nodes.keys(), whole.by_tag) == ({"fact", "t"}, {"ferries": {"t"}})
+    assert whole.nodes.keys() == {"fact", "t"}
+    assert whole.by_tag == {"ferries": {"t"}}
     assert whole.nodes["t"].links[Edge.MEMBERSHIP] == {"fact"}
 
 

@@ -135,6 +135,8 @@ def test_bank_tends_its_graph_by_its_configuration(tmp_path: Path) -> None:
         bank.graph.validate()
         assert bank.graph.get_metadata(["a"])["a"].cumulative_reward == pytest.approx(0.4)
         assert bank.graph.consolidate()["deleted_ids"] == ["a"]
+        assert bank.graph.prune(threshold=0.0)["deleted_ids"] == []
+        assert bank.graph.repair()["checked"] > 0
 
 
 def test_calls_wait_their_turn_and_all_are_made(tmp_path: Path) -> None:

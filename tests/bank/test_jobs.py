@@ -365,7 +365,7 @@ def test_worker_that_lost_its_job_has_no_effect_on_it(bank: Bank, clock: HandClo
     assert bank.get("kept") is None
 
 
-def test_handler_hears_of_a_cancellation_and_others_of_its_progress(bank: Bank, again: Bank) -> None:
+def test_cancellation_and_progress_are_seen_on_the_other_side(bank: Bank, again: Bank) -> None:
     job = bank.jobs.add("keep")
     told: list[Progress] = []
 

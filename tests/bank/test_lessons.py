@@ -151,6 +151,15 @@ def test_declined_lesson_waits_after_new_evidence_only(bank: Bank) -> None:
     assert lived(bank, "thursday", MIGRATED) == [], "what was removed does not come back"
 
 
+def test_lesson_that_may_do_harm_waits_for_a_person(bank: Bank) -> None:
+    denied: Line = ["ran", "make deploy", "Error: permission denied", True]
+    for day, mode in (("monday", "777"), ("tuesday", "644"), ("wednesday", "644")):
+        opened: list[Line] = [["ran", f"chmod {mode} run", ""], ["ran", "make deploy", "done"]]
+        assert lived(bank, day, [["prompt", "deploy"], denied, *opened]) == ["proposed 0.5"]
+    [shown] = bank.upkeep.proposals().as_dict()["proposals"]
+    assert (shown["state"], shown["seen"], "chmod" in shown["text"]) == ("proposed", 3, True)
+
+
 def test_rule_of_a_person_is_told_once_in_its_own_words(bank: Bank) -> None:
     told: list[Line] = [*PUT_RIGHT[:2], ["prompt", "From now on, always use pnpm."]]
     assert lived(bank, "monday", told) == ["proposed 0.8"]
