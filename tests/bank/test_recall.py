@@ -9,16 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.bank.recalling import ids, numbered, shown, walk
+from tests.bank.recalling import embedding, fill, ids, numbered, shown, walk
 from tests.contract.making import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NewerVersionError
 from pieria.language.analyser import ANALYSER_VERSION
+from pieria.recall.arms import ARMS
+from pieria.recall.candidates import LATE
 from pieria.recall.query import CONSIDERED, TERMS_LIMIT
-from pieria.recall.walk import LISTED
+from pieria.recall.walk import LISTED, Pins, Walk, walk_of
 from pieria.record.cursor import parts_of, written
 from pieria.store.rows import terms_of
+
+__all__ = ["embedding"]
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "ibis")
 QUESTION = "heron stork crane nobody"
@@ -33,7 +37,7 @@ def texts(number: int, seed: int = 1) -> Iterator[str]:
         yield " ".join([drawn.choice(WORDS[:3]), *drawn.choices(WORDS, k=drawn.randrange(6)), *filler, f"number{n}"])
 
 
-def fill(bank: Bank, number: int) -> Bank:
+def mixed(bank: Bank, number: int) -> Bank:
     bank.remember_many([{"text": text, "id": f"m{n}"} for n, text in enumerate(texts(number))])
     return bank
 
@@ -70,7 +74,7 @@ def writer(bank: Bank, pages: int = 10) -> Callable[[int], None]:
 
 @pytest.mark.parametrize(("k", "size"), [(1, 30), (7, 120), (100, 300)])
 def test_writes_between_pages_change_no_page(bank: Bank, k: int, size: int) -> None:
-    fill(bank, size)
+    mixed(bank, size)
     quiet = walk(bank, QUESTION, k)
     pages = walk(bank, QUESTION, k, writer(bank, 4))
     assert shown(pages) == shown(quiet)
@@ -82,7 +86,7 @@ def test_writes_between_pages_change_no_page(bank: Bank, k: int, size: int) -> N
 
 @pytest.mark.parametrize(("k", "size"), [(400, 1_300), (401, 1_300), pytest.param(50, 3_000, marks=pytest.mark.slow)])
 def test_walk_beyond_one_look_up_misses_and_repeats_nothing(bank: Bank, k: int, size: int) -> None:
-    fill(bank, size)
+    mixed(bank, size)
     before = {memory.id: memory.text for memory in bank.list(limit=10_000)}
     pages = walk(bank, QUESTION, k, writer(bank, 12))
     assert sorted(shown(pages)) == sorted(before)
@@ -104,7 +108,7 @@ def test_walk_misses_no_candidate_that_a_cursor_cannot_list(opened: Callable[...
 
 @pytest.mark.slow
 def test_quiet_walk_and_written_through_walk_are_the_same(bank: Bank) -> None:
-    fill(bank, 1_500)
+    mixed(bank, 1_500)
     quiet = walk(bank, QUESTION, 30)
     write = writer(bank, 18)
     assert shown(walk(bank, QUESTION, 30, lambda page: write(page) if page > 1 else None)) == shown(quiet)
@@ -118,14 +122,14 @@ def test_page_sees_the_moment_of_the_first(bank: Bank, clock: HandClock) -> None
     pages = walk(bank, QUESTION, 8, lambda page: clock.move(days=2))
     assert len(shown(pages)) == len(set(shown(pages))) == 20
     # A known time to come lets no later writes in.
-    fill(bank, 30)
+    mixed(bank, 30)
     expected = len(bank.recall(QUESTION, k=100, known_at="2030-01-01"))
     pages = walk(bank, QUESTION, 10, writer(bank, 4), known_at="2030-01-01")
     assert len(shown(pages)) == len(set(shown(pages))) == expected
 
 
 def test_purged_memories_are_missing_and_shift_nothing(bank: Bank) -> None:
-    fill(bank, 200)
+    mixed(bank, 200)
     expected = shown(walk(bank, QUESTION, 20))
     gone: list[str] = []
 
@@ -138,7 +142,7 @@ def test_purged_memories_are_missing_and_shift_nothing(bank: Bank) -> None:
 
 
 def test_walk_may_change_its_pace(bank: Bank) -> None:
-    fill(bank, 1_200)
+    mixed(bank, 1_200)
     page = bank.recall(QUESTION, k=5)
     found = ids(page)
     for k in (1, 300, 2, 10_000):
@@ -149,7 +153,7 @@ def test_walk_may_change_its_pace(bank: Bank) -> None:
 
 
 def test_walk_goes_through_both_banks(bank: Bank) -> None:
-    fill(bank, 60)
+    mixed(bank, 60)
     expected = shown(walk(bank, QUESTION, 25))
     # The user's bank was empty at the first page.
     assert shown(walk(bank, QUESTION, 25, lambda page: bank.remember("heron stork", scope="user"))) == expected
@@ -161,7 +165,7 @@ def test_walk_goes_through_both_banks(bank: Bank) -> None:
 
 
 def test_pages_keep_to_a_least_score(bank: Bank) -> None:
-    fill(bank, 600)
+    mixed(bank, 600)
     every = bank.recall(QUESTION, k=600)
     for least in (0.0, every[0].score, every[25].score, 1.0):
         found = bank.recall(QUESTION, k=600, min_score=least)
@@ -201,8 +205,8 @@ def refused(bank: Bank, cursor: Any, question: str = QUESTION, **asked: Any) -> 
 
 
 def test_cursor_belongs_to_its_question_and_bank(bank: Bank, opened: Callable[..., Bank]) -> None:
-    other = fill(opened("other"), 10)
-    cursor = first_cursor(fill(bank, 10))
+    other = mixed(opened("other"), 10)
+    cursor = first_cursor(mixed(bank, 10))
     refused(bank, cursor, "another question")
     refused(other, cursor)
     refused(bank, bank.list(limit=1).cursor)
@@ -240,7 +244,7 @@ WRONG: dict[int, list[Any]] = {
 
 
 def test_every_part_of_a_cursor_is_checked(bank: Bank) -> None:
-    parts = parts_of(first_cursor(fill(bank, 10)), "a cursor", PARTS)
+    parts = parts_of(first_cursor(mixed(bank, 10)), "a cursor", PARTS)
     for part, values in WRONG.items():
         for value in values:
             refused(bank, written([*parts[:part], value, *parts[part + 1 :]]))
@@ -257,7 +261,7 @@ values = st.recursive(
 @given(st.text() | st.tuples(st.integers(0, PARTS - 1), values))
 def test_changed_cursor_is_refused_or_works_like_another(bank: Bank, drawn: str | tuple[int, Any]) -> None:
     if not bank.count():
-        fill(bank, 10)
+        mixed(bank, 10)
         bank.remember("heron of another session", session="s2", scope="session")
     if isinstance(drawn, tuple):
         parts = parts_of(first_cursor(bank), "a cursor", PARTS)
@@ -272,7 +276,7 @@ def test_changed_cursor_is_refused_or_works_like_another(bank: Bank, drawn: str 
 
 
 def test_forged_cursor_shows_nothing_hidden(bank: Bank) -> None:
-    fill(bank, 10)
+    mixed(bank, 10)
     hidden = bank.remember("heron stork", session="s2", scope="session", id="hidden")
     parts = parts_of(first_cursor(bank), "a cursor", PARTS)
     forged = written([*parts[:9], [hidden.row, 1, 2], *parts[10:]])
@@ -315,7 +319,7 @@ def test_summary_stands_behind_all_that_it_sums_up(bank: Bank) -> None:
     assert summary.id in found
 
 
-def test_derived_memories_of_the_user_follow_the_same_rule(bank: Bank) -> None:
+def test_derived_memories_of_the_user_follow_the_rule(bank: Bank) -> None:
     source = bank.remember("A heron met a stork by the river, late in the evening.", scope="user", id="same")
     derived = bank.remember("heron stork", scope="user", kind="semantic")
     bank.remember("heron stork crane", id="here")
@@ -345,7 +349,7 @@ def test_rarest_terms_of_a_long_question_are_looked_up(bank: Bank) -> None:
 
 
 def test_writes_change_no_page_of_a_long_question(bank: Bank) -> None:
-    fill(bank, 100)
+    mixed(bank, 100)
     question = " ".join(f"number{n}" for n in range(80)) + " heron"
     expected = shown(walk(bank, question, 20))
     assert shown(walk(bank, question, 20, writer(bank))) == expected
@@ -370,13 +374,6 @@ def test_arguments_out_of_bounds_are_refused(bank: Bank) -> None:
             assert raised.value.parameter == parameter
 
 
-def test_k_cuts_what_is_shown(bank: Bank) -> None:
-    fill(bank, 12)
-    found = {k: bank.recall(QUESTION, k=k) for k in (1, 11, 12, 10_000)}
-    assert {k: len(page) for k, page in found.items()} == {1: 1, 11: 11, 12: 12, 10_000: 12}
-    assert [k for k, page in found.items() if page.cursor is None] == [12, 10_000]
-
-
 def test_scope_chooses_the_banks_that_are_asked(bank: Bank) -> None:
     bank.remember("heron of the bank", id="bank")
     bank.remember("heron of the session", id="session", scope="session", session="s")
@@ -394,7 +391,7 @@ def test_scope_chooses_the_banks_that_are_asked(bank: Bank) -> None:
 
 
 def test_plan_says_what_was_done(bank: Bank) -> None:
-    fill(bank, 1_300)
+    mixed(bank, 1_300)
     pages = walk(bank, QUESTION, 100)
     plan = pages[0].plan
     arm = plan["arms"]["text"]
@@ -429,14 +426,6 @@ def test_terms_cut_for_their_number_are_named(opened: Callable[..., Bank]) -> No
     assert len(set(found)) == len(found) == 920
 
 
-def test_question_without_a_word_finds_nothing(bank: Bank) -> None:
-    fill(bank, 3)
-    for question in ("", " ", "…", "!?"):
-        found = bank.recall(question)
-        assert (len(found), found.confidence, found.cursor) == (0, 0.0, None)
-        assert found.plan["arms"]["text"]["terms"] == []
-
-
 def test_one_memory_scores_as_well_as_among_many(opened: Callable[..., Bank]) -> None:
     """A question word that no memory holds must not lower the score of the matching words."""
     small, large = opened("small"), opened("large")
@@ -457,3 +446,133 @@ def test_index_of_a_newer_analyser_is_not_searched(bank: Bank, opened: Callable[
     assert "Upgrade" in str(refused.value.hint)
     assert bank.get("m") is not None
     assert len(bank.list()) == 1
+
+
+# --- what later pages keep of the first
+
+SAID = "We chose JWT for all the new heron APIs and rotate the keys on a daily basis, said the team."
+
+
+def test_fact_speaks_for_a_memory_on_every_page(bank: Bank) -> None:
+    numbered(bank, 60, "Maya saw heron number {}.")
+    for n in range(60):
+        bank.facts.add("Maya", "saw", f"heron m{n}", memory=f"m{n}")
+    pages = walk(bank, "Where is Maya?", 20)
+    assert [hit.why.get("fact") for page in pages for hit in page] == [0.5] * 60
+
+
+def test_fact_that_no_longer_holds_speaks_for_nothing(bank: Bank) -> None:
+    memory = bank.remember("Maya works on billing.")
+    bank.facts.add("Maya", "works_on", "billing", valid_until="2021-01-01", memory=memory.id)
+    assert "fact" not in bank.recall("What does Maya do?")[0].why
+    assert bank.recall("What does Maya do?", valid_at="2020-06-01")[0].why["fact"] > 0
+
+
+def test_yesterday_is_the_day_before_the_first_page(bank: Bank, clock: HandClock) -> None:
+    numbered(bank, 12, "Heron number {}.", at="2026-02-28T12:00:00Z")
+    pages = walk(bank, "heron yesterday", 6, lambda page: clock.move(days=3))
+    assert [hit.why["then"] for page in pages for hit in page] == [1.0] * 12
+
+
+def test_cursor_has_room_for_all_that_was_shown_at_once() -> None:
+    pins = Pins(0, (("notes", 1),), 1_000_000, 20_000_000, (5, 7))
+    rows = sorted(range(17, 1_000_000, 97), key=lambda row: row * 7_919 % 1_000_003)[:10_400]
+    cut = Walk("mark", pins, "everything", tuple(rows), tuple(rows[-400:]))
+    again = walk_of(cut.cursor(), "mark", 2, ["notes"])
+    assert set(again.passed) == set(rows)
+    assert again.listed == cut.listed
+
+
+def test_late_first_page_leaves_the_rest_to_the_next(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbered(bank, 300, "A heron, number {}.")
+    for module in ("recall.candidates", "recall.page", "recall.search"):
+        monkeypatch.setattr(f"pieria.{module}.perf_counter", lambda: 1e12)
+    pages = walk(bank, "heron", 250, lambda page: monkeypatch.undo(), deadline_ms=50, min_score=0.0)
+    assert pages[0].plan["arms"].keys() == {"text"}
+    assert pages[0].plan["left_out"]["further"] == LATE
+    assert 0 < len(pages[0]) < 250
+    assert len(shown(pages)) == len(set(shown(pages))) == 300
+
+
+def test_quoted_passage_counts_word_after_word(bank: Bank) -> None:
+    fill(
+        bank,
+        {"id": "apart", "text": "The heron nests by the mill, and by the river there is a stork."},
+        {"id": "other", "text": "On the river by the mill a heron was seen where it nests."},
+        {"id": "verbatim", "text": "Somebody saw herons. Mill by the river, that is what it was called."},
+        {"id": "scattered", "text": "The red blue flag flew. A blue green bird sat."},
+        {"id": "colours", "text": "The red blue green flag flew."},
+        {"id": "idle", "text": "To be, or not to be."},
+    )
+    quoted = bank.recall('heron nests "mill by the river"', k=3)
+    assert ids(quoted)[0] == "verbatim"
+    assert [hit.why.get("quoted") for hit in quoted] == [1.0, None, None]
+    assert all("quoted" not in hit.why for hit in bank.recall("heron nests mill by the river"))
+    assert [hit.memory.id for hit in bank.recall('who said "red blue green"?') if "quoted" in hit.why] == ["colours"]
+    assert bank.recall('who wrote "to be or not to be" in Hamlet?')[0].memory.id == "idle"
+
+
+def test_copies_are_folded_on_every_page(bank: Bank) -> None:
+    bank.remember(SAID, author="a", tags=["x"], id="first")
+    bank.remember(SAID, author="a", tags=["y", "z"], id="second")
+    found = bank.recall("JWT keys")
+    assert len(found) == 1
+    assert found.plan["folded"] == {found[0].memory.id: [{"first": "second", "second": "first"}[found[0].memory.id]]}
+    numbered(bank, 300, "Heron, heron, heron: the same words in a text that is long enough to fold.", "c")
+    numbered(bank, 300, "One more heron, {}.", "o")
+    pages = walk(bank, "heron", 50)
+    folded = {id for page in pages for of in page.plan["folded"].values() for id in of}
+    assert sorted(id for id in shown(pages) if id.startswith("o")) == sorted(f"o{n}" for n in range(300))
+    assert sum(id.startswith("c") for id in shown(pages)) == 1
+    assert {*shown(pages)} | folded >= {f"c{n}" for n in range(300)}
+
+
+def test_memory_that_stands_for_copies_is_shown_itself(bank: Bank) -> None:
+    others = "heron number {} sits in the reeds beside the old mill and waits for fish"
+    numbered(bank, 20, others, author="x")
+    fill(
+        bank,
+        *({"text": SAID, "id": f"c{n}", "author": "x", "importance": 0.95 if n == 35 else 0.1} for n in range(40)),
+    )
+    pages = walk(bank, "heron JWT", 6)
+    assert len(shown(pages)) == len(set(shown(pages))) == 21
+    assert {id for page in pages for id in page.plan["folded"]} <= {*shown(pages)}
+    assert "c35" in shown(pages)
+
+
+def test_copy_that_scores_too_little_stands_for_none(bank: Bank) -> None:
+    copies = [{"text": SAID, "id": f"c{n}", "author": "x", "importance": float(n < 20)} for n in range(80)]
+    fill(bank, *copies)
+    best = max(hit.score for page in walk(bank, "heron JWT keys", 3) for hit in page)
+    pages = walk(bank, "heron JWT keys", 3, min_score=best - 0.001)
+    assert len(shown(pages)) == 1
+    assert {id for page in pages for id in page.plan["folded"]} <= {*shown(pages)}
+
+
+def test_walk_without_words_ends_where_all_is_shown(embedding: Callable[..., Bank]) -> None:
+    def digits(texts: list[str]) -> list[list[float]]:
+        return [[text.count(digit) + 0.1 for digit in "0123456789"] for text in texts]
+
+    bank = embedding(digits)
+    turns = [
+        {"text": f"heron {n}", "kind": "turn", "session": f"s{n % 120}", "at": f"2026-01-01T00:00:{n // 120:02d}Z"}
+        for n in range(1_200)
+    ]
+    bank.remember_many(turns)
+    pages = walk(bank, "heron 7", 170, weights=dict.fromkeys(ARMS["text"].features, 0.0))
+    assert len(set(shown(pages))) == 1_200
+
+
+def test_confidence_keeps_what_does_not_answer_back(bank: Bank) -> None:
+    numbered(bank, 30, "A chimney is swept, {}.")
+    question = "which heron nests on the chimney of the mill?"
+    sure = bank.recall(question).confidence
+    assert 0 < sure < 0.5
+    found = bank.recall(question, min_confidence=0.5)
+    assert (list(found), found.cursor, found.confidence) == ([], None, sure)
+    assert found.plan["left_out"]["hits"] == "the confidence is below 0.5"
+    assert len(bank.recall(question, min_confidence=sure)) == 10
+    bank.remember("The heron nests by the mill, on the old chimney.", id="answer")
+    question = "on which chimney does the heron nest by the mill?"
+    assert len(bank.recall(question)) == 10
+    assert shown(walk(bank, question, 3, min_confidence=0.5)) == ["answer"]

@@ -2,7 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from tests.bank.kept import Kept
 import pieria
 from pieria import Bank, Memory
 from pieria.bank.results.transfer import Synced
-from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
+from pieria.errors import BusyError, ConflictError, InputError, NotFoundError, StorageError, UnavailableError
 from pieria.record.changeset import Changeset, Record
+from pieria.store.protocol import Store
+from pieria.vault.folder import Folder, digest_of
 
 JWT = "We chose JWT for all new APIs."
 NOTE = "Pieria/JWT for all APIs.md"
@@ -116,13 +120,11 @@ def test_dry_run_of_promotion_names_notes_and_writes_none(bank: Bank, vault: Pat
     assert {memory.status for memory in bank.list()} == {"active"}
     assert [note.path for note in bank.vault.promote(ids).notes] == [note.path for note in promoted.notes]
     assert [note.what for note in bank.vault.promote(ids).notes] == ["there", "there"]
-
-
-def test_promotion_without_ids_takes_often_used_memories(bank: Bank, vault: Path) -> None:
+    # Without ids, often used memories are promoted.
     used, _ = bank.remember(JWT), bank.remember("Lunch was late.")
     bank.touch(used.id, accesses=9)
-    assert [note.id for note in bank.vault.promote().notes] == [used.id]
-    assert [path.name for path in (vault / "Pieria").iterdir()] == ["We chose JWT for all new APIs.md"]
+    notes = bank.vault.promote().notes
+    assert [(note.id, note.path) for note in notes if note.what == "written"] == [(used.id, f"Pieria/{JWT}md")]
 
 
 def test_sync_writes_note_of_memory_promoted_elsewhere(bank: Bank, vault: Path) -> None:
@@ -239,16 +241,12 @@ def test_moved_notes_are_followed(bank: Bank, vault: Path) -> None:
     (vault / "Pieria/Two.md").rename(vault / "Work" / "Tokens.md")
     assert events(bank.vault.sync()) == [("Work/Tokens.md", "moved")]
     assert bank.vault.path_of(one) == "Work/Tokens.md"
-    assert bank.vault.sync().memories == {"unchanged": 2}
-
-
-def test_copy_of_a_note_is_a_note_of_its_own(bank: Bank, vault: Path) -> None:
-    id = noted(bank)
-    shutil.copy(vault / NOTE, vault / "Copy.md")
+    # A copy is a note of its own.
+    shutil.copy(vault / "Work/Tokens.md", vault / "Copy.md")
     synced = bank.vault.sync()
-    assert (synced.notes, synced.memories) == ({"new": 1}, SAME)
+    assert (synced.notes, synced.memories) == ({"new": 1}, {"unchanged": 2})
     assert [problem.path for problem in synced.problems] == ["Copy.md"]
-    assert bank.vault.path_of(id) == NOTE
+    assert bank.vault.path_of(one) == "Work/Tokens.md"
 
 
 def test_memory_of_deleted_note_is_archived_until_it_is_back(bank: Bank, vault: Path) -> None:
@@ -279,9 +277,11 @@ def test_note_of_removed_memory_goes_unless_it_was_edited(bank: Bank, vault: Pat
     assert held(bank, edited).text == "Lunch is at one."
 
 
-def test_sync_deletes_note_of_purged_memory(bank: Bank, vault: Path) -> None:
+def test_sync_deletes_note_of_purged_memory(bank: Bank, vault: Path, tmp_path: Path) -> None:
     note = vault / "Pieria/Secret plan.md"
-    receipt = bank.purge(noted(bank, title="Secret plan"))
+    id = noted(bank, title="Secret plan")
+    bank.export(tmp_path / "bank.jsonl")
+    receipt = bank.purge(id)
     assert "the note Pieria/Secret plan.md in the vault: `pieria vault sync` deletes it" in receipt.unreached
     with bank.core.store.reading() as reader:
         assert "title" not in str(reader.records("vault"))
@@ -291,15 +291,10 @@ def test_sync_deletes_note_of_purged_memory(bank: Bank, vault: Path) -> None:
     note.write_bytes(kept)
     assert bank.vault.sync().memories == {"kept": 1}
     assert bank.count() == 0
-
-
-def test_purged_memory_that_is_imported_again_has_its_note(bank: Bank, tmp_path: Path) -> None:
-    id = noted(bank)
-    bank.export(tmp_path / "bank.jsonl")
-    bank.purge(id)
+    # It has its note again when it is imported again.
     bank.import_(tmp_path / "bank.jsonl", force=True)
     assert bank.vault.sync().problems == []
-    assert bank.vault.path_of(id) == NOTE
+    assert bank.vault.path_of(id) == "Pieria/Secret plan.md"
     assert bank.vault.sync().events == []
 
 
@@ -322,16 +317,13 @@ def test_note_follows_a_revision(bank: Bank, vault: Path) -> None:
     edit(vault / NOTE, "daily", "weekly")
     bank.vault.sync()
     assert [memory.text for memory in bank.list()] == ["JWT, rotated weekly."]
-
-
-def test_note_that_became_unreadable_is_reported_and_left(bank: Bank, vault: Path) -> None:
-    id = noted(bank)
+    # A note that became unreadable is reported and left alone.
     edit(vault / NOTE, "tags:", "tags: [")
     before = (vault / NOTE).read_bytes()
-    bank.update(id, text="We chose tokens.")
+    bank.update(revised.id, text="We chose tokens.")
     assert [problem.path for problem in bank.vault.sync().problems] == [NOTE]
     assert (vault / NOTE).read_bytes() == before
-    assert held(bank, id).text == "We chose tokens."
+    assert held(bank, revised.id).text == "We chose tokens."
 
 
 def test_sync_finds_the_file_of_a_killed_sync(bank: Bank) -> None:
@@ -343,24 +335,6 @@ def test_sync_finds_the_file_of_a_killed_sync(bank: Bank) -> None:
     assert events(bank.vault.sync()) == [(NOTE, "found")]
     assert bank.vault.path_of(id) == NOTE
     assert [one.version for one in bank.list(status="promoted")] == [1]
-
-
-def test_copies_of_a_vault_on_two_machines_lose_nothing(
-    bank: Bank, opened: Callable[..., Bank], vault: Path, tmp_path: Path
-) -> None:
-    numbers(vault, "One", "Two")
-    id = noted(bank)
-    bank.vault.sync()
-    away = tmp_path / "away"
-    shutil.copytree(vault, away, ignore=shutil.ignore_patterns("Pieria", "Two.md"))
-    other = opened("vaulted", vault=str(away))
-    late = other.vault.sync()
-    assert (late.memories, late.notes) == ({"archived": 1}, {"unchanged": 1, "vanished": 1})
-    shutil.copytree(vault, away, dirs_exist_ok=True)
-    arrived = other.vault.sync()
-    assert (arrived.memories, arrived.notes) == ({"found": 1, "unchanged": 1}, {"back": 1, "unchanged": 1})
-    assert bank.vault.sync().well
-    assert (held(bank, id).status, held(bank, id).text, bank.count()) == ("promoted", JWT, 3)
 
 
 # --- notes by hand
@@ -417,8 +391,13 @@ def test_notes_that_go_and_come_back(bank: Bank, vault: Path) -> None:
         (vault / f"{name}.md").write_text(f"{name} is a number still.")
     assert bank.vault.sync().notes == {"purged": 1, "removed": 1, "unchanged": 1}
     assert [memory.title for memory in bank.list()] == ["One"]
-    (vault / "One.md").unlink()
-    bank.vault.sync(force=True)
+    # A vault that is suddenly empty is not taken for deleted notes.
+    for note in vault.iterdir():
+        note.unlink()
+    with pytest.raises(ConflictError, match="the vault is empty"):
+        bank.vault.sync()
+    assert bank.count() == 1
+    assert bank.vault.sync(force=True).notes == {"vanished": 3}
     (vault / "One.md").write_text("One is a story. #told")
     os.utime(vault / "One.md", (1_700_000_000, 1_700_000_000))
     assert bank.vault.sync().notes["back"] == 1
@@ -485,17 +464,6 @@ def test_promotion_of_a_note_by_hand_writes_no_second(bank: Bank, vault: Path) -
     assert [path.name for path in vault.iterdir()] == ["Long.md"]
 
 
-def test_sudden_empty_vault_is_not_taken_for_deleted(bank: Bank, vault: Path) -> None:
-    numbers(vault, "One", "Two")
-    bank.vault.sync()
-    for note in vault.iterdir():
-        note.unlink()
-    with pytest.raises(ConflictError, match="the vault is empty"):
-        bank.vault.sync()
-    assert bank.count() == 2
-    assert bank.vault.sync(force=True).notes == {"vanished": 2}
-
-
 # --- files
 
 
@@ -544,3 +512,179 @@ def test_settings_name_the_vault_and_its_folder(opened: Callable[..., Bank], tmp
         bank = opened(root, vault=str(tmp_path / root), vault_folder=named)
         assert bank.vault.path_of(noted(bank, title="JWT")) == f"{named}/JWT.md"
         assert (tmp_path / root / named / "JWT.md").exists()
+
+
+# --- changes during a sync
+
+
+class Interrupted:
+    """A store in which another caller acts right before the first write."""
+
+    def __init__(self, store: Store, act: Callable[[], object]) -> None:
+        self._store = store
+        self._acts = [act]
+
+    def writing(self, seconds: float | None = None) -> AbstractContextManager[Any]:
+        while self._acts:
+            self._acts.pop()()
+        return self._store.writing(seconds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@pytest.fixture
+def other(opened: Callable[..., Bank], vault: Path) -> Bank:
+    return opened("vaulted", vault=str(vault))
+
+
+def synced_while(bank: Bank, act: Callable[[], object]) -> Synced:
+    """Run a sync in which another caller acts between reading the memories and changing them."""
+    store = bank.core.store
+    bank.core.store = Interrupted(store, act)
+    try:
+        return bank.vault.sync()
+    finally:
+        bank.core.store = store
+
+
+def test_same_part_changed_during_a_sync_is_a_conflict(bank: Bank, other: Bank, vault: Path) -> None:
+    id = noted(bank, tags=["auth"])
+    note = vault / NOTE
+    edit(note, "all new APIs", "all APIs")
+    synced = synced_while(bank, lambda: other.update(id, text="We chose tokens."))
+    assert events(synced) == [(NOTE, "conflict")]
+    assert synced.events[0].detail == "text; what the memory said is version 2"
+    assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
+    assert bank.vault.sync().memories == SAME
+    # The same for a note that the bank did not know.
+    said = note.read_text().replace("all APIs", "few APIs")
+    note.unlink()
+    bank.vault.sync()
+    bank.update(id, status="active")
+    note.write_text(said)
+    synced = synced_while(bank, lambda: other.update(id, text="We chose both."))
+    assert [event.what for event in synced.events] == ["found", "conflict"]
+    assert [one.text for one in bank.history(id)][-2:] == ["We chose both.", "We chose JWT for few APIs."]
+    assert bank.vault.sync().memories == SAME
+
+
+def test_other_part_changed_during_a_sync_is_kept(bank: Bank, other: Bank, vault: Path) -> None:
+    id = noted(bank, tags=["auth"])
+    edit(vault / NOTE, JWT, "We chose JWT for all #apis.")
+    synced = synced_while(bank, lambda: other.update(id, tags=["auth", "tokens"], title="Tokens"))
+    assert events(synced) == [(NOTE, "edited")]
+    memory = held(bank, id)
+    assert (memory.title, memory.text) == ("Tokens", "We chose JWT for all #apis.")
+    assert set(memory.tags) == {"auth", "tokens", "apis"}
+    assert front(vault / NOTE)["title"] == "Tokens" and "tokens" in front(vault / NOTE)["tags"]
+    assert bank.vault.sync().memories == SAME
+
+
+def test_edited_note_of_memory_removed_during_sync_is_kept(bank: Bank, other: Bank, vault: Path) -> None:
+    id = noted(bank)
+    edit(vault / NOTE, "all new APIs", "all APIs")
+    [problem] = synced_while(bank, lambda: other.remove(id)).problems
+    assert "it was removed" in problem.reason
+    assert bank.vault.sync().memories == {"kept": 1}
+    assert "all APIs" in (vault / NOTE).read_text()
+
+
+def test_second_sync_at_once_is_refused(bank: Bank, other: Bank, vault: Path) -> None:
+    (vault / "One.md").write_text("One is a number.")
+    bank.update(bank.remember(JWT).id, status="promoted")
+
+    def meanwhile(done: int, whole: int) -> None:
+        other.vault.sync(dry_run=True)
+        for verb in (other.vault.sync, other.vault.promote):
+            with pytest.raises(BusyError, match="another process is using the vault"):
+                verb()
+
+    assert bank.vault.sync(progress=meanwhile).memories == {"written": 1}
+    assert len(list((vault / "Pieria").iterdir())) == 1
+    assert bank.vault.sync().well
+
+
+def test_note_deleted_during_a_sync_stops_no_other(bank: Bank, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [bank.remember(f"We chose {what}.", title=what).id for what in ("JWT", "CSV")]
+    bank.vault.promote(ids)
+    gone, stays = (vault / str(bank.vault.path_of(id)) for id in ids)
+    for id in ids:
+        bank.update(id, text="We chose neither.")
+    real = os.stat
+
+    def stat(path: Any, **how: Any) -> os.stat_result:
+        if str(path) == str(gone):
+            gone.unlink(missing_ok=True)
+        return real(path, **how)
+
+    monkeypatch.setattr(os, "stat", stat)
+    synced = bank.vault.sync()
+    [bad] = synced.problems
+    assert bad.path == gone.relative_to(vault).as_posix()
+    assert bad.reason.startswith("the note was changed just now")
+    assert synced.memories["rewritten"] == 1
+    assert "We chose neither." in stays.read_text()
+
+
+def test_note_taken_at_once_by_its_owner_was_written(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Folder(vault, "Pieria")
+    folder.settle()
+    real = os.replace
+
+    def taken(source: Any, target: Any) -> None:
+        real(source, target)
+        if Path(target).is_relative_to(vault):
+            os.unlink(target)
+
+    monkeypatch.setattr(os, "replace", taken)
+    (vault / "Pieria").mkdir()
+    (vault / "Pieria" / "Old.md").write_bytes(b"old")
+    assert folder.create("Pieria/New.md", b"new").size == 3
+    assert folder.replace("Pieria/Old.md", b"older", digest_of(b"old")).size == 5
+
+
+def test_mode_of_new_notes_ignores_notes_that_go(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Going(list["os.DirEntry[str]"]):
+        """The entries of a folder. Each file is deleted when its entry is read."""
+
+        def __enter__(self) -> Iterator["os.DirEntry[str]"]:
+            for entry in self:
+                os.unlink(entry.path)
+                yield entry
+
+        def __exit__(self, *error: object) -> None:
+            """Do nothing."""
+
+    (vault / "Going.md").write_text("going")
+    real = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        return Going(real(path)) if str(path) == str(vault) else real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    Folder(vault, "Pieria").create("Pieria/New.md", b"new")
+    assert (vault / "Pieria" / "New.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_process_forked_during_a_sync_does_not_keep_the_vault(bank: Bank, vault: Path) -> None:
+    (vault / "Mine.md").write_text("We chose JWT.")
+    over, tell = os.pipe()
+    children: list[int] = []
+
+    def fork(done: int, whole: int) -> None:
+        """Fork once. The child does nothing until the parent has synced again."""
+        if not children:
+            children.append(os.fork())
+            if not children[0]:
+                # End the child if it waits without end.
+                signal.alarm(90)
+                os.read(over, 1)
+                os._exit(0)
+
+    bank.vault.sync(progress=fork)
+    assert bank.vault.sync().well
+    os.write(tell, b"!")
+    assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0
+    for end in (over, tell):
+        os.close(end)
