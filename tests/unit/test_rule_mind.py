@@ -205,7 +205,7 @@ def test_a_question_in_a_session_is_read_alone() -> None:
     assert MIND.refine(asked, [])[:3] == ["sells", "spelt", "flour"]
 
 
-def test_a_plan_names_what_to_look_for_and_what_is_missing() -> None:
+def test_a_plan_names_what_to_look_for_and_refining_the_rest() -> None:
     question = "What did Maya decide about the retry logic in March?"
     assert MIND.plan(question, "episodic") == ["Maya", "March", "retry logic"]
     assert MIND.plan(question, "semantic") == ["Maya", "retry logic"]
