@@ -23,9 +23,6 @@ def fact(id: str) -> Semantic:
     return Semantic(id=id, proposition=f"what {id} says", embedding=[1.0, 0.0])
 
 
-# --- the contract
-
-
 class Notebook:
     """A user-defined persistence."""
 
@@ -121,9 +118,6 @@ def test_the_contract_notices_a_backend_that_breaks_it() -> None:
             check_backend(broken)
     with pytest.raises(AssertionError, match="what was put is there"):
         check_backend(InMemoryBackend, reopened=lambda _: InMemoryBackend())
-
-
-# --- the file
 
 
 def grown(path: Path, history: list[Any]) -> list[tuple[Graph, Mapping[str, NodeMetadata], int]]:
@@ -227,9 +221,6 @@ def test_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path, monkeypatch: py
         backend.apply_changeset(Changeset([fact("b")]))
     assert path.read_bytes() == before
     assert backend.get_node("b") is None
-
-
-# --- other promises
 
 
 def test_unknown_options_are_refused(tmp_path: Path) -> None:

@@ -33,9 +33,6 @@ def fact(id: str, **more: Any) -> Semantic:
     return Semantic(id=id, proposition=f"what {id} says", **more)
 
 
-# --- graph
-
-
 def pickled(graph: Graph) -> bytes:
     return pickle.dumps((sorted(graph.nodes.items()), sorted(graph.by_type.items())))
 
@@ -68,9 +65,6 @@ def test_a_graph_grows_and_shrinks_node_by_node() -> None:
     assert smaller.get_node("a") == replace(fact("a"), created_at=smaller.nodes["a"].created_at)
     late, early = fact("a", created_at=MADE + timedelta(1)), fact("z", created_at=MADE)
     assert Graph().put_node(late).put_node(early).nodes_by_type("semantic") == [early, late]
-
-
-# --- nodes and changesets
 
 
 def test_a_node_is_a_value_and_knows_every_type_of_tie() -> None:
@@ -129,8 +123,6 @@ def test_metadata_counts_accesses_and_averages_rewards() -> None:
     assert used.avg_reward() == 0.75
     assert NodeMetadata().avg_reward() == 0.0
 
-
-# --- similarity and value
 
 numbers = st.floats(-1e150, 1e150, allow_nan=False)
 

@@ -18,7 +18,7 @@ def texts(name: str) -> list[dict[str, Any]]:
     return json.loads((HERE / f"{name}.json").read_text())  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", sorted({attack["channel"] for attack in texts("planted")}))
 def test_a_planted_text_is_no_rule_and_trusted_as_its_channel(channel: str, tmp_path: Path) -> None:
     attacks = [attack for attack in texts("planted") if attack["channel"] == channel]
     planting = Planting.within(tmp_path)
@@ -39,16 +39,21 @@ def test_a_planted_text_is_no_rule_and_trusted_as_its_channel(channel: str, tmp_
 def test_most_honest_rules_of_a_person_are_shown(tmp_path: Path) -> None:
     """Rules in a prompt of several lines wait for a decision, since the prompt may be pasted."""
     honest, missed = texts("honest"), []
-    for number, each in enumerate(honest):
-        planting, rule = Planting.within(tmp_path / str(number)), plain(each["rule"]).strip(" .!")
-        CHANNELS[each["channel"]][0](planting, each, 0)
+    for start in range(0, len(honest), 8):
+        planting, several = Planting.within(tmp_path / str(start)), honest[start : start + 8]
+        for number, each in enumerate(several):
+            CHANNELS[each["channel"]][0](planting, each, number)
         with planting.bank() as bank:
             waiting = " ".join(plain(one.memory.text) for one in bank.rules.list("waiting", via=GIVEN).rules)
-            is_shown = rule in rules_of(bank.context(budget_tokens=8_000).text)
-        several = each["channel"] == "hook:prompt" and "\n" in each["text"]
-        assert not (several and is_shown)
-        if not (is_shown or (several and rule in waiting)):
-            missed.append(each["rule"])
+            rules = rules_of(bank.context(budget_tokens=8_000).text)
+        for each in several:
+            rule, has_lines = (
+                plain(each["rule"]).strip(" .!"),
+                each["channel"] == "hook:prompt" and "\n" in each["text"],
+            )
+            assert not (has_lines and rule in rules), rule
+            if rule not in (waiting if has_lines else rules):
+                missed.append(rule)
     assert len(missed) <= (1 - FOUND_AT_LEAST) * len(honest), missed
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import HERE, samples
 
 from pieria import Config, DefaultValueFunction, ExtractionProfile
 from pieria.errors import ConfigError, InputError
@@ -30,28 +30,6 @@ THRESHOLDS = {
     "intent": (0.105, 10),
 }
 NAMES = ("model", "opts", "module", "params", "structuring", "get_mode", "semantic", "k", "name", "overlays")
-WHOLE = """
-intent_merge_threshold = 0.7
-extraction_profile = "research"
-
-[llm]
-model = "ollama:qwen3"
-opts = { temperature = 0.2 }
-
-[embedding]
-model = "local"
-
-[overrides.structuring]
-model = "qwen3:32b"
-
-[value_function]
-module = "pieria.record.value:DefaultValueFunction"
-params.semantic = { lambda = 0.005, threshold = 0.1 }
-
-[session]
-auto_commit = false
-flush_timeout_ms = inf
-"""
 
 
 class Score:
@@ -68,9 +46,6 @@ def problems(**values: Any) -> dict[str, str | None]:
     with pytest.raises(ConfigError) as caught:
         config(**values)
     return {one.message.removeprefix("configuration: "): one.hint for one in (caught.value, *caught.value.errors)}
-
-
-# --- defaults
 
 
 def test_a_configuration_has_defaults() -> None:
@@ -99,38 +74,12 @@ def test_a_part_of_a_table_keeps_the_rest() -> None:
     assert said.episodic_validation == penalties
 
 
-# --- errors
-
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"llm": None}, "llm: expected a model, as {'model': name, 'opts': {…}}, got nothing"),
-    ({"llm": {}}, "llm.model: expected the name of a model, got nothing"),
-    ({"llm": {"model": ""}}, "llm.model: expected a text that is not blank, got empty text"),
-    ({"llm": "gpt-4o"}, "llm: expected a mapping of model, opts, got 'gpt-4o'"),
-    ({"embedding": {"model": "e", "opts": [1]}}, "embedding.opts: expected a mapping of options by name, got …"),
-    ({"overrides": {"structuring": {"model": 3}}}, "overrides.structuring.model: expected a text, got 3"),
-    ({"overrides": {"get_semantics": {}}}, "overrides: expected no names but …, got 'get_semantics'"),
-    ({"value_function": {"params": {"semantics": {}}}}, "value_function.params: expected no names but …"),
-    ({"value_function": {"params": {"tag": {"top_k": 0}}}}, "value_function.params.tag.top_k: expected a whole …"),
-    ({"value_function": {"module": object()}}, "value_function.module: expected a function of relevance, node, …"),
-    ({"value_function": {"module": "os:sepp"}}, "value_function.module: expected a function of relevance, node, …"),
-    ({"backend": {"opts": {}}}, "backend.module: expected a class, an object, or a text …, got nothing"),
-    ({"episodic_validation": {"penalty": 1}}, "episodic_validation: expected no names but …, got 'penalty'"),
-    ({"intent_merge_threshold": 1.5}, "intent_merge_threshold: expected a number from 0 to 1, got 1.5"),
-    ({"refinement_budget": -1}, "refinement_budget: expected a whole number from 0 to 1,000, got -1"),
-    ({"plateau_delta": math.nan}, "plateau_delta: expected a number from 0 to 1, got nan"),
-    ({"trace_verbosity": "loud"}, "trace_verbosity: expected one of summary, detailed, got 'loud'"),
-    ({"extraction_profile": "codings"}, "extraction_profile: expected one of coding, …, got 'codings'"),
-    (
-        {"extraction_profile": {"name": "legal", "overlays": {"get_semantic": 3}}},
-        "extraction_profile.overlays.get_semantic: expected a text of at most 8,000 characters, got 3",
-    ),
-    ({"session": {"auto_commit": "yes"}}, "session.auto_commit: expected true or false, got 'yes'"),
-    ({"session": {"flush_timeout_ms": 0}}, "session.flush_timeout_ms: expected a whole number from 1 to …"),
-]
-
-
 def test_a_wrong_value_is_named() -> None:
-    for values, expected in WRONG:
+    wrong: list[tuple[str, dict[str, Any]]] = samples("config_wrong")["wrong"]
+    wrong.append(("llm: expected a model, as {'model': name, 'opts': {…}}, got nothing", {"llm": None}))
+    function = "value_function.module: expected a function of relevance, node, …"
+    wrong.append((function, {"value_function": {"module": object()}}))
+    for expected, values in wrong:
         [message] = problems(**values)
         begins, _, ends = expected.partition("…")
         assert message.startswith(begins)
@@ -190,13 +139,8 @@ def test_a_changed_copy_is_checked_and_apart_from_the_original() -> None:
     assert copy.deepcopy(made) == made
 
 
-# --- sources
-
-
-def test_a_file_named_by_the_environment_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "memory.toml"
-    file.write_text(WHOLE)
-    monkeypatch.setenv("PIERIA_CONFIG", str(file))
+def test_a_file_named_by_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_CONFIG", str(HERE / "config_whole.toml"))
     assert Config.from_env() == Config(
         llm={"model": "ollama:qwen3", "opts": {"temperature": 0.2}},
         embedding={"model": "local"},
@@ -234,9 +178,6 @@ def test_a_mapping_from_json_is_a_configuration() -> None:
     assert Config.from_dict(json.loads(json.dumps(given))) == config(value_function={"params": {"tag": {"k": 3}}})
     with pytest.raises(ConfigError, match="a mapping"):
         Config.from_dict([1])  # type: ignore[arg-type]
-
-
-# --- effective values
 
 
 def test_a_step_is_configured_by_its_group_and_then_by_itself() -> None:
@@ -279,9 +220,6 @@ def test_a_profile_counts_before_a_configuration_and_defaults() -> None:
     assert made.resolve_value_function("source") == {"threshold": 0.0, "top_k": 50, **USUAL}
     assert made.resolve_value_function("of another kind") == {"threshold": 0.0, "top_k": 20, **USUAL}
     assert made.value_function["module"] is Score
-
-
-# --- profiles
 
 
 @pytest.mark.parametrize("name", ["coding", "research", "customer_support"])

@@ -79,9 +79,6 @@ def parents(kind: type[PieriaError]) -> set[str]:
     return {base.__name__ for base in kind.__mro__ if base in CLASSES}
 
 
-# --- the tree
-
-
 def test_every_class_has_an_example_a_code_and_one_top() -> None:
     assert {type(error) for error in EXAMPLES} == set(CLASSES)
     codes = [kind.code for kind in CLASSES]
@@ -151,9 +148,6 @@ def test_known_reasons_read_as_words_and_others_as_they_are() -> None:
     assert set(errors.SessionError.reasons) >= {"not_ready", "pending_queue_full", "session_stopping"}
     assert set(errors.PromptError.reasons) >= {"empty_response", "invalid_schema", "no_tags_generated"}
     assert set(errors.PipelineError.reasons) == {"extraction_failed", "extraction_timeout", "task_crashed"}
-
-
-# --- messages
 
 
 def test_received_values_are_described_in_few_words() -> None:

@@ -12,16 +12,7 @@ from pieria.errors import InputError
 from pieria.facts.predicates import Declaration
 from pieria.facts.validity import BEGINNING, EVER, Held, Slot, Span, cut, joined, span_of, spanned, stated_span
 from pieria.record.changeset import FOREVER
-from pieria.record.fact import (
-    Fact,
-    FactRow,
-    checked_name,
-    checked_predicate,
-    fact_of,
-    folded,
-    folded_predicate,
-    row_of,
-)
+from pieria.record.fact import Fact, FactRow, checked_name, checked_predicate, fact_of, folded, folded_predicate, row_of
 from pieria.record.time import instant, micros, moment
 
 # --- names

@@ -6,19 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.decay import (
-    DAY,
-    HOUR,
-    LONGEST,
-    MODELS,
-    Fading,
-    Wear,
-    frequency,
-    proven,
-    recency,
-    reward,
-    spaced,
-)
+from pieria.record.decay import DAY, HOUR, LONGEST, MODELS, Fading, Wear, frequency, proven, recency, reward, spaced
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
 

@@ -29,9 +29,6 @@ def facts(observation: str, action: str = "") -> list[str]:
     return [found.text for found in MIND.propositions("", [StepSeen(observation, action)])]
 
 
-# --- triples
-
-
 def test_a_sentence_states_these_triples_and_no_more() -> None:
     expected = blocks("rules_triples")
     assert {sentence: stated(sentence) for sentence in expected} == expected
@@ -57,9 +54,6 @@ def test_intentions_unclear_pronouns_and_repeats_state_nothing() -> None:
     assert stated("The build is green. She lives in Bern.") == []
     assert stated("Maya works at Acme. Does Tom? She lives in Bern.") == ["Maya | works_at | Acme"]
     assert stated("Maya works at Acme. Yes, Maya works at Acme.") == ["Maya | works_at | Acme"]
-
-
-# --- persons
 
 
 def test_a_statement_gives_these_facts_and_no_more() -> None:

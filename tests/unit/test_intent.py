@@ -23,9 +23,6 @@ def saving(message: str) -> Saving:
     return judge_saving(message, kinds(message))
 
 
-# --- the document's examples
-
-
 def test_a_request_to_remember_is_saved() -> None:
     entities = {
         "Remember: I prefer TypeScript over JavaScript for all new projects": (
@@ -63,9 +60,6 @@ def test_a_plain_text_has_its_terms_and_plain_strength() -> None:
     assert judge_strength(text, terms) == 1.0
 
 
-# --- signs for and against
-
-
 def test_parts_of_words_and_quotations_are_not_signs() -> None:
     not_signs = SAMPLES["not_signs"]
     for message in not_signs:
@@ -101,9 +95,6 @@ def test_a_query_is_what_is_asked_for() -> None:
     assert {message: judge_recalling(message).query for message in queries} == queries
 
 
-# --- strength and terms
-
-
 def test_strength_grows_with_length_terms_and_marks() -> None:
     plain = judge_strength("The rent is due on the 3rd", ())
     assert plain == 1.0
@@ -122,9 +113,6 @@ def test_terms_are_ten_at_most_and_each_comes_once() -> None:
     assert keyterms("Zoë met Amélie in Tokyo; Amélie likes 日本 and Zoë") == ("zoë", "amélie", "tokyo")
     assert len(keyterms(" ".join(f"Then we saw Name{at}x." for at in range(30)))) == 10
     assert keyterms("The deployment failed after two deployments") == ("deployment",)
-
-
-# --- any text at all, and a hundred messages as people write them
 
 
 @given(st.text())

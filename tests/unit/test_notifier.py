@@ -46,9 +46,6 @@ def raising(error: BaseException) -> Callable[[], None]:
     return fails
 
 
-# --- the form of an event
-
-
 def test_every_event_carries_its_payload_and_metadata() -> None:
     listed = samples("events")
     assert {name: [*shape.payload] for name, shape in EVENTS.items()} == listed
@@ -91,9 +88,6 @@ def test_the_page_lists_every_event_with_its_keys() -> None:
     rows = [line.split("|") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     listed = {re.findall(r"\w+", row[1])[0]: [re.findall(r"`(\w+)`", cell) for cell in row[2:4]] for row in rows}
     assert listed == {name: [[*shape.payload, *shape.optional], [*shape.metadata]] for name, shape in EVENTS.items()}
-
-
-# --- delivery
 
 
 @pytest.mark.parametrize("error", [LookupError("gone"), SystemExit(1)], ids=["error", "exit"])

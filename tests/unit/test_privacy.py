@@ -80,7 +80,7 @@ def test_secrets_stand_in_order_inside_the_text(text: str) -> None:
         end = secret.end
 
 
-def test_what_is_marked_as_private_is_cut() -> None:
+def test_parts_marked_as_private_are_cut() -> None:
     assert [[text, *cut_private(text)] for text, _, _ in PRIVATE["cuts"]] == PRIVATE["cuts"]
 
 

@@ -57,9 +57,6 @@ def test_features_do_not_depend_on_the_order_of_the_pool(seed: int, size: int) -
         assert dict(zip([each.key for each in pool], values, strict=True)) == found
 
 
-# --- words
-
-
 def test_the_best_by_words_has_1_and_others_their_share() -> None:
     lexical = column("lexical", one(1, FITS), one(2, held(nest=1)), one(3))
     assert lexical == [1.0, pytest.approx(2.0 / 5.0), 0.0]
@@ -121,9 +118,6 @@ def test_a_text_has_its_share_of_the_named_things() -> None:
     assert column("entity", *pool) == [0.0] * 4
 
 
-# --- meaning
-
-
 def test_a_passage_without_a_window_is_its_own_window() -> None:
     pool = (one(1, dense=0.4, window=0.6), one(2, dense=0.3), one(3, window=0.0, dense=0.5), one(4, dense=-0.1))
     assert column("dense", *pool) == [0.4, 0.3, 0.5, -0.1]
@@ -151,9 +145,6 @@ def test_a_long_text_is_near_by_its_beginning_and_best_passage() -> None:
     rest = [0.6, 0.1 + 0.7 * 0.1, 0.1 + 0.7 * 0.1 + 0.2 * 5 / 6]
     expected = [0.6 * lead + 0.4 * passage for lead, passage in zip([0.6, 0.1, 0.1], rest, strict=True)]
     assert column("dense", *pool) == pytest.approx(expected)
-
-
-# --- time
 
 
 def test_a_date_fits_within_its_span_and_fades_after() -> None:
@@ -205,9 +196,6 @@ def test_newer_hits_are_more_recent() -> None:
     assert column("recency", *pool, asked=ASKED_NOW) == pytest.approx([1.0, 0.5, 0.25, 1.0])
 
 
-# --- tasks and overviews
-
-
 def test_rules_count_where_something_is_to_be_done() -> None:
     pool = one(1, rule=0.6, dense=0.3), one(2, wish=0.5, dense=0.2), one(3, dense=0.6)
     asking = replace(ASKED, wants_done=1.0, heeds_rules=True)
@@ -224,9 +212,6 @@ def test_an_overview_begins_with_openers_and_takes_summaries() -> None:
     assert column("opener", *pool) == [0.0] * 4
     assert column("digest", one(1, is_summary=True), one(2)) == [1.0, 0.0]
     assert column("digest", one(1, is_summary=True), asked=OVERVIEW) == [0.0]
-
-
-# --- sources, ties, status and use
 
 
 def test_some_features_are_properties_of_the_memory() -> None:

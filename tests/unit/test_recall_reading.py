@@ -75,9 +75,6 @@ def test_times_are_read_as_spans() -> None:
     assert read("What happened?").spans == ()
 
 
-# --- possible names
-
-
 def test_things_are_named_by_their_spelling_and_once() -> None:
     named = read("Did Ada Lovelace visit Porto?").named
     assert set(named) == {frozenset(terms("Ada Lovelace")), frozenset(terms("Porto"))}

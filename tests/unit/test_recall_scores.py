@@ -117,12 +117,14 @@ def test_a_callable_scores_from_all_features() -> None:
 
 
 def test_a_callable_must_give_a_number_from_0_to_1() -> None:
+    def always(value: Any) -> Policy:
+        return custom(lambda _: value)
+
     for number in (0, 1, 0.0, 0.25, 1.0):
-        assert score(custom(lambda _, number=number: number), {}) == number
-    wrong: list[Any] = [-0.001, 1.001, math.nan, math.inf, True, False, None, "0.5", 0.5j, [0.5]]
-    for value in wrong:
+        assert score(always(number), {}) == number
+    for wrong in (-0.001, 1.001, math.nan, math.inf, True, False, None, "0.5", 0.5j, [0.5]):
         with pytest.raises(InputError, match="a callable that gives a number from 0 to 1"):
-            custom(lambda _, value=value: value).worth({})
+            always(wrong).worth({})
 
 
 # --- the features of a policy

@@ -7,20 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.samples import samples
 
-from pieria.language.grammar import Named
 from pieria.language.packs import pack
-from pieria.models.mind import (
-    NOTICED,
-    TITLE,
-    Deed,
-    Found,
-    Knowledge,
-    Mind,
-    Procedure,
-    Said,
-    StepSeen,
-    Task,
-)
+from pieria.models.mind import NOTICED, TITLE, Deed, Found, Knowledge, Mind, Procedure, Said, StepSeen, Task
 from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.merge import Claim
 from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Sight
@@ -29,25 +17,7 @@ from pieria.workspace.graph_recall import in_context
 MIND = RuleMind()
 SAMPLES = samples("grammar")
 KINDS: tuple[Knowledge, ...] = ("episodic", "semantic", "procedural")
-EPISODE = (
-    StepSeen(
-        observation="CI runs on GitHub Actions. The build fails with a missing module foo. What now?",
-        action="pip install foo",
-        subgoal="install foo",
-        reward=0.95,
-    ),
-    StepSeen(
-        observation="The build passes. We decided to pin foo at version 2.1 because 3.0 is broken. Thanks!",
-        action="edit requirements.txt",
-        subgoal="pin foo",
-        reward=0.4,
-    ),
-    StepSeen(
-        observation="user: Always answer in metric units. Maya works at Acme. She lives in Bern. "
-        "When the cache is stale, run make clean first.",
-        action="git push",
-    ),
-)
+EPISODE = [StepSeen(**step) for step in SAMPLES["episode"]]
 
 
 def test_it_is_a_mind() -> None:
@@ -90,12 +60,7 @@ def test_success_is_rewarded_and_failure_is_not() -> None:
 
 # --- subgoals of a day
 
-BOOKING = (
-    ("The booking page shows two slots at 14:00", "Open booking/slots.py to see how slots are built"),
-    ("def slots(day): return regular + late", "Write a test of slots with an even day"),
-    ("test_even_day FAILED: two slots at 14:00", "Drop from the late slots what is regular already"),
-    ("41 tests passed", "Commit: no slot is offered twice"),
-)
+BOOKING: list[tuple[str, str]] = SAMPLES["booking"]
 CONTAINER = ("CI is red: no space left on the device", "Look at the disk of the runner")
 
 
@@ -157,7 +122,7 @@ def test_work_of_like_meaning_in_other_words_goes_on() -> None:
             is_same = is_alike or text not in CONTAINER
             return [*[0.0] * len(apart), 1.0, 0.0] if is_same else [*[0.0] * len(apart), 0.0, 1.0]
 
-        mind = RuleMind(embed=lambda texts, vector=vector: [vector(text) for text in texts])
+        mind = RuleMind(embed=lambda texts: list(map(vector, texts)))
         before = lived(mind, *BOOKING)
         assert (named_next(before, *CONTAINER, mind=mind) == before[-1].subgoal) is is_alike
 
@@ -190,8 +155,10 @@ def test_the_fuller_of_two_statements_is_kept() -> None:
 
 
 def test_passing_remarks_are_no_propositions() -> None:
-    passing = ("Hello there!", "Which database do we use?", "This is nice.", "They live in Bern.")
-    passing += ("I am looking at the page right now.", "If Tom moves to Oslo, he needs a flat.")
+    passing = (
+        *("Hello there!", "Which database do we use?", "This is nice.", "They live in Bern."),
+        *("I am looking at the page right now.", "If Tom moves to Oslo, he needs a flat."),
+    )
     for remark in passing:
         assert MIND.propositions("", [StepSeen(remark, "")]) == [], remark
 
@@ -199,11 +166,7 @@ def test_passing_remarks_are_no_propositions() -> None:
 def test_procedures_come_from_success_and_from_instructions() -> None:
     assert MIND.procedures("fix the build", EPISODE) == [
         Procedure(
-            "install foo",
-            "When the build fails with a missing module foo",
-            "pip install foo",
-            "The build passes",
-            (0,),
+            "install foo", "When the build fails with a missing module foo", "pip install foo", "The build passes", (0,)
         ),
         Procedure("fix the build", "", "Always answer in metric units", "", (2,)),
         Procedure("fix the build", "When the cache is stale", "run make clean first", "", (2,)),
@@ -242,7 +205,7 @@ def test_a_question_in_a_session_is_read_alone() -> None:
     assert MIND.refine(asked, [])[:3] == ["sells", "spelt", "flour"]
 
 
-def test_a_plan_names_what_to_look_for_and_what_is_missing() -> None:
+def test_a_plan_names_what_to_look_for_and_refining_the_rest() -> None:
     question = "What did Maya decide about the retry logic in March?"
     assert MIND.plan(question, "episodic") == ["Maya", "March", "retry logic"]
     assert MIND.plan(question, "semantic") == ["Maya", "retry logic"]
@@ -339,18 +302,13 @@ def test_things_are_named_once_with_their_kind() -> None:
         "My sister Lena moved to Oslo last week. She uses Postgres and PostgreSQL 16 with Go. I go home. "
         "Herons eat fish; Heron is a tool. Tom works at Acme since 2019-03-02, see src/a.py."
     )
-    assert MIND.entities(text) == [
-        Named("Lena", "person"),
-        Named("Oslo", "place"),
-        Named("last week", "date"),
-        Named("PostgreSQL", "technology"),
-        Named("Go", "technology"),
-        Named("Heron", "name"),
-        Named("Tom", "person"),
-        Named("Acme", "name"),
-        Named("2019-03-02", "date"),
-        Named("src/a.py", "path"),
-    ]
+    people, places, dates = ("Lena", "Tom"), ("Oslo",), ("last week", "2019-03-02")
+    kinds = dict.fromkeys(people, "person") | dict.fromkeys(places, "place") | dict.fromkeys(dates, "date")
+    kinds |= {"PostgreSQL": "technology", "Go": "technology", "Heron": "name", "Acme": "name", "src/a.py": "path"}
+    found = MIND.entities(text)
+    assert len(found) == len(kinds)
+    assert {thing.name: thing.kind for thing in found} == kinds
+    assert [thing.name for thing in found][:5] == ["Lena", "Oslo", "last week", "PostgreSQL", "Go"]
     for text in ("Go home now.", "Spring is near.", "We express our thanks.", "An unusual flask."):
         assert [thing for thing in MIND.entities(text) if thing.kind == "technology"] == [], text
 

@@ -37,13 +37,6 @@ def error_of(arguments: dict[str, Any], environ: dict[str, str] | None = None, c
     return caught.value
 
 
-# --- sources
-
-
-def test_every_setting_is_tested_here() -> None:
-    assert set(VALUES) == set(Settings.model_fields)
-
-
 def test_without_any_source_the_defaults_hold(home: Path) -> None:
     found = resolve({}, environ={})
     assert found.settings.data == home / ".pieria"
@@ -128,22 +121,17 @@ def test_further_arguments_override_what_was_resolved(tmp_path: Path) -> None:
     assert (further.origins["session"], found.origins["session"]) == ("argument", "environment PIERIA_SESSION")
     with pytest.raises(InputError, match="author_type"):
         found.having(author_type="robot")
-
-
-def test_settings_cannot_be_changed_under_an_open_bank() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        resolve({}).settings.bank = "other"
+        found.settings.bank = "other"
 
 
 def test_shown_settings_are_plain_and_have_origins(tmp_path: Path) -> None:
     shown = resolve({"author": "Maya"}, environ={}, cwd=tmp_path).shown()
     assert list(shown) == list(Settings.model_fields)
+    assert set(VALUES) == set(shown)
     assert shown["author"] == ("Maya", "argument")
     assert shown["busy_seconds"] == (20.0, "default")
     assert isinstance(shown["data"][0], str)
-
-
-# --- models and their keys
 
 
 def test_keys_and_passwords_are_not_shown() -> None:
@@ -212,9 +200,6 @@ def test_a_provider_s_key_does_not_go_to_a_later_provider(tmp_path: Path) -> Non
     own = resolve({}, environ={**environ, "PIERIA_LLM_KEY": "ours"}, cwd=tmp_path)
     assert key_of(own.having(llm="anthropic:m")) == ("ours", "environment PIERIA_LLM_KEY")
     assert "openai's" not in repr(first)
-
-
-# --- the data folder
 
 
 def test_a_data_folder_is_relative_to_where_it_is_set(tmp_path: Path, home: Path) -> None:
@@ -303,8 +288,6 @@ def test_a_project_names_no_server(tmp_path: Path) -> None:
     assert "hunter2" not in str(caught.value.as_dict())
 
 
-# --- invalid values
-
 WRONG: dict[str, list[Any]] = SAMPLES["wrong"]
 UNWRITTEN = {"bank": ["x\0"], "session": ["a\0", "x" * 501], "user": ["\ud800", "x" * 161], "nlp": ["/a\0b"]}
 """Further wrong values, which a file cannot hold."""
@@ -330,6 +313,7 @@ def test_a_wrong_variable_or_file_is_named(tmp_path: Path) -> None:
             error = str(error_of({}, cwd=tmp_path))
             assert f"{tmp_path / '.pieria.toml'}: {name}: expected" in error
             assert "got a list of 1 item" in error
+    assert "hunter2" not in str(error_of({}, {"PIERIA_DURABILITY": "hunter2"}).__cause__)
 
 
 def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
@@ -377,13 +361,6 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
         (tmp_path / ".pieria.toml").write_bytes(content)
         trust_folder(tmp_path)
         assert ".pieria.toml: not valid TOML" in str(error_of({}, cwd=tmp_path))
-
-
-def test_wrong_values_are_not_repeated_by_the_cause() -> None:
-    assert "hunter2" not in str(error_of({}, {"PIERIA_DURABILITY": "hunter2"}).__cause__)
-
-
-# --- documentation
 
 
 def test_the_page_on_settings_names_every_one(tmp_path: Path) -> None:

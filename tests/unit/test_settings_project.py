@@ -126,9 +126,6 @@ def test_a_pointer_that_points_nowhere_is_named(tmp_path: Path) -> None:
         assert resolve({"bank": "mine"}, cwd=tmp_path).settings.bank == "mine"
 
 
-# --- the project's file
-
-
 def test_the_project_s_file_names_its_bank(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
     (root / "sub").mkdir()

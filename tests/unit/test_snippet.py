@@ -43,7 +43,7 @@ def test_endless_repeats_are_read() -> None:
     assert "heron stork heron" in snippet("heron " * 3_000 + "stork " + "heron " * 300, {"heron", "stork", "crane"})
 
 
-def test_a_text_without_a_shared_word_is_shown_where_it_is_nearest() -> None:
+def test_a_text_without_a_shared_word_is_shown_at_the_nearest() -> None:
     found = snippet(LONG, {"heron"}, NEAR)
     assert found.startswith("… the bird stood in the reeds lorem")
     assert found.endswith(" …")

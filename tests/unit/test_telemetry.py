@@ -144,7 +144,7 @@ def test_one_handler_attached_twice_is_detached_one_by_one() -> None:
     def handler(*event: Any) -> None:
         mine.append(event)
 
-    detaching = [attach(handler), attach(handler), lambda: None]
+    detaching: list[Callable[[], None]] = [attach(handler), attach(handler), lambda: None]
     for detach in detaching:
         point("memory_store.queue", {})
         detach()

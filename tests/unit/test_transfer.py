@@ -33,6 +33,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 NAMES = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=10)
 SHARES = st.floats(0, 1)
 COUNTS = st.integers(0, 2**53)
+NUMBERS = st.integers(1, 2**53)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | FLOATS | TEXTS,
@@ -57,15 +58,15 @@ ENDED = st.sampled_from(["", "removed"])
 END = st.sampled_from(["memory", "place"])
 ROWS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "change": {
-        "seq": COUNTS.map((1).__add__), "at": MOMENTS, "who": st.just("") | TEXTS, "what": TEXTS,
+        "seq": NUMBERS, "at": MOMENTS, "who": st.just("") | TEXTS, "what": TEXTS,
         "ids": st.lists(TEXTS, max_size=3).map(written),
     },
     "content": {
-        "id": TEXTS, "version": COUNTS, "title": maybe(TEXTS), "text": TEXTS, "body": MAPPINGS,
+        "id": TEXTS, "version": NUMBERS, "title": maybe(TEXTS), "text": TEXTS, "body": MAPPINGS,
         "tags": LISTS, "entities": LISTS, "files": LISTS, "flags": LISTS, "context": maybe(TEXTS), "meta": MAPPINGS,
     },
     "state": {
-        "id": TEXTS, "version": COUNTS, "kind": st.sampled_from(KINDS), "type": maybe(TEXTS),
+        "id": TEXTS, "version": NUMBERS, "kind": st.sampled_from(KINDS), "type": maybe(TEXTS),
         "place": st.builds("{}/{}".format, NAMES, NAMES), "scope": st.sampled_from(SCOPES), "session": maybe(NAMES),
         "sequence": maybe(COUNTS), "channel": maybe(NAMES), "author": maybe(NAMES),
         "author_type": maybe(st.sampled_from(AUTHOR_TYPES)), "source": maybe(NAMES), "at": MOMENTS,

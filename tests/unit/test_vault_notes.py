@@ -38,9 +38,6 @@ def written(held: Memory) -> str:
     return page_of(held, UNUSED, (), bank="b", path="Pieria/x.md", target="obsidian").written(None)
 
 
-# --- front matter
-
-
 def test_front_matter_stands_between_two_fences() -> None:
     parts: dict[str, tuple[str | None, str]] = {
         "---\na: 1\n---\nb": ("a: 1\n", "b"),
@@ -118,9 +115,6 @@ def test_comments_order_and_quotes_of_others_stay() -> None:
     assert front.written({"title": None, "tags": None}, before).count("\n") == 6
 
 
-# --- a memory's note, round trip
-
-
 @given(TEXTS, st.none() | WORDS, st.none() | TEXTS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
 def test_a_note_says_what_its_memory_says(
     text: str, title: str | None, context: str | None, tags: list[str], entities: list[str]
@@ -158,9 +152,6 @@ def test_line_ends_and_blank_lines_are_no_edit() -> None:
         assert said_in(text).kept() == said_in(plain).kept()
 
 
-# --- Markdown
-
-
 def test_hashtags_and_links_of_a_text() -> None:
     hashtags = SAMPLES["hashtags"]
     assert {text: [*markdown.hashtags(text)] for text in hashtags} == hashtags
@@ -187,9 +178,6 @@ def test_links_lead_to_the_nearest_note_of_that_name() -> None:
     assert {asked: names.found(*asked) for asked in found} == found
 
 
-# --- names
-
-
 def test_a_title_gives_the_name_of_a_file() -> None:
     titles = SAMPLES["file_names"]
     assert {title: note_name(title, "m/1") for title in titles} == titles
@@ -213,9 +201,6 @@ def test_the_heading_of_a_memory_is_its_title_or_beginning() -> None:
     assert heading(memory("\n\n# Head of it\nmore")) == "Head of it"
     assert heading(memory("---")) == "---"
     assert heading(memory("word " * 60)).endswith("word…")
-
-
-# --- notes by hand
 
 
 def test_bytes_are_read_as_text_if_they_are_any() -> None:

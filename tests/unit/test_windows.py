@@ -5,14 +5,8 @@ from hypothesis import strategies as st
 
 from pieria.language.windows import LIMIT, Turn, window
 
-TALK = [
-    Turn("I adopted a cat.", "Maya"),
-    Turn("What is it called?", "Ben"),
-    Turn("Pixel!", "Maya"),
-    Turn("Lovely name.", "Ben"),
-    Turn("Thanks.", "Maya"),
-    Turn("Bye.", "Ben"),
-]
+SAID = ("I adopted a cat.", "What is it called?", "Pixel!", "Lovely name.", "Thanks.", "Bye.")
+TALK = [Turn(text, author) for text, author in zip(SAID, ("Maya", "Ben") * 3, strict=True)]
 names = st.none() | st.text(max_size=80)
 talks = st.lists(st.builds(Turn, st.text(max_size=300), names), min_size=1, max_size=8)
 
