@@ -96,24 +96,6 @@ def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: 
     assert bank.count(kinds="turn") == 100
 
 
-def test_a_busy_bank_is_tried_again(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[int] = []
-    remember = Bank.remember
-
-    def busy_twice(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        tries.append(1)
-        if len(tries) <= 2:
-            raise BusyError("write", "another process is writing")
-        return remember(self, *args, **kwargs)
-
-    monkeypatch.setattr(joining, "PAUSES", (0.01, 0.01, 0.01))
-    monkeypatch.setattr(Bank, "remember", busy_twice)
-    agent = begin()
-    agent.turn("Keep this.", "Kept.")
-    agent.leave()
-    assert bank.count(kinds="turn") == 2
-
-
 def test_a_long_turn_resumes_at_the_failed_part(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
     remember = Bank.remember

@@ -53,7 +53,7 @@ async def read(client: Client, uri: str) -> str:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_prompt_and_resource_are_listed_and_refuse_wrong_arguments(host: Host, mode: str) -> None:
+def test_both_are_listed_and_refuse_wrong_arguments(host: Host, mode: str) -> None:
     async def questions(client: Client) -> None:
         [prompt] = (await client.list_prompts()).prompts
         assert prompt.name == "context"

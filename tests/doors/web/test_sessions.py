@@ -191,7 +191,7 @@ def test_a_commit_after_a_failed_model_is_shared_by_its_clicks(monkeypatch: pyte
         assert bank.count(kinds=["episodic"]) == len(STEPS)
 
 
-def test_a_changeset_is_shown_with_links_steps_and_existing_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changeset_is_shown_with_links_and_existing_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
     odd = "odd/id ?&#é<b>"
     with pieria.open("notes") as bank:
