@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,33 +44,8 @@ def test_question_is_answered_under_every_policy_or_refused(ask: Ask, bank: Bank
         assert (refused.code, told in refused.err) == (2, True), option
 
 
-FILTERS = {
-    "--kind note": {"one", "two"},
-    "--kind diary": {"three"},
-    "--kind diary --kind note": {"one", "two", "three"},
-    "--type decision": {"three"},
-    "-t red": {"one"},
-    "--tag red --tag blue": {"one", "two"},
-    "--entity maya": {"two"},
-    "--file a.md": {"one"},
-    "--place shop": {"one"},
-    "--place */till": {"one"},
-    "--author Ben": {"two"},
-    "--author-type agent": {"two"},
-    "--source mail": {"three"},
-    "--session s1": {"three"},
-    "--channel c1": {"two"},
-    "--scope bank": {"one", "two", "three"},
-    "--meta owner=Maya": {"one"},
-    "--meta ticket:=4711": {"three"},
-    "--since 2026-02-01": {"two", "three"},
-    "--until 2026-01-31": {"one"},
-    "--since 2026-02-01 --until 2026-02-28": {"two"},
-    "--valid-at 2020-01-01": {"one", "two", "old"},
-    "--status archived": {"gone"},
-    "--min-score 0.99": set(),
-    "-k 1 --tag blue": {"two"},
-}
+ROWS = Path(__file__).with_name("filters.tsv").read_text().splitlines()[1:]
+FILTERS = {options: set(ids.split()) for options, _, ids in (row.partition("\t") for row in ROWS)}
 
 
 def test_every_filter_has_an_option(ask: Ask, reopened: Any) -> None:
