@@ -74,7 +74,7 @@ def test_revision_has_a_new_id_and_takes_the_old_place(ask: Ask, bank: Bank) -> 
     assert ask("revise", told["id"], "--clear", "valid_until").json["valid_until"] is None
 
 
-def test_change_since_it_was_read_is_refused(ask: Ask, bank: Bank) -> None:
+def test_invalid_and_changed_memories_are_kept_apart(ask: Ask, bank: Bank) -> None:
     read = ask("get", "jwt").json["known_from"]
     ask("update", "jwt", "JWT, rotated daily.", "--unless-changed-since", read)
     for command in (
@@ -87,9 +87,6 @@ def test_change_since_it_was_read_is_refused(ask: Ask, bank: Bank) -> None:
         assert "as --unless-changed-since" in refused.err
     assert ask("get", "jwt").json["text"] == "JWT, rotated daily."
     assert ask("forget", "--source", "x", "--unless-changed-since", read).code == 2
-
-
-def test_invalid_memory_is_recalled_for_earlier_times_only(ask: Ask, bank: Bank) -> None:
     memory = ask("invalidate", "maya", "--at", "2026-03-01", "--replacement", "jwt", "--reason", "moved").json
     assert memory["valid_until"] == "2026-03-01T00:00:00Z"
     assert memory["superseded_by"] == "jwt"
@@ -100,15 +97,12 @@ def test_invalid_memory_is_recalled_for_earlier_times_only(ask: Ask, bank: Bank)
 # --- forgetting
 
 
-def test_forgotten_memories_come_back(ask: Ask, bank: Bank) -> None:
+def test_forgotten_memories_come_back_beside_unknown_ids(ask: Ask, bank: Bank) -> None:
     removed = ask("forget", "jwt", "maya", "--reason", "clutter").json["removed"]
     assert [(memory["ended"], memory["reason"]) for memory in removed] == [("removed", "clutter")] * 2
     assert ask("list", "-q").ids == ["queue"]
     ask("unforget", "jwt")
     assert set(ask("list", "-q").ids) == {"queue", "jwt"}
-
-
-def test_unknown_ids_do_not_keep_the_others_from_removal(ask: Ask, bank: Bank) -> None:
     answer = ask("forget", "nowhere", "jwt", "neither", "--json")
     assert answer.code == 1
     assert [memory["id"] for memory in json.loads(answer.out)["removed"]] == ["jwt"]
@@ -119,18 +113,6 @@ def test_unknown_ids_do_not_keep_the_others_from_removal(ask: Ask, bank: Bank) -
         refused = ask(*command)
         assert refused.code == 1
         assert "pieria unforget" in refused.err
-
-
-def test_purge_erases_and_gives_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
-    bank.update("jwt", text="JWT with a nightingale.")
-    bank.close()
-    receipt = ask("forget", "--purge", "jwt").json
-    assert receipt["ids"] == ["jwt"]
-    assert receipt["erased"]["versions"] == 2
-    assert receipt["unreached"] == []
-    assert ask("get", "jwt", "--removed").code == 1
-    for file in (home / "data").rglob("*"):
-        assert b"nightingale" not in file.read_bytes()
 
 
 def test_purge_says_what_it_could_not_reach(ask: Ask, bank: Bank) -> None:
@@ -182,7 +164,7 @@ def test_source_is_forgotten_and_undone_at_once(ask: Ask, bank: Bank) -> None:
     assert "pieria count" in ask("forget", "--source", "rate.md").err
 
 
-def test_forget_takes_ids_or_a_source(ask: Ask, bank: Bank) -> None:
+def test_purge_of_ids_erases_and_gives_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
     for wrong in (
         (),
         ("jwt", "--source", "x"),
@@ -193,3 +175,12 @@ def test_forget_takes_ids_or_a_source(ask: Ask, bank: Bank) -> None:
     ):
         assert ask("forget", *wrong).code == 2, wrong
     assert ask("count").json == {"count": 3}
+    bank.update("jwt", text="JWT with a nightingale.")
+    bank.close()
+    receipt = ask("forget", "--purge", "jwt").json
+    assert receipt["ids"] == ["jwt"]
+    assert receipt["erased"]["versions"] == 2
+    assert receipt["unreached"] == []
+    assert ask("get", "jwt", "--removed").code == 1
+    for file in (home / "data").rglob("*"):
+        assert b"nightingale" not in file.read_bytes()

@@ -111,7 +111,10 @@ def test_stats_and_where_count_banks_and_memories(ask: Ask, bank: Bank) -> None:
     assert ask("where").json["banks"] == ["default", "notes"]
 
 
-def test_doctor_shows_where_settings_come_from(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_shows_settings_and_what_to_do(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """Leftovers of a killed copy do no harm, but a person has to delete them."""
     monkeypatch.setenv("PIERIA_SECRETS", "redact")
     diagnosis = ask("doctor", "--bank", "default").json
     assert diagnosis["well"] is True
@@ -120,6 +123,19 @@ def test_doctor_shows_where_settings_come_from(ask: Ask, bank: Bank, monkeypatch
     shown = ask("doctor", "--no-json").out
     assert "all checks passed" in shown
     assert "environment PIERIA_SECRETS" in shown
+    assert "what to do" not in ask("doctor", "--no-json").out
+    (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
+    left = ask("doctor", "--no-json")
+    assert left.code == 0
+    assert "all checks passed" in left.out
+    assert left.out.count("what to do:") == 1
+    (home / "data" / "default.db").chmod(0o644)
+    found = json.loads(ask("doctor").out)["findings"]
+    shown = ask("doctor", "--no-json").out
+    remedies = [finding["remedy"] for finding in found if finding["remedy"]]
+    assert len(remedies) == shown.count("what to do:") == 2
+    for remedy in remedies:
+        assert "".join(f"what to do: {remedy}".split()) in "".join(shown.split())
 
 
 def test_doctor_finds_and_repairs_damage(ask: Ask, bank: Bank, home: Path) -> None:
@@ -136,23 +152,6 @@ def test_doctor_finds_and_repairs_damage(ask: Ask, bank: Bank, home: Path) -> No
     assert mended.json["repaired"] == ["text index"]
     assert ask("doctor").code == 0
     assert ask("recall", "JWT", "-q").ids == ["jwt"]
-
-
-def test_doctor_says_what_to_do(ask: Ask, bank: Bank, home: Path) -> None:
-    """Leftovers of a killed copy do no harm, but a person has to delete them."""
-    assert "what to do" not in ask("doctor", "--no-json").out
-    (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
-    left = ask("doctor", "--no-json")
-    assert left.code == 0
-    assert "all checks passed" in left.out
-    assert left.out.count("what to do:") == 1
-    (home / "data" / "default.db").chmod(0o644)
-    found = json.loads(ask("doctor").out)["findings"]
-    shown = ask("doctor", "--no-json").out
-    remedies = [finding["remedy"] for finding in found if finding["remedy"]]
-    assert len(remedies) == shown.count("what to do:") == 2
-    for remedy in remedies:
-        assert "".join(f"what to do: {remedy}".split()) in "".join(shown.split())
 
 
 def test_where_says_who_chose_the_bank(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

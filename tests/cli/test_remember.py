@@ -69,7 +69,7 @@ def test_text_that_cannot_be_is_refused(ask: Ask) -> None:
     assert ask("count").json == {"count": 0}
 
 
-def test_every_wrong_value_is_named_at_once(ask: Ask) -> None:
+def test_wrong_values_are_named_and_lengths_need_a_direction(ask: Ask) -> None:
     refused = ask(
         "remember", "x", "--importance", "5", "--strength", "lots", "--kind", "noet", "--at", "last tuesday",
         "--meta", "?",
@@ -84,9 +84,6 @@ def test_every_wrong_value_is_named_at_once(ask: Ask) -> None:
         refused = ask("remember", "x", "--meta", written)
         assert (refused.code, "key=text" in refused.err) == (2, True), written
     assert ask("count").json == {"count": 0}
-
-
-def test_length_of_time_needs_a_direction_ahead(ask: Ask) -> None:
     refused = ask("remember", "x", "--valid-until", "30d")
     assert refused.code == 2
     assert "+30d" in refused.err

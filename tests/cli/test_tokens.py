@@ -81,7 +81,8 @@ def test_name_in_use_is_refused_and_of_several_revokes_none(ask: Ask, home: Path
     assert refused.code == 1
     assert f"2 tokens are called same; name one by its id ({first}, {second})" in refused.err
     assert ask("token", "revoke", second).code == 0
-    assert [each["id"] for each in ask("token", "list").json["tokens"]] == [first]
+    left = [each["id"] for each in ask("token", "list").json["tokens"]]
+    assert (first in left, second in left) == (True, False)
 
 
 def test_expired_token_is_listed_as_such(ask: Ask, home: Path, terminal: Callable[..., Answer]) -> None:
@@ -111,7 +112,7 @@ def test_processes_that_make_tokens_at_once_lose_none(environment: dict[str, str
     assert sorted(path.name for path in (home / "data").iterdir()) == [FILE, "tokens.lock"]
 
 
-def test_invalid_token_file_is_left_alone(ask: Ask, home: Path) -> None:
+def test_invalid_or_unreadable_token_file_opens_no_door(ask: Ask, home: Path, tmp_path: Path) -> None:
     file = home / "data" / FILE
     file.mkdir(parents=True)
     refused = ask("token", "list")
@@ -122,9 +123,6 @@ def test_invalid_token_file_is_left_alone(ask: Ask, home: Path) -> None:
     refused = ask("token", "create", "x")
     assert (refused.code, "not a token file" in refused.err) == (2, True)
     assert file.read_text() == "[]"
-
-
-def test_unreadable_token_file_opens_no_door(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     assert not tokens.needed
     tokens.create("x")

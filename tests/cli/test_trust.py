@@ -226,7 +226,7 @@ def test_trusted_folders_are_listed_and_revoked(clone: Path, inside: In, person:
     assert inside(clone, "trust", "--revoke").code == 1
 
 
-def test_changed_file_has_to_be_trusted_anew(trusted: Path, inside: In, person: In) -> None:
+def test_changed_and_added_settings_have_to_be_trusted_anew(trusted: Path, inside: In, person: In) -> None:
     (trusted / ".pieria.toml").write_text('data = ".mem"\nbank = "notes"\nauthor = "eve"\n')
     done = inside(trusted, "context")
     assert RULE not in done.out
@@ -235,9 +235,6 @@ def test_changed_file_has_to_be_trusted_anew(trusted: Path, inside: In, person: 
     assert listed["standing"] == "changed"
     assert "changed since it was trusted" in person(trusted, "trust", typed="y\n").out
     assert RULE in rules_told(inside, trusted)
-
-
-def test_settings_added_to_a_trusted_data_folder_wait(trusted: Path, inside: In, person: In) -> None:
     (trusted / ".mem" / "pieria.toml").write_text('llm = "server:evil"\n')
     [ignored] = inside(trusted, "where", "--json").json["untrusted"]
     assert ignored["what"].endswith("has changed since it was trusted: llm ignored")

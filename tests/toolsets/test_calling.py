@@ -71,7 +71,7 @@ def test_nobody_does_more_than_they_may(host: Host) -> None:
         assert isinstance(reply.error, AccessError), "it is told nothing of the arguments"
 
 
-def test_handler_gets_only_arguments_that_fit(host: Host) -> None:
+def test_handler_gets_arguments_that_fit_and_objects_as_text(host: Host) -> None:
     with serving(MADE, do=raising(AssertionError("it was called"))) as registry:
         reply = called(registry, "made_do", {"content": 5, "contnet": "x"}, host)
         told = called(registry, "made_do", {"text": "x", "content": 5}, host).value["error"]
@@ -79,6 +79,12 @@ def test_handler_gets_only_arguments_that_fit(host: Host) -> None:
     assert len(reply.error.errors) == 1
     assert {told["parameter"], *(one["parameter"] for one in told["errors"])} == {"text", "content"}
     assert (told["parameter"], told["expected"]) == ("text", "a parameter of made_do")
+    made = toolset(tool("made_do", objects=("text",)), tool("made_look"))
+    with serving(made, do=lambda call, text: text, look=lambda call, text: text) as registry:
+        assert called(registry, "made_do", {"text": {"a": ["é", 1]}}, host).value == {"value": '{"a": ["é", 1]}'}
+        assert called(registry, "made_do", {"text": "{}"}, host).value == {"value": "{}"}
+        for tool_name, wrong in (("made_look", {"a": 1}), ("made_do", {"a": float("nan")}), ("made_do", [1])):
+            assert isinstance(called(registry, tool_name, {"text": wrong}, host).error, InputError)
 
 
 def test_errors_name_the_parameters_of_the_tool(host: Host) -> None:
@@ -124,7 +130,7 @@ def test_nothing_that_a_handler_raises_escapes(host: Host, caplog: pytest.LogCap
 # --- banks
 
 
-def test_bank_out_of_reach_is_not_opened(host: Host, tmp_path: Path) -> None:
+def test_banks_are_opened_once_and_within_reach(host: Host, tmp_path: Path) -> None:
     confined = host.having(covers=lambda name: name == "mine", bank_name="mine")
     with serving(MADE, do=lambda call: call.host.other("theirs").name) as registry:
         host.having(bank_name="theirs").bank.remember("x")
@@ -133,6 +139,15 @@ def test_bank_out_of_reach_is_not_opened(host: Host, tmp_path: Path) -> None:
         reply = called(registry, "made_do", {}, confined.having(bank_name="others"))
     assert isinstance(reply.error, AccessError)
     assert not (tmp_path / "data" / "others.db").exists()
+    with Workspace(tmp_path) as workspace:
+        banks = Banks(workspace, "test")
+        first = banks.opened("Notes", "s1")
+        assert banks.opened("notes", "s1") is first
+        banks.opened("NOTES", "s2")
+        assert [bank.name for bank in banks._worked_on()] == ["Notes"]
+        assert (banks.there(), banks.has("nOTES"), banks.has("@me")) == (["Notes"], True, False)
+        banks.opened("@me", None)
+        assert (banks.there(), banks.has("@me")) == (["Notes", "@me"], True)
 
 
 def test_banks_must_exist_and_stay_open(host: Host) -> None:
@@ -147,18 +162,6 @@ def test_banks_must_exist_and_stay_open(host: Host) -> None:
     for number in range(KEPT):
         host.having(session=f"s{number}").bank  # noqa: B018 - to open it is the point
     assert host.bank is not first
-
-
-def test_bank_is_opened_once_however_it_is_spelt(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace:
-        banks = Banks(workspace, "test")
-        first = banks.opened("Notes", "s1")
-        assert banks.opened("notes", "s1") is first
-        banks.opened("NOTES", "s2")
-        assert [bank.name for bank in banks._worked_on()] == ["Notes"]
-        assert (banks.there(), banks.has("nOTES"), banks.has("@me")) == (["Notes"], True, False)
-        banks.opened("@me", None)
-        assert (banks.there(), banks.has("@me")) == (["Notes", "@me"], True)
 
 
 SECRET = "password: tern-9Wq!fjord"
@@ -180,12 +183,3 @@ def test_toolset_redacts_secrets_unless_a_setting_rules(host: Host, tmp_path: Pa
         assert called(registry, "made_do", {}, host).value == {"value": "password: [secret: password]"}
     with Workspace(tmp_path / "set", {"secrets": "flag"}) as workspace:
         assert kept(host.having(banks=Banks(workspace, "test")), secrets="redact") == SECRET
-
-
-def test_json_text_is_taken_as_an_object_where_a_tool_says_so(host: Host) -> None:
-    made = toolset(tool("made_do", objects=("text",)), tool("made_look"))
-    with serving(made, do=lambda call, text: text, look=lambda call, text: text) as registry:
-        assert called(registry, "made_do", {"text": {"a": ["é", 1]}}, host).value == {"value": '{"a": ["é", 1]}'}
-        assert called(registry, "made_do", {"text": "{}"}, host).value == {"value": "{}"}
-        for tool_name, wrong in (("made_look", {"a": 1}), ("made_do", {"a": float("nan")}), ("made_do", [1])):
-            assert isinstance(called(registry, tool_name, {"text": wrong}, host).error, InputError)

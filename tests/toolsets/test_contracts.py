@@ -134,7 +134,11 @@ def test_only_tools_that_begin_something_make_a_bank(folder: str, tmp_path: Path
         assert set(run.workspace.banks()) == {"notes", *(f"by-{tool}" for tool in BEGINNING[folder])}
 
 
-def test_handlers_take_the_parameters_of_their_tools() -> None:
+def test_tools_are_described_and_their_handlers_fit() -> None:
+    for _, tool in registry():
+        assert tool.description
+        assert all(schema.get("description") for schema in tool.parameters.values()), tool.name
+        assert set(tool.accepts.values()) <= set(tool.parameters)
     for toolset, tool in registry():
         _, *taken = inspect.signature(toolset.handler(tool)).parameters.values()
         assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in taken)
@@ -143,13 +147,6 @@ def test_handlers_take_the_parameters_of_their_tools() -> None:
         required = set(tool.input_schema.get("required", ()))
         needed = {parameter.name for parameter in taken if parameter.default is parameter.empty}
         assert required <= needed <= required | given, tool.name
-
-
-def test_tools_and_parameters_are_described() -> None:
-    for _, tool in registry():
-        assert tool.description
-        assert all(schema.get("description") for schema in tool.parameters.values()), tool.name
-        assert set(tool.accepts.values()) <= set(tool.parameters)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=lambda toolset: toolset.name)

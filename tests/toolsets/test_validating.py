@@ -38,16 +38,13 @@ def told(arguments: object) -> dict[str, dict[str, Any]]:
     return {one["parameter"]: one for one in violations(caught.value)}
 
 
-def test_defaults_and_other_names_fill_in_parameters() -> None:
+def test_defaults_are_filled_in_and_everything_wrong_reported() -> None:
     assert validated(PLAIN, {"text": "abc"}) == {"text": "abc", "count": 5}
     settled = tool(properties={"limit": {"type": "integer", "default": 5}}, settled=("limit",))
     assert (validated(settled, {}), validated(settled, {"limit": 5})) == ({}, {"limit": 5})
     assert validated(PLAIN, {"text": "abc", "limit": 7}) == {"text": "abc", "count": 7}
     assert told({"text": "abc", "limit": 7, "count": 8}).keys() == {"count"}
     assert told({"text": "abc", "limit": 0}).keys() == {"count"}
-
-
-def test_everything_wrong_is_reported_at_once() -> None:
     found = told({"count": 0, "share": "x", "way": "inn", "tags": ["a", 2], "inner": {"b": 1}, "cuont": 1})
     assert found.keys() == {"cuont", "text", "count", "share", "way", "tags[1]", "inner.b"}
     assert found["cuont"]["hint"] == "Did you mean count?"
@@ -165,15 +162,12 @@ def test_needed_and_nameless_parameters_are_refused() -> None:
     assert caught.value.parameter == "arguments"
 
 
-def test_thousands_of_mistakes_are_listed_in_part() -> None:
+def test_thousands_of_mistakes_are_listed_and_guessed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError) as caught:
         validated(nested(), {"name": "x", **{f"n{number}": number for number in range(20_000)}})
     told = violations(caught.value)
     assert len(told) == 51
     assert told[-1]["hint"] == "19,950 further violations are not listed."
-
-
-def test_guessing_costs_no_more_for_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
 
     def noted(name: str, *rest: object) -> list[str]:

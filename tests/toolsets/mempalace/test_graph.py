@@ -32,22 +32,6 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
     return [row["room"] for row in rows]
 
 
-@requirement("graph.real", "tunnel.lives")
-@pytest.mark.usefixtures("palace")
-def test_rooms_are_reached_by_names_and_tunnels(ask: Ask, palace: dict[str, str]) -> None:
-    rows = ask("mempalace_traverse", start_room="auth", max_hops=5)
-    assert [(row["room"], row["hop"]) for row in rows] == [("auth", 0), ("login", 1), ("styles", 2)]
-    assert rows[1]["connected_via"] == ["both name: Maya"]
-    assert names(ask("mempalace_traverse", start_room="auth", max_hops=1)) == ["auth", "login"]
-    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
-    ask("mempalace_create_tunnel", source_wing="web", source_room="styles", target_wing="api", target_room="cellar",
-        label="colours")  # fmt: skip
-    rows = ask("mempalace_traverse", start_room="cellar", max_hops=1)
-    assert rows[1]["connected_via"] == ["tunnel: colours"]
-    ask("mempalace_delete_drawer", drawer_id=palace["styles"])
-    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
-
-
 @requirement("graph.real")
 def test_name_used_everywhere_connects_nothing(ask: Ask) -> None:
     for number in range(25):
@@ -71,7 +55,8 @@ def test_long_walk_says_that_it_is_cut(ask: Ask, host: Host) -> None:
 
 
 @requirement("graph.real", "tunnel.lives")
-def test_unknown_rooms_are_refused_with_the_nearest(refused: Refused, ask: Ask, palace: dict[str, str]) -> None:
+@pytest.mark.usefixtures("palace")
+def test_rooms_are_reached_by_names_and_tunnels_or_refused(refused: Refused, ask: Ask, palace: dict[str, str]) -> None:
     for room in ("logins", "web/login"):
         assert refused("mempalace_traverse", start_room=room)["hint"] == "Did you mean login?"
     assert "web/login" in refused("mempalace_follow_tunnels", wing="web", room="logn")["hint"]
@@ -80,6 +65,17 @@ def test_unknown_rooms_are_refused_with_the_nearest(refused: Refused, ask: Ask, 
     told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["styles"])
     assert told["violations"][0]["parameter"] == "source_drawer_id"
     assert ask("mempalace_list_tunnels")["count"] == 0
+    rows = ask("mempalace_traverse", start_room="auth", max_hops=5)
+    assert [(row["room"], row["hop"]) for row in rows] == [("auth", 0), ("login", 1), ("styles", 2)]
+    assert rows[1]["connected_via"] == ["both name: Maya"]
+    assert names(ask("mempalace_traverse", start_room="auth", max_hops=1)) == ["auth", "login"]
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
+    ask("mempalace_create_tunnel", source_wing="web", source_room="styles", target_wing="api", target_room="cellar",
+        label="colours")  # fmt: skip
+    rows = ask("mempalace_traverse", start_room="cellar", max_hops=1)
+    assert rows[1]["connected_via"] == ["tunnel: colours"]
+    ask("mempalace_delete_drawer", drawer_id=palace["styles"])
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
 
 
 @requirement("graph.bridges")

@@ -25,8 +25,8 @@ def texts(ask: Ask, query: str, **more: Any) -> list[str]:
     return [one["text"] for one in ask("mempalace_search", query=query, **more)["results"]]
 
 
-@requirement("search.verbatim")
-def test_drawers_are_found_word_for_word(ask: Ask) -> None:
+@requirement("search.verbatim", "search.filters")
+def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refused) -> None:
     content = "  We chose JWT,\n\nnot cookies.  "
     id = file(ask, content, source_file="/home/maya/adr.md")
     told = ask("mempalace_search", query="JWT or cookies?", wing="api")
@@ -35,6 +35,15 @@ def test_drawers_are_found_word_for_word(ask: Ask) -> None:
     assert (one["source_file"], told["filters"]["wing"], told["query"]) == ("adr.md", "api", "JWT or cookies?")
     assert 0 < one["similarity"] <= 1
     assert one["distance"] == pytest.approx(1 - one["similarity"], abs=0.001)
+    one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
+    file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
+    other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
+    for given, id in (("/home/maya/api/adr.md", one), ("api/adr.md", one), ("jwt.md", other)):
+        assert [hit["drawer_id"] for hit in ask("mempalace_search", query="JWT", source_file=given)["results"]] == [id]
+    told = refused("mempalace_search", query="JWT", source_file="adr.md")
+    assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
+    assert "/home" not in str(told)
+    assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
 
 
 @requirement("search.verbatim")
@@ -78,19 +87,6 @@ def test_empty_filters_say_why(ask: Ask) -> None:
     assert ask("mempalace_list_rooms", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
     assert "hint" not in ask("mempalace_list_drawers", wing="api")
     assert "hint" not in ask("mempalace_list_rooms", wing="api")
-
-
-@requirement("search.filters")
-def test_source_is_found_by_the_end_of_its_path(ask: Ask, refused: Refused) -> None:
-    one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
-    file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
-    other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
-    for given, id in (("/home/maya/api/adr.md", one), ("api/adr.md", one), ("jwt.md", other)):
-        assert [hit["drawer_id"] for hit in ask("mempalace_search", query="JWT", source_file=given)["results"]] == [id]
-    told = refused("mempalace_search", query="JWT", source_file="adr.md")
-    assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
-    assert "/home" not in str(told)
-    assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
 
 
 @requirement("search.confident", "complaint.nothing")

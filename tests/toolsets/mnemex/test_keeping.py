@@ -11,11 +11,6 @@ from tests.toolsets.requirements import requirement
 from pieria.toolsets import Host
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 def opened(ask: Ask, id: str) -> dict[str, Any]:
     [memory] = ask("open_memories", memory_ids=id)["memories"]
     return dict(memory)
@@ -48,14 +43,14 @@ def test_strength_follows_importance_and_questions(ask: Ask) -> None:
 
 
 @requirement("save.enriched")
-@pytest.mark.parametrize("settings", [{"enrich": False}], indirect=True)
+@pytest.mark.parametrize("settings", [{"enrich": False}])
 def test_enrichment_can_be_switched_off(ask: Ask) -> None:
     told = ask("save_memory", content="This is critical: we chose JWT.")
     assert (told["enrichment_applied"], told["entities"], told["calculated_strength"]) == (False, [], 1.0)
 
 
 @requirement("save.embedding")
-@pytest.mark.parametrize("settings", [{"embedder": "hashing"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
 def test_has_embedding_tells_the_truth(ask: Ask, host: Host) -> None:
     told = ask("save_memory", content="We chose JWT.")
     assert told["has_embedding"] == (told["memory_id"] in host.bank.embedded(told["memory_id"]))
@@ -118,8 +113,8 @@ def test_collected_memory_can_be_erased(ask: Ask, refused: Refused, saved: Saved
     assert refused("recover_memory", memory_id=id)["message"] == f"Memory not found: {id}"
 
 
-@requirement("relations.made")
-def test_relations_are_made_once_and_shown_on_both_sides(ask: Ask, refused: Refused, saved: Saved) -> None:
+@requirement("relations.made", "open.several")
+def test_relations_are_made_once_and_opened_with_memories(ask: Ask, refused: Refused, saved: Saved) -> None:
     cause, effect = saved("The disk is full."), saved("The build fails.")
     made = {"from_memory_id": cause, "to_memory_id": effect, "relation_type": "causes"}
     told = ask("create_relation", **made, strength=0.8, metadata={"by": "Maya"})
@@ -135,10 +130,6 @@ def test_relations_are_made_once_and_shown_on_both_sides(ask: Ask, refused: Refu
     evidence = {"from_memory_id": effect, "to_memory_id": cause, "relation_type": "consolidated_from"}
     ask("create_relation", **evidence)
     assert opened(ask, cause)["relations"]["incoming"][0]["type"] == "consolidated_from"
-
-
-@requirement("open.several")
-def test_several_memories_are_opened_at_once(ask: Ask, saved: Saved) -> None:
     ids = [saved("One."), saved("Two.")]
     told = ask("open_memories", memory_ids=[ids[1], "nobody", *ids])
     assert ([one["id"] for one in told["memories"]], told["not_found"]) == ([ids[1], ids[0]], ["nobody"])

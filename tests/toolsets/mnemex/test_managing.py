@@ -14,11 +14,6 @@ from pieria.toolsets import Host
 DEPLOYS = ("The deploy runs every Friday at noon.", "The deploy runs every Friday at noon!")
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 @requirement("gc.active")
 def test_protected_memories_are_not_collected(ask: Ask, saved: Saved, host: Host, clock: HandClock) -> None:
     bank = host.bank
@@ -65,7 +60,7 @@ def test_refused_promotion_says_why(ask: Ask, refused: Refused, saved: Saved) ->
 
 
 @requirement("promote.noted", "vault.found")
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
 def test_promoted_memory_has_a_note(ask: Ask, refused: Refused, host: Host, saved: Saved) -> None:
     root = Path("vault")
     root.mkdir()
@@ -88,7 +83,7 @@ def test_promoted_memory_has_a_note(ask: Ask, refused: Refused, host: Host, save
 
 
 @requirement("vault.found")
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
 def test_notes_of_the_vault_stand_beside_memories(ask: Ask, host: Host, saved: Saved, clock: HandClock) -> None:
     root = Path("vault")
     root.mkdir()
@@ -105,12 +100,11 @@ def test_notes_of_the_vault_stand_beside_memories(ask: Ask, host: Host, saved: S
     assert {one["path"] for one in ask("search_unified")["results"]} == {"Deploys.md", None}
 
 
-@requirement("promote.apart", "promote.fresh")
+@requirement("promote.apart")
 def test_memory_of_another_session_is_not_promoted(ask: Ask, host: Host, clock: HandClock) -> None:
     other = host.having(session="tuesday")
     id = other.bank.remember("Between us: kestrels.", scope="session", session="tuesday").id
     other.bank.touch(id, accesses=9)
-    assert ask("promote_memory", auto_detect=True, dry_run=True, at=other)["candidates"] == [], "it is too new"
     clock.move(days=2)
     assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates"] == []
     shown = ask("promote_memory", auto_detect=True, dry_run=True, at=other)["candidates"]
@@ -142,7 +136,6 @@ def test_clusters_lose_no_member_and_are_counted(ask: Ask, saved: Saved) -> None
         ({"cluster_threshold": 1, "duplicate_threshold": 1}, 0, 0),
         ({"duplicate_threshold": 0.5, "cluster_most": 2}, 1, 3),
     ],
-    indirect=["settings"],
 )
 def test_settings_say_how_alike_is_alike(
     ask: Ask, saved: Saved, settings: dict[str, Any], clusters: int, pairs: int
@@ -213,3 +206,12 @@ def test_changed_cluster_is_refused(ask: Ask, refused: Refused, saved: Saved, ho
     assert "pinned" in refused("consolidate_memories", cluster_id=cluster["id"], mode="apply")["message"]
     ask("forget_memory", memory_id=ids[1], erase=True)
     assert refused("consolidate_memories", cluster_id=cluster["id"])["code"] == "not_found"
+
+
+@requirement("promote.fresh")
+def test_new_memories_are_not_promoted(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    for number in range(5):
+        saved(f"Trivia {number}", strength=2.0)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
+    clock.move(hours=23)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0

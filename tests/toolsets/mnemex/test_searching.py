@@ -13,11 +13,6 @@ from pieria.record.draft import NewMemory
 from pieria.toolsets import Host
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 @requirement("search.by_query")
 def test_related_memories_are_found_once(saved: Saved, ask: Ask) -> None:
     id = saved("Kestrels nest on the tower.")
@@ -60,7 +55,7 @@ def test_archived_memories_are_found_by_their_status(saved: Saved, host: Host) -
 
 
 @requirement("search.meaning")
-@pytest.mark.parametrize("settings", [{"embedder": "hashing"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
 def test_meaning_is_compared_where_asked_for(ask: Ask, saved: Saved, host: Host) -> None:
     saved("Kestrels nest on the tower.")
     host.bank.sync()
@@ -80,7 +75,7 @@ def test_words_are_compared_without_a_model(ask: Ask, saved: Saved) -> None:
 
 
 @requirement("search.no_use")
-@pytest.mark.parametrize("settings", [{"count_uses": True}], indirect=True)
+@pytest.mark.parametrize("settings", [{"count_uses": True}])
 def test_being_found_is_no_use(ask: Ask, saved: Saved, host: Host) -> None:
     id = saved("Kestrels nest on the tower.")
     for _ in range(3):
@@ -155,7 +150,7 @@ def test_unified_search_gives_text_and_values(host: Host, saved: Saved) -> None:
     assert (nothing.text, nothing.value["count"]) == ("No results found.", 0)
 
 
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
 def test_memory_and_its_note_are_one_result(ask: Ask, host: Host) -> None:
     note = Path("vault/STM/ralph.md")
     note.parent.mkdir(parents=True)
@@ -167,7 +162,7 @@ def test_memory_and_its_note_are_one_result(ask: Ask, host: Host) -> None:
     assert [one["memory_id"] for one in ask("search_unified", query="who is ralph?")["results"]] == ["mem-1"]
 
 
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
 def test_missing_or_unsynced_vault_is_reported(ask: Ask, host: Host) -> None:
     assert "does not exist" in ask("search_unified", query="kestrels")["warnings"][-1]
     Path("vault").mkdir()
@@ -199,7 +194,6 @@ def test_layers_are_weighed_and_a_text_comes_once(ask: Ask, saved: Saved, host: 
 @pytest.mark.parametrize(
     "settings",
     [{"embedder": "hashing"}, {"embedder": "hashing", "preview_chars": 9, "search_by_meaning": True}],
-    indirect=True,
 )
 def test_settings_say_what_holds_where_a_search_does_not(
     ask: Ask, saved: Saved, host: Host, settings: dict[str, Any]
@@ -218,7 +212,6 @@ def test_settings_say_what_holds_where_a_search_does_not(
 @pytest.mark.parametrize(
     ("settings", "layers"),
     [({}, {"stm", "ltm"}), ({"short_term_weight": 0}, {"ltm"}), ({"long_term_weight": 0}, {"stm"})],
-    indirect=["settings"],
 )
 def test_settings_weigh_the_layers(ask: Ask, saved: Saved, host: Host, layers: set[str]) -> None:
     saved("Kestrels nest on the tower.")

@@ -50,14 +50,23 @@ def test_paraphrase_is_found_and_other_questions_are_unsure(ask: Ask) -> None:
     assert unsure < 0.3 < 0.7 < sure
 
 
-@requirement("recall.explained")
+@requirement("recall.explained", "recall.weights", "recall.only_reads", "recall.empty")
 @pytest.mark.usefixtures("two")
-def test_hit_says_why_it_was_found(ask: Ask) -> None:
+def test_hits_are_explained_by_weights_and_recall_writes_nothing(ask: Ask, refused: Refused, host: Host) -> None:
     hit = ask("mnemosyne_recall", query="cat radiator", fts_weight=0.5)["results"][0]
     reply = ask("mnemosyne_recall", query="cat radiator", fts_weight=0.5)
     worth = sum(reply["weights"][name] * value for name, value in hit["why"].items())
     assert hit["score"] == pytest.approx(worth, abs=1e-5)
     assert hit["snippet"] in CAT
+    before = host.bank.changes()
+    reply = ask("mnemosyne_recall", query="cat", fts_weight=0.3)
+    assert reply["policy"] == "weighted"
+    assert reply["weights"] == pytest.approx({"dense": 0.5, "lexical": 0.3, "importance": 0.2})
+    assert ask("mnemosyne_recall", query="cat")["policy"] == "hybrid"
+    assert refused("mnemosyne_recall", query="x", vec_weight=0, fts_weight=0, importance_weight=0)["error"]["hint"]
+    empty = ask("mnemosyne_recall", query=" ")
+    assert (empty["count"], empty["confidence"], empty["warnings"][0][:6]) == (0, 0.0, "query:")
+    assert host.bank.changes() == before
 
 
 @requirement("recall.top_k")
@@ -91,20 +100,6 @@ def test_words_find_where_vectors_are_missing(tmp_path: Path, clock: HandClock) 
     host.banks.close()
     assert texts(reply) == [PAY]
     assert any("vec_weight" in warning for warning in reply["warnings"])
-
-
-@requirement("recall.weights", "recall.only_reads", "recall.empty")
-@pytest.mark.usefixtures("two")
-def test_weights_have_defaults_and_recall_writes_nothing(ask: Ask, refused: Refused, host: Host) -> None:
-    before = host.bank.changes()
-    reply = ask("mnemosyne_recall", query="cat", fts_weight=0.3)
-    assert reply["policy"] == "weighted"
-    assert reply["weights"] == pytest.approx({"dense": 0.5, "lexical": 0.3, "importance": 0.2})
-    assert ask("mnemosyne_recall", query="cat")["policy"] == "hybrid"
-    assert refused("mnemosyne_recall", query="x", vec_weight=0, fts_weight=0, importance_weight=0)["error"]["hint"]
-    empty = ask("mnemosyne_recall", query=" ")
-    assert (empty["count"], empty["confidence"], empty["warnings"][0][:6]) == (0, 0.0, "query:")
-    assert host.bank.changes() == before
 
 
 @requirement("recall.truncated", "recall.everybody_s")

@@ -65,8 +65,8 @@ def test_author_says_how_far_to_believe(ask: Ask) -> None:
         assert told == ("maya", type, veracity, "talk")
 
 
-@requirement("remember.extract", "triple.extracted")
-def test_stated_facts_come_back_from_the_graph(ask: Ask) -> None:
+@requirement("remember.extract", "triple.extracted", "remember.extract_entities")
+def test_facts_and_entities_come_back_from_the_graph(ask: Ask) -> None:
     told = ask("mnemosyne_remember", content=TEXT, extract=True)
     drawn = told["extracted"]
     assert (drawn["engine"], drawn["queued"], drawn["entities"]) == ("rules", None, [])
@@ -76,10 +76,6 @@ def test_stated_facts_come_back_from_the_graph(ask: Ask) -> None:
     told = ask("mnemosyne_remember", content="Hm.", extract=True)
     assert told["extracted"]["facts"] == []
     assert "extracted" not in ask("mnemosyne_remember", content="Well.")
-
-
-@requirement("remember.extract_entities", "triple.extracted")
-def test_named_entities_come_back_from_the_graph(ask: Ask) -> None:
     told = ask("mnemosyne_remember", content="Project Orion is led by Carol.", extract_entities=True)
     rows = ask("mnemosyne_triple_query", subject=told["memory_id"], predicate="mentions")["results"]
     assert {row["object"] for row in rows} == set(told["extracted"]["entities"])
