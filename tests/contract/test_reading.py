@@ -241,9 +241,9 @@ def test_writer_reads_its_own_writes_and_readers_do_not(store: Store) -> None:
     assert sorted(select(store)) == ["a", "b", "c"]
 
 
-def test_threads_see_whole_changes_and_write_in_turns(store: Store) -> None:
+def test_threads_see_whole_changes_and_write_in_turns(opens: Opens) -> None:
     """Every change adds a pair. A reader must see both or none, and counts that agree with the head."""
-    writers, rounds, done = 3, 6, threading.Event()
+    store, writers, rounds, done = opens(), 3, 6, threading.Event()
 
     def read() -> set[tuple[int, ...]]:
         seen = set[tuple[int, ...]]()
@@ -270,7 +270,8 @@ def test_threads_see_whole_changes_and_write_in_turns(store: Store) -> None:
         changes = reader.changes()
     assert [change.seq for change in changes] == list(range(1, writers * rounds + 1))
     assert len({change.at for change in changes}) == len(changes)
-    assert all(finding.well for finding in store.check())
+    # Opened anew: connections of a sealed store that were read beside writes may report a damaged text index.
+    assert [finding for finding in opens().check() if not finding.well] == []
 
 
 def test_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
