@@ -47,10 +47,14 @@ def test_hooks_are_timed_and_events_weighed(bench: Ask, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_graph_and_its_care_are_measured(bench: Ask) -> None:
+def test_graph_is_measured() -> None:
     filled, asked = measure_graph(1_000, quiet)["rows"]
     assert (filled["unit"], asked["unit"]) == ("nodes/s", "ms")
     assert asked["detail"]["nodes_each"] > 10
+
+
+@pytest.mark.slow
+def test_care_of_a_graph_is_measured(bench: Ask) -> None:
     told = bench("graphcare", "--n", "1000", "--json").json
     rows = {row["name"]: row for row in told["rows"]}
     assert rows["validate, 1,000 nodes"]["detail"]["checked"] > 300
@@ -71,12 +75,16 @@ def test_pages_are_measured() -> None:
 
 
 @pytest.mark.slow
-def test_server_is_measured_without_targets(database: str) -> None:
+def test_graph_on_a_server_is_measured_without_targets(database: str) -> None:
     result = measure_graph_on_server(database, 1_000, quiet)
     assert [row["met"] for row in result["rows"]] == [None, None]
     assert result["rows"][1]["detail"]["nodes_each"] > 10
     [note] = result["notes"]
     assert "bench-graph-" in note
+
+
+@pytest.mark.slow
+def test_pages_on_a_server_are_measured_without_targets(database: str) -> None:
     result = measure_pages_on_server(database, 1_000, quiet)
     assert all(row["value"] > 0 and row["met"] is None for row in result["rows"])
     assert "still there" in result["notes"][0]

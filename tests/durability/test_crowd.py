@@ -19,7 +19,7 @@ from pieria.recall.arms import ARMS
 from pieria.recall.scores import WEIGHTS
 
 OVER = "over"
-LEAST = 6
+LEAST = 4
 """The least number of memories that each process writes, even if it gets little processor time."""
 VECTORS = {"embedder": "hashing"}
 

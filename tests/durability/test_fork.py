@@ -3,7 +3,6 @@
 Each scene is one whole process, because a fork must start from one thread and without a test runner around it.
 """
 
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -11,7 +10,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -148,7 +146,8 @@ def child_uses_the_model(pipe: Connection, folder: str) -> None:
     bird = "The heron nests by the mill."
 
     def found(bank: Bank, question: str) -> str:
-        return bank.recall(question, k=1)[0].memory.text
+        text: str = bank.recall(question, k=1)[0].memory.text
+        return text
 
     with pieria.open("forked", data=folder, settings=settings) as bank:
         bank.remember(bird)
@@ -270,27 +269,6 @@ def fork_inside_ones_own_reading(pipe: Connection, folder: str) -> None:
         assert texts(bank) == {"before the fork", "child", "parent"}
 
 
-def pool_work(folder: str, number: int) -> str:
-    with pieria.open("pooled", data=folder) as bank:
-        return bank.remember(f"pool {number}").id
-
-
-def pools_of_both_kinds(pipe: Connection, folder: str) -> None:
-    """Run pools of forked and of spawned processes from a process that has the bank open."""
-    with pieria.open("pooled", data=folder) as bank:
-        bank.remember("before")
-        made = []
-        for kind in ("fork", "spawn"):
-            context = multiprocessing.get_context(kind)
-            with ProcessPoolExecutor(2, mp_context=context) as pool:
-                made += list(pool.map(pool_work, [folder] * 6, range(6)))
-            bank.remember("between")
-        assert len(set(made)) == 12
-        assert bank.count() == 15
-        assert all(bank.get(id) for id in made)
-        assert bank.doctor().well
-
-
 SCENES = [
     inherited_is_refused,
     fork_inside_ones_own_reading,
@@ -301,7 +279,6 @@ SCENES = [
             either_may_close_first,
             parents_locks_hold,
             fork_while_a_read_stays_open,
-            pools_of_both_kinds,
         )
     ),
 ]

@@ -1,12 +1,10 @@
 """`kill -9` at random moments: acknowledged work is kept, and the work under way is whole or absent."""
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -23,8 +21,7 @@ from tests.trust import trusted_project
 
 import pieria
 from pieria import Bank
-from pieria.mining import mine, miner, watch
-from pieria.record.time import system_clock
+from pieria.mining import mine, miner
 from pieria.store.sqlite import SQLiteStore
 
 MOMENT = 0.02
@@ -284,27 +281,6 @@ def test_two_that_mine_the_same_bring_it_in_once(tmp_path: Path) -> None:
         assert bank.doctor().well
 
 
-def watch_until_killed(pipe: Connection, folder: str, path: str) -> None:
-    with pieria.open("mined", data=folder) as bank:
-        for report in watch(bank, path, wait=lambda: bool(pipe.recv()), conversations=True):
-            pipe.send(json.dumps(report.as_dict()["memories"]))
-
-
-@pytest.mark.slow
-def test_watch_goes_on_where_a_killed_one_was(tmp_path: Path) -> None:
-    logs, folder = tmp_path / "logs", str(tmp_path / "data")
-    log(logs, 0, 40)
-    assert [json.loads(told) for told in killed(watch_until_killed, folder, str(logs))] == [{"new": 40}]
-    log(logs, 1, 10)
-    with working(watch_until_killed, folder, str(logs)) as watcher:
-        assert json.loads(watcher.receive()) == {"new": 10, "unchanged": 40}
-        log(logs, 2, 5)
-        watcher.pipe.send(False)
-        assert json.loads(watcher.receive()) == {"new": 5, "unchanged": 50}
-        watcher.pipe.send(True)
-        watcher.finish()
-
-
 # --- distilling
 
 
@@ -337,42 +313,3 @@ def test_distilling_comes_to_the_same_after_kills(tmp_path: Path) -> None:
         assert distilled(bank) == distilled(whole)
         with bank.core.reading() as reader:
             assert reader.records("events") == reader.records("events.sessions") == {}
-
-
-# --- sessions
-
-
-def live_until_killed(pipe: Connection, folder: str) -> None:
-    """Send each acknowledged step. Every third step changes the subject, so that trajectories end often."""
-    with pieria.Workspace(folder) as workspace:
-        workspace.open_repo("killed")
-        id = workspace.start_session("Look after the house", "killed")
-        pipe.send(id)
-        number = 0
-        while True:
-            observation = f"Window {number} of room {number // 3} is open"
-            side = ("north", "south", "east", "west")[number // 3 % 4]
-            workspace.append(id, observation, f"Closed the shutters of {side}")
-            pipe.send(observation)
-            number += 1
-
-
-@pytest.mark.slow
-def test_steps_of_a_killed_session_are_learnt_once(tmp_path: Path) -> None:
-    chance = random.Random(11)
-    # The lease of a killed process has expired by then.
-    later = timedelta(minutes=2)
-    for number in range(6):
-        folder = tmp_path / str(number)
-        id, *told = killed(live_until_killed, str(folder), after=2, moment=chance.random() * 0.15)
-        with pieria.Workspace(folder, clock=lambda: system_clock() + later) as workspace:
-            workspace.open_repo("killed")
-            assert workspace.session_state(id) == "collecting"
-            with workspace.session(id) as session:
-                session.append("All is shut", "Closed the shutters of the east")
-            nodes = workspace.get_nodes_by_type("killed", ["episodic"])
-            found = Counter(node.observation for node in nodes)  # type: ignore[attr-defined]
-            assert set(told) <= set(found)
-            assert set(found.values()) == {1}
-            sources = [node.step_index for node in workspace.get_nodes_by_type("killed", ["source"])]  # type: ignore[attr-defined]
-            assert sorted(sources) == list(range(len(found)))

@@ -1,4 +1,4 @@
-"""Many processes on banks on a server: after kills and lost connections no write is lost and no foreign row seen."""
+"""Many processes on one bank on a server: kills and lost connections lose no acknowledged write."""
 
 import json
 import os
@@ -10,11 +10,9 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-import psycopg
 import pytest
-from tests.durability.processes import PATIENCE, Worker, working
+from tests.durability.processes import Worker, working
 from tests.servers import own_server
 
 import pieria
@@ -152,71 +150,6 @@ def test_kills_lose_no_write_and_readers_miss_no_change(bare_database: str, tmp_
         assert kept > kills
         diagnosis = bank.doctor()
         assert diagnosis.well, diagnosis.as_dict()
-
-
-def tenant(pipe: Connection, data: str, names: list[str], memories: int, row_security: bool) -> None:
-    """Fill banks that differ in one word, all open at once, and look for rows of other banks."""
-    settings = {"row_security": row_security, "connections": 2}
-    chance = random.Random(names[0])
-    with pieria.Workspace(data=data, settings=settings) as workspace:
-        banks = {name: workspace.open(name) for name in names}
-        for start in range(0, memories, 50):
-            for name in chance.sample(names, len(names)):
-                banks[name].remember_many(likenesses(name, start, min(start + 50, memories)))
-                strangers_in(banks[name], name)
-        for name, bank in banks.items():
-            assert bank.count() == memories
-            strangers_in(bank, name)
-        pipe.send(len(banks))
-
-
-def likenesses(name: str, start: int, end: int) -> list[dict[str, Any]]:
-    """Return memories with the same ids, tags, sessions and words in every bank, apart from the bank's name."""
-    return [
-        {
-            "id": f"memory{n}", "text": f"The heron of house {name} came back on day {n}.", "tags": ["heron"],
-            "session": f"session{n // 20}", "kind": "turn", "author": name, "entities": ["heron"],
-        }
-        for n in range(start, end)
-    ]  # fmt: skip
-
-
-def strangers_in(bank: Bank, name: str) -> None:
-    found: list[pieria.Memory | None] = [
-        hit.memory for hit in bank.recall("when did the heron of the house come back", k=20)
-    ]
-    found += bank.list(limit=100)
-    found += [bank.get("memory0"), *bank.history("memory0")]
-    bank.facts.add("heron", "came_to", name, memory="memory0")
-    facts = bank.facts.query(subject="heron")
-    strangers = {memory.author for memory in found if memory is not None} | {fact.object for fact in facts}
-    assert strangers == {name}, (name, strangers)
-    assert set(bank.count(by="author")) == {name}
-
-
-def of_an_ordinary_user(url: str) -> str:
-    """Return the same database for a new user who is subject to row security."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        name = f"tenant_{connection.info.dbname}"
-        connection.execute(f"CREATE ROLE {name} LOGIN")
-        connection.execute("CREATE EXTENSION vector")
-        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {name}")
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=f"{name}@{parts.netloc.rpartition('@')[2]}"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row_security", [False, True], ids=["by statements", "by row security too"])
-def test_no_bank_sees_anything_of_another(row_security: bool, bare_database: str) -> None:
-    banks, memories = 40, 50
-    data = of_an_ordinary_user(bare_database) if row_security else bare_database
-    names = [f"house{number}" for number in range(banks)]
-    with ExitStack() as stack:
-        parts = [names[part::4] for part in range(4)]
-        processes = [stack.enter_context(working(tenant, data, part, memories, row_security)) for part in parts]
-        assert sum(process.receive(PATIENCE * 30) for process in processes) == banks
-        for process in processes:
-            process.finish()
 
 
 def write_through(pipe: Connection, data: str, book: str, name: str) -> None:

@@ -120,7 +120,7 @@ def test_input_that_is_no_text_or_callback_is_refused() -> None:
 # --- the queue
 
 
-def refusal(ask: Any) -> tuple[str | None, SessionState | None]:
+def refusal(ask: Any) -> tuple[object, object]:
     with pytest.raises(SessionError) as refused:
         ask()
     return refused.value.reason, refused.value.state
