@@ -372,6 +372,10 @@ def test_arguments_out_of_bounds_are_refused(bank: Bank) -> None:
             with pytest.raises(InputError) as raised:
                 bank.recall(**{"query": "heron", parameter: value})
             assert raised.value.parameter == parameter
+    bounds = {"k": (1, 10_000), "deadline_ms": (1, 600_000), "budget_tokens": (1, 10_000_000)}
+    for parameter, values in bounds.items():
+        for value in values:
+            assert bank.recall(**{"query": "heron", parameter: value}).plan["page"] == "first"  # type: ignore[arg-type]
 
 
 def test_scope_chooses_the_banks_that_are_asked(bank: Bank) -> None:

@@ -36,6 +36,8 @@ from pieria.settings import Settings
 from pieria.workspace.folders import FileSpot
 from pieria.workspace.open_stores import stores
 
+__all__ = ["EFFECTS"]
+
 NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 OF_A_SERVER = {"user", "connections", "row_security", "local"}
 
