@@ -4,6 +4,7 @@ tests/unit covers what a secret looks like. These tests check that every way int
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +336,14 @@ def test_nothing_is_drawn_from_itself(bank: Bank) -> None:
     for ends in (("two", "one"), ("three", "one"), ("three", "two")):
         with pytest.raises(ConflictError):
             bank.link(*ends, "provenance")
+
+
+def test_link_named_like_a_revision_erases_nothing(bank: Bank) -> None:
+    """Only the engine's own revisions link versions of one memory."""
+    with suppress(PieriaError):
+        bank.link("two", "one", "revises")
+    bank.purge("one")
+    assert bank.get("two") is not None
 
 
 # --- who sees what

@@ -55,7 +55,12 @@ def held_texts(name: str, data: Path) -> set[str]:
         return texts(bank)
 
 
-@pytest.mark.parametrize("setting", EFFECTS)
+IN_PROCESSES = {"embedder_threads"}
+
+
+@pytest.mark.parametrize(
+    "setting", [pytest.param(name, marks=pytest.mark.slow) if name in IN_PROCESSES else name for name in EFFECTS]
+)
 def test_setting_has_its_effect(setting: str, tmp_path: Path) -> None:
     seen, outcomes = EFFECTS[setting]
     found = {}
