@@ -231,7 +231,7 @@ def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_pat
         assert other.count() == own
         [listed] = other.quarantines()
         assert listed.reason == "it lied"
-        other.lift(listed.number)
+        assert listed.number is not None and other.lift(listed.number)
         assert other.count() == own + 2 and len(other.facts.query(subject="refunds")) == 1
     # An import hides only its own memories, unless it is trusted.
     same = opened("same")

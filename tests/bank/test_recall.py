@@ -243,8 +243,7 @@ WRONG: dict[int, list[Any]] = {
 }
 
 
-def test_every_part_of_a_cursor_is_checked(bank: Bank) -> None:
-    parts = parts_of(first_cursor(mixed(bank, 10)), "a cursor", PARTS)
+def test_every_part_of_a_cursor_is_checked(bank: Bank, parts: list[Any]) -> None:
     for part, values in WRONG.items():
         for value in values:
             refused(bank, written([*parts[:part], value, *parts[part + 1 :]]))
@@ -257,16 +256,22 @@ values = st.recursive(
 )
 
 
+@pytest.fixture
+def parts(bank: Bank) -> list[Any]:
+    """Return the parts of the cursor of a bank with ten memories, and one of another session."""
+    mixed(bank, 10)
+    bank.remember("heron of another session", session="s2", scope="session")
+    return parts_of(first_cursor(bank), "a cursor", PARTS)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.tuples(st.integers(0, PARTS - 1), values))
-def test_changed_cursor_is_refused_or_works_like_another(bank: Bank, drawn: str | tuple[int, Any]) -> None:
-    if not bank.count():
-        mixed(bank, 10)
-        bank.remember("heron of another session", session="s2", scope="session")
+def test_changed_cursor_is_refused_or_works_like_another(
+    bank: Bank, parts: list[Any], drawn: str | tuple[int, Any]
+) -> None:
     if isinstance(drawn, tuple):
-        parts = parts_of(first_cursor(bank), "a cursor", PARTS)
-        parts[drawn[0]] = drawn[1]
-        drawn = written(json.loads(json.dumps(parts)))
+        part, value = drawn
+        drawn = written(json.loads(json.dumps([*parts[:part], value, *parts[part + 1 :]])))
     try:
         found = bank.recall(QUESTION, cursor=drawn)
     except InputError as error:
@@ -275,10 +280,8 @@ def test_changed_cursor_is_refused_or_works_like_another(bank: Bank, drawn: str 
         assert set(ids(found)) <= {f"m{n}" for n in range(10)}
 
 
-def test_forged_cursor_shows_nothing_hidden(bank: Bank) -> None:
-    mixed(bank, 10)
+def test_forged_cursor_shows_nothing_hidden(bank: Bank, parts: list[Any]) -> None:
     hidden = bank.remember("heron stork", session="s2", scope="session", id="hidden")
-    parts = parts_of(first_cursor(bank), "a cursor", PARTS)
     forged = written([*parts[:9], [hidden.row, 1, 2], *parts[10:]])
     assert ids(bank.recall(QUESTION, k=3, cursor=forged)) == ["m0", "m1"]
 
@@ -372,6 +375,10 @@ def test_arguments_out_of_bounds_are_refused(bank: Bank) -> None:
             with pytest.raises(InputError) as raised:
                 bank.recall(**{"query": "heron", parameter: value})
             assert raised.value.parameter == parameter
+    bounds = {"k": (1, 10_000), "deadline_ms": (1, 600_000), "budget_tokens": (1, 10_000_000)}
+    for parameter, values in bounds.items():
+        for value in values:
+            assert bank.recall(**{"query": "heron", parameter: value}).plan["page"] == "first"  # type: ignore[arg-type]
 
 
 def test_scope_chooses_the_banks_that_are_asked(bank: Bank) -> None:

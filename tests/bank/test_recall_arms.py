@@ -16,7 +16,7 @@ from pieria.errors import InputError
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.candidates import OFF
-from pieria.recall.scores import CONTENT, FEATURES, POLICIES, WEIGHTS
+from pieria.recall.scores import FEATURES, POLICIES, WEIGHTS
 
 __all__ = ["embedding"]
 
@@ -179,15 +179,6 @@ def test_callable_policy_is_given_what_the_hit_tells(full: Bank) -> None:
     assert all(seen[0].keys() == why.keys() for why in seen)
     assert all(hit.score == pytest.approx(judge(dict(hit.why)), abs=1e-6) for hit in found)
     assert {"retention", "frequency", "reward", "relevance"} <= seen[0].keys() <= set(FEATURES)
-
-
-def test_relevance_is_what_the_content_says(full: Bank) -> None:
-    by_content = full.recall(ASKED[0], k=50, weights={name: 0 for name in WEIGHTS if name not in CONTENT})
-    expected = {hit.memory.id: -math.expm1(-max(0.0, total(hit.why, WEIGHTS))) for hit in by_content}
-    found = full.recall(ASKED[0], k=50, policy="value")
-    shared = [hit for hit in found if hit.memory.id in expected and "relevance" in hit.why]
-    assert len(shared) > 5
-    assert all(hit.why["relevance"] == pytest.approx(expected[hit.memory.id], abs=1e-6) for hit in shared)
 
 
 def test_filter_that_hides_neighbours_lets_windows_be_found(embedding: Callable[..., Bank]) -> None:

@@ -188,13 +188,6 @@ def test_arms_not_begun_in_time_are_left_out(bank: Bank, monkeypatch: pytest.Mon
     assert "heron" not in repr(heard)
 
 
-def test_any_deadline_brings_an_answer(bank: Bank) -> None:
-    for deadline in (1, 600_000):
-        found = bank.recall("heron", deadline_ms=deadline)
-        assert {"m0", "m2"} <= set(ids(found))
-        assert set(found.plan["left_out"]) | set(found.plan["arms"]) == set(ARMS)
-
-
 # --- models that fail
 
 
@@ -213,14 +206,6 @@ def test_failing_endpoint_leaves_words(served: Bank, requests: Requests, opened:
     requests.dimension = 0
     check_by_words(served.recall("heron"), "openai:m.embed")
     assert anew.remember("A heron more.").id in ids(anew.recall("heron"))
-
-
-def test_endpoint_that_is_down_leaves_words(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pieria.models.endpoint._FIRST_PAUSE", 0.0)
-    monkeypatch.setattr("pieria.models.endpoint._LONGEST_PAUSE", 0.0)
-    with server() as (address, _):
-        bank = filled(opened(embedder="server:m", embedder_url=address))
-    check_by_words(bank.recall("heron"), "openai:m.embed")
 
 
 def test_slow_endpoint_leaves_words_and_pending_texts(served: Bank, requests: Requests) -> None:

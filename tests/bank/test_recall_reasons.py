@@ -205,12 +205,6 @@ def test_newest_of_many_links_count(bank: Bank) -> None:
     assert set(found) - {"hub"} <= set(shown)
 
 
-def test_share_of_named_things_counts(bank: Bank) -> None:
-    fill(bank, {"id": "one", "text": "Zephyr Labs closed."}, {"id": "two", "text": "Zephyr Labs bought Orion Works."})
-    reasons = why(bank.recall("Did Zephyr Labs buy Orion Works?"))
-    assert (reasons["one"]["entity"], reasons["two"]["entity"]) == (0.5, 1.0)
-
-
 def test_newest_bearers_of_a_label_come(bank: Bank) -> None:
     labelled = {"entities": ["Vienna"], "at": "2026-01-01"}
     fill(bank, *({"id": f"n{n:03}", "text": f"Nothing {n}.", **labelled} for n in range(60)))
@@ -218,13 +212,6 @@ def test_newest_bearers_of_a_label_come(bank: Bank) -> None:
     bank.remove("n059")
     found = bank.recall("who was in Vienna?", weights=alone("entities"), k=QUOTA)
     assert set(ids(found)) == {f"n{n:03}" for n in range(58, 58 - QUOTA, -1)}
-
-
-def test_question_for_a_moment_prefers_what_names_one(bank: Bank) -> None:
-    fill(bank, {"id": "time", "text": "The heron came on Tuesday."}, {"id": "none", "text": "The heron came alone."})
-    asked = why(bank.recall("when did the heron come"))
-    assert [id for id in asked if "when" in asked[id]] == ["time"]
-    assert not any("when" in reasons for reasons in why(bank.recall("did the heron come")).values())
 
 
 def test_question_is_shown_with_its_reply(bank: Bank) -> None:

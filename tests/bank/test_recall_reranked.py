@@ -244,15 +244,6 @@ def test_failing_reranker_changes_nothing(
     assert "reranked" in bank.recall("heron").plan
 
 
-def test_server_that_is_gone_changes_nothing(opened: Callable[..., Bank]) -> None:
-    with rerank_server() as serving:
-        pass
-    bank = two_herons(opened(reranker="tei", reranker_url=serving.address, reranker_seconds=0.2))
-    found = bank.recall("heron")
-    assert len(found) == 2
-    assert found.plan["left_out"]["rerank"]
-
-
 # --- what is sent
 
 

@@ -206,7 +206,7 @@ def test_notifier_hears_of_recalls_and_failures(workspace: Workspace, listening:
     assert isinstance(refused.value.__cause__, ZeroDivisionError)
     for asked in (("none", QUESTION, 2), ("sea", 7, 2), ("sea", QUESTION, -1)):
         with pytest.raises((NotFoundError, InputError)):
-            workspace.recall(*asked)  # type: ignore[arg-type]
+            workspace.recall(*asked)
     found = workspace.recall("sea", QUESTION)
     [failed, *_] = events(workspace, listening, "recall_failed")
     assert (failed.payload["query"], failed.payload["reason"]) == (QUESTION, refused.value)

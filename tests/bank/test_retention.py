@@ -163,7 +163,7 @@ def test_due_memories_come_beside_the_answers(herons: Bank, clock: HandClock) ->
     assert len(herons.recall("heron mill", k=4, review=True, budget_tokens=tokens)) < 6
     for values in ({"review": 1.5}, {"review": "yes"}, {"least_retention": -1}, {"used_since": "soon"}):
         with pytest.raises(InputError) as caught:
-            herons.recall("heron", **values)  # type: ignore[arg-type]
+            herons.recall("heron", **values)
         assert caught.value.parameter == next(iter(values))
     clock.move(days=300)
     for question in ("heron", "sourdough"):
@@ -238,7 +238,7 @@ def test_settings_limit_strength_and_turn_reinforcing_off(opened: Opened, apis: 
 
 def test_memories_that_will_be_forgotten_soon_are_due(apis: Bank, clock: HandClock) -> None:
     for id, values in (("pinned", {"pinned": True}), ("drawer", {"kind": "drawer"}), ("top", {"importance": 0.9})):
-        apis.remember(id, id=id, **values)  # type: ignore[arg-type]
+        apis.remember(id, id=id, **values)
     apis.upkeep.promote("bare")
     assert apis.upkeep.due() == ()
     clock.move(days=3)

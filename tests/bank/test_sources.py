@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
@@ -15,7 +16,7 @@ from pieria.record.draft import NewMemory
 
 SOURCE = "https://example.com/rates"
 SECRET = "ghp_" + "a1B2" * 9
-SPOKEN = {"kind": "turn", "session": "s", "author_type": "human"}
+SPOKEN: dict[str, Any] = {"kind": "turn", "session": "s", "author_type": "human"}
 
 
 def page(number: int, text: str, digest: str = "v1", **more: object) -> NewMemory:
@@ -86,14 +87,14 @@ def test_revised_and_ended_items_are_left_alone(bank: Bank) -> None:
 
 
 def test_captured_turns_stand_for_as_many_of_the_same_words(bank: Bank, opened: Callable[..., Bank]) -> None:
-    bank.remember("yes", **SPOKEN)  # type: ignore[arg-type]
+    bank.remember("yes", **SPOKEN)
     one, two = (page(n, "yes", **SPOKEN) for n in (1, 2))
     other = page(3, "yes", **{**SPOKEN, "session": "t"})
     intake = bank.sources.intake()
     assert intake.take([one]).outcomes + intake.take([two, other]).outcomes == ["told", "new", "new"]
     assert outcomes(bank, one, two, other) == ["told", "unchanged", "unchanged"]
     # A removed turn does not come back, and a turn without its secret is the same.
-    bank.remove(bank.remember("I shall leave in May.", **SPOKEN).id)  # type: ignore[arg-type]
+    bank.remove(bank.remember("I shall leave in May.", **SPOKEN).id)
     assert outcomes(bank, page(4, "I shall leave in May.", **SPOKEN)) == ["told"]
     opened(secrets="redact").remember(f"the key is {SECRET}", **SPOKEN)
     assert outcomes(bank, page(5, f"the key is {SECRET}", **SPOKEN)) == ["told"]

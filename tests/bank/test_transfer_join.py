@@ -347,19 +347,6 @@ def test_records_of_both_are_kept(theirs: Bank, each_mode: EachMode, bring: Brin
 # --- all or nothing
 
 
-def test_dry_run_of_a_join_writes_nothing(theirs: Bank, ours: Bank, bring: Bring) -> None:
-    ours.remember("ours", id="m")
-    theirs.remember("theirs", id="m")
-    theirs.remember("new", id="n")
-    before = everything(ours)
-    rehearsed = bring(mode="replace", dry_run=True)
-    assert everything(ours) == before
-    assert rehearsed.dry_run
-    assert (rehearsed.added, rehearsed.changed) == ({"memories": 1}, {"memories": 1})
-    assert ours.remember("the next").known_from == ours.changes()[-1].at
-    assert [memory.id for memory in ours.list(order="oldest")][:2] == ["own", "m"]
-
-
 def test_broken_lines_keep_all_out_unless_skipped(theirs: Bank, ours: Bank, tmp_path: Path) -> None:
     theirs.remember("whole", id="m")
     theirs.remember("broken", id="n")

@@ -48,12 +48,12 @@ def test_widening_takes_more_and_never_less(opened: Callable[..., Bank]) -> None
     assert bank.changes(last=1)[0].what == "update"
     before = bank.changes()
     for less in ({"importance": 0.2}, {"importance": 0.7}, {"scope": "session"}, {"valid_until": "2096-03-01"}):
-        assert bank.widen(id, **less) == wide  # type: ignore[arg-type]
+        assert bank.widen(id, **less) == wide
     assert bank.changes() == before
     assert bank.widen(bank.remember("One.").id, valid_until="2096-04-01").valid_until is None
     for wrong in ({}, {"importance": 2.0}, {"scope": "user"}, {"valid_until": "soon"}):
         with pytest.raises(InputError):
-            bank.widen(id, **wrong)  # type: ignore[arg-type]
+            bank.widen(id, **wrong)
     bank.remove(id)
     with pytest.raises(ConflictError):
         bank.widen(id, importance=0.9)

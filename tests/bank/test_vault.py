@@ -82,7 +82,7 @@ def titled(bank: Bank, title: str) -> Memory:
 def test_note_of_promoted_memory_holds_all_of_it(kept: Kept, vault: Path) -> None:
     with kept.opened("vaulted", settings={"vault": str(vault)}) as bank:
         maya = noted(bank, "Maya leads billing.", title="Maya")
-        said = {
+        said: dict[str, Any] = {
             "title": "JWT: yes/no?", "tags": ["auth", "machine learning"], "entities": ["JWT"],
             "context": "standup", "source": "chat",
         }  # fmt: skip

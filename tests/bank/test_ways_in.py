@@ -209,7 +209,7 @@ def test_rule_that_an_agent_restores_or_prolongs_waits(person: Bank, agent: Bank
         ({"valid_from": "2090-01-01"}, {"valid_from": None}),
     ):
         rule = person.remember("Always push on green.", **before).id  # type: ignore[arg-type]
-        assert agent.update(rule, **after).via == "agent"  # type: ignore[arg-type]
+        assert agent.update(rule, **after).via == "agent"
         assert "push on green" not in told(agent)
 
 

@@ -36,6 +36,8 @@ from pieria.settings import Settings
 from pieria.workspace.folders import FileSpot
 from pieria.workspace.open_stores import stores
 
+__all__ = ["EFFECTS"]
+
 NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 OF_A_SERVER = {"user", "connections", "row_security", "local"}
 
@@ -53,7 +55,12 @@ def held_texts(name: str, data: Path) -> set[str]:
         return texts(bank)
 
 
-@pytest.mark.parametrize("setting", EFFECTS)
+IN_PROCESSES = {"embedder_threads"}
+
+
+@pytest.mark.parametrize(
+    "setting", [pytest.param(name, marks=pytest.mark.slow) if name in IN_PROCESSES else name for name in EFFECTS]
+)
 def test_setting_has_its_effect(setting: str, tmp_path: Path) -> None:
     seen, outcomes = EFFECTS[setting]
     found = {}
