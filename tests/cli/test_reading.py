@@ -169,9 +169,9 @@ def test_changes_show_the_last_or_those_since_a_number(ask: Ask, bank: Bank) -> 
         ["python", "pin", "1", "jwt"],
     ]
     bank.remember_many({"text": str(n)} for n in range(1_000))
-    shown = ask("changes", "-n", "1", "--no-json").out.splitlines()
-    assert shown[0].split() == ["seq", "when", "who", "what", "of", "ids"]
-    assert "remember  1,000  " in shown[1]
+    rows = ask("changes", "-n", "1", "--no-json").out.splitlines()
+    assert rows[0].split() == ["seq", "when", "who", "what", "of", "ids"]
+    assert "remember  1,000  " in rows[1]
 
 
 def test_changes_made_here_are_named_cli(ask: Ask) -> None:

@@ -152,3 +152,9 @@ def test_conflict_of_one_keeps_all_out(ask: Ask) -> None:
     assert refused.code == 1
     assert "the id is taken" in refused.err
     assert ask("count").json == {"count": 1}
+
+
+def test_many_come_through_a_pipe(ask: Ask) -> None:
+    answer = ask("remember", "--many", "-", "-q", stdin=lines(*map(str, range(1100))))
+    assert len(answer.ids) == 1100
+    assert ask("count").json == {"count": 1100}

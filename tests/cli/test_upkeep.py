@@ -230,14 +230,14 @@ def test_agent_lifts_no_quarantine_and_options_must_agree(ask: Ask, page: str) -
         refused = ask(*words, str(held["number"]))
         assert refused.code == 1 and "only a person may do this" in refused.err
     assert len(ask(*["quarantine", "--list"]).json["quarantines"]) == 1
-    for words in (
+    for line in (
         "trace",
         "trace x --source y",
         "quarantine",
         "quarantine --list --lift 3",
         "quarantine --lift 3 --dry-run",
     ):
-        assert ask(*words.split()).code == 2, words
+        assert ask(*line.split()).code == 2, line
 
 
 def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:

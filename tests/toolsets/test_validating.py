@@ -70,7 +70,8 @@ def test_expectations_and_hints_are_in_words() -> None:
     assert told({"text": "abc", "way": None})["way"]["hint"] == "Leave it out."
     assert told({"text": "abc", "tags": "ship"})["tags"]["hint"] == "Put it into a list, even if it is the only one."
     assert told({"text": "abc", "tags": 5})["tags"]["hint"] is None
-    for arguments in (None, [], "x", 5):
+    wrong: tuple[object, ...] = (None, [], "x", 5)
+    for arguments in wrong:
         assert told(arguments).keys() == {"arguments"}
     ways = tool(properties={"way": {"type": "string", "enum": ["outgoing", "incoming", "both"]}})
     for given_, meant in (("out", "outgoing"), ("Incoming", "incoming"), ("all", None), ("bth", "both")):

@@ -201,10 +201,10 @@ def test_unknown_drawer_is_an_error(ask: Ask, refused: Refused) -> None:
     assert ask("mempalace_get_drawer", drawer_id=there)["content"] == "Kept."
     refused("mempalace_delete_drawers", drawer_ids=[])
     refused("mempalace_get_drawers", drawer_ids=["x"] * 501)
-    more = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(2)]
-    told = ask("mempalace_get_drawers", drawer_ids=[there, *more, "nowhere", there])
-    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == ([there, *more], ["nowhere"])
-    assert ask("mempalace_delete_drawers", drawer_ids=more)["deleted_ids"] == more
+    others = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(2)]
+    told = ask("mempalace_get_drawers", drawer_ids=[there, *others, "nowhere", there])
+    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == ([there, *others], ["nowhere"])
+    assert ask("mempalace_delete_drawers", drawer_ids=others)["deleted_ids"] == others
     assert ask("mempalace_status")["total_drawers"] == 1
 
 
