@@ -4,7 +4,9 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from urllib.parse import quote
 
@@ -279,6 +281,20 @@ def test_an_edit_shows_what_others_changed_meanwhile(served: Served, other: str)
     if other != "remove":
         assert served.client.post(f"{HERE}/memory/edit", data=again).status_code == 303
         assert [memory.text for memory in served.bank.list(tags="mine")] == ["Mine & <mine>."]
+
+
+def test_of_forms_sent_at_once_one_is_kept(served: Served) -> None:
+    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
+    together = Barrier(4)
+
+    def send(number: int) -> Any:
+        together.wait(60)
+        return served.client.post(f"{HERE}/memory/edit", data={**fields, "text": f"as {number}"})
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(send, range(4)))
+    assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409]
+    assert sum("while you edited it" in answer.text for answer in answers) == 3
 
 
 # --- ends
