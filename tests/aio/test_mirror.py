@@ -4,7 +4,6 @@ import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterator
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -15,70 +14,55 @@ from tests.aio.stub import STUB, written
 
 import pieria
 from pieria import results
-from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS, Mirror, iterates, opens, public_verbs
+from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS, iterates, opens, public_verbs
 from pieria.bank import Bank
 
-ROWS = pytest.mark.parametrize("mirror", MIRRORS, ids=lambda mirror: mirror.original.__name__)
 
-
-@ROWS
-def test_every_public_verb_is_there_with_its_signature(mirror: Mirror) -> None:
-    originals, mirrored = public_verbs(mirror.original), public_verbs(CLASSES[mirror.original])
-    assert mirrored.keys() == originals.keys()
-    for name, original in originals.items():
-        assert inspect.signature(mirrored[name]) == inspect.signature(original), name
-
-
-@ROWS
-def test_what_is_said_of_a_verb_is_true_of_one_that_there_is(mirror: Mirror) -> None:
-    named = {*mirror.closes, *mirror.at_once}
-    assert named <= public_verbs(mirror.original).keys()
-
-
-@pytest.mark.parametrize("original", FUNCTIONS, ids=lambda original: original.__name__)
-def test_the_functions_of_the_module_are_there_with_their_signatures(original: Any) -> None:
-    assert inspect.signature(getattr(pieria.aio, original.__name__)) == inspect.signature(original)
-
-
-def test_what_users_make_by_name_takes_the_same_arguments() -> None:
+def test_every_verb_and_function_has_its_signature() -> None:
+    for mirror in MIRRORS:
+        originals, mirrored = public_verbs(mirror.original), public_verbs(CLASSES[mirror.original])
+        assert mirrored.keys() == originals.keys()
+        for name, original in originals.items():
+            assert inspect.signature(mirrored[name]) == inspect.signature(original), name
+        assert {*mirror.closes, *mirror.at_once} <= originals.keys()
+    for function in FUNCTIONS:
+        mirrored_function: Any = getattr(pieria.aio, function.__name__)
+        assert inspect.signature(mirrored_function) == inspect.signature(function)
     assert inspect.signature(pieria.aio.Workspace) == inspect.signature(pieria.Workspace)
 
 
-@pytest.fixture(scope="module")
-def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[type, object]]:
-    """Yield one instance of each class, with the attributes that its constructor sets."""
-    workspace = pieria.Workspace(tmp_path_factory.mktemp("data"))
+def test_every_public_attribute_is_in_the_table(tmp_path: Path) -> None:
+    """Attributes that a constructor sets are seen only in an instance."""
+    workspace = pieria.Workspace(tmp_path)
     with workspace, workspace.open("notes") as bank:
         found: list[Any] = [workspace, bank, bank.session("Bake bread"), bank.jobs.worker(), bank.sources.intake()]
         found += [getattr(bank, name) for mirror in MIRRORS if mirror.original is Bank for name in mirror.groups]
-        yield {type(one): one for one in found}
+        living = {type(one): one for one in found}
+        for mirror in MIRRORS:
+            one = living[mirror.original]
+            public = {*dir(mirror.original), *getattr(one, "__dict__", ())}
+            told = [*public_verbs(mirror.original), *mirror.values, *mirror.reads, *mirror.groups, *mirror.apart]
+            assert sorted(name for name in public if not name.startswith("_")) == sorted(told), (
+                "its row in src/pieria/aio/table.py says of each public attribute what it is"
+            )
 
 
-@ROWS
-def test_every_public_attribute_is_mirrored_or_named_as_the_engines_own(
-    mirror: Mirror, living: dict[type, object]
-) -> None:
-    one = living[mirror.original]
-    public = {name for name in [*dir(mirror.original), *getattr(one, "__dict__", ())] if not name.startswith("_")}
-    told = [*public_verbs(mirror.original), *mirror.values, *mirror.reads, *mirror.groups, *mirror.apart]
-    assert sorted(public) == sorted(told), "its row in src/pieria/aio/table.py says of each public attribute what it is"
-
-
-def test_what_opens_and_what_is_gone_through_is_told_by_what_it_returns() -> None:
+def test_opening_and_iterating_verbs_are_known_by_their_result() -> None:
     verbs = [(kind.__name__, name, verb) for kind in CLASSES for name, verb in public_verbs(kind).items()]
     assert ("Workspace", "open") in [(kind, name) for kind, name, verb in verbs if opens(verb)]
     assert [(kind, name) for kind, name, verb in verbs if iterates(verb)] == [("Bank", "follow")]
     assert [one.__name__ for one in FUNCTIONS if opens(one)] == ["open"]
 
 
-@ROWS
-def test_what_a_verb_returns_is_a_value_or_mirrored_itself(mirror: Mirror) -> None:
+def test_every_result_is_a_value_or_mirrored() -> None:
     """A returned object that acts on a bank would block the caller's loop unless the table mirrors it."""
-    for name, verb in public_verbs(mirror.original).items():
-        for word in re.findall(r"\w+", str(verb.__annotations__["return"])):
-            kind = named_in(inspect.getmodule(verb), word)
-            if kind is not None and kind not in CLASSES:
-                assert is_value(kind), f"{mirror.original.__name__}.{name} returns {word}: it wants a row in the table"
+    for mirror in MIRRORS:
+        for name, verb in public_verbs(mirror.original).items():
+            for word in re.findall(r"\w+", str(verb.__annotations__["return"])):
+                kind = named_in(inspect.getmodule(verb), word)
+                if kind is not None and kind not in CLASSES:
+                    where = f"{mirror.original.__name__}.{name} returns {word}: it wants a row in the table"
+                    assert is_value(kind), where
 
 
 def named_in(module: Any, word: str) -> type | None:
@@ -96,11 +80,8 @@ def is_value(kind: type) -> bool:
 # --- the stub for type checkers
 
 
-def test_the_stub_is_what_the_table_and_the_signatures_come_to() -> None:
+def test_stub_follows_the_table_and_the_signatures() -> None:
     assert STUB.read_text() == written(), "write it anew: PYTHONPATH=.:src python tests/aio/stub.py"
-
-
-def test_the_stub_offers_what_the_module_offers() -> None:
     tree = ast.parse(STUB.read_text())
     defined = {
         node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.AsyncFunctionDef | ast.FunctionDef)
@@ -135,7 +116,7 @@ WRONG = {
 
 
 @pytest.mark.slow
-def test_a_type_checker_takes_right_calls_and_finds_wrong_ones(tmp_path: Path) -> None:
+def test_type_checker_accepts_right_calls_only(tmp_path: Path) -> None:
     from mypy import api
 
     sample = tmp_path / "sample.py"
@@ -149,7 +130,7 @@ def test_a_type_checker_takes_right_calls_and_finds_wrong_ones(tmp_path: Path) -
     assert (status, trouble) == (0, ""), said
 
 
-def test_every_class_in_a_signature_can_be_imported_by_users() -> None:
+def test_classes_in_signatures_can_be_imported() -> None:
     offered = {*pieria.__all__, *results.__all__, "Opening"}
     for line in ast.parse(STUB.read_text()).body:
         if isinstance(line, ast.ImportFrom) and str(line.module).startswith("pieria."):
@@ -158,7 +139,7 @@ def test_every_class_in_a_signature_can_be_imported_by_users() -> None:
             assert set(classes) <= offered, line.module
 
 
-def test_the_results_are_there_under_their_names() -> None:
+def test_results_have_their_names() -> None:
     assert sorted(results.__all__) == dir(results)
     assert all(isinstance(getattr(results, name), object) for name in results.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):

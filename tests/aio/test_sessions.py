@@ -13,7 +13,7 @@ COLD, HOT = "The oven of Maya is cold.", "The oven of Maya is hot."
 
 
 @in_a_loop
-async def test_what_a_session_lived_through_is_committed_when_its_block_ends() -> None:
+async def test_session_commits_at_the_end_of_its_block() -> None:
     told: list[Any] = []
     over = asyncio.Event()
 
@@ -33,7 +33,7 @@ async def test_what_a_session_lived_through_is_committed_when_its_block_ends() -
 
 
 @in_a_loop
-async def test_a_session_whose_block_is_cancelled_keeps_its_steps_and_may_be_taken_up_again() -> None:
+async def test_session_of_a_cancelled_block_keeps_its_steps() -> None:
     ids: list[str] = []
     appended = asyncio.Event()
 
@@ -62,7 +62,7 @@ async def test_a_session_whose_block_is_cancelled_keeps_its_steps_and_may_be_tak
 
 
 @in_a_loop
-async def test_steps_that_were_answered_are_kept_whatever_is_cancelled_meanwhile() -> None:
+async def test_answered_steps_survive_cancelled_ones() -> None:
     async with pieria.aio.Workspace() as workspace:
         await workspace.open_repo("kitchen")
         id = await workspace.start_session("Bake bread", "kitchen")

@@ -1,4 +1,4 @@
-"""Rows of the table of effects: the settings of fading, and what a memory's retention becomes under two values each."""
+"""The effects of the settings of fading: what a memory's retention becomes under two values each."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ Seen = Callable[[Path, Any], object]
 def lived(folder: Path, **settings: Any) -> Bank:
     """Return a bank with one note used once, ten days ago, and one used three times, three days apart."""
     clock = HandClock()
-    bank = pieria.open("b", data=folder, settings={"durability": "off", **settings}, clock=clock)
+    bank = pieria.open("b", data=folder, settings=settings, clock=clock)
     bank.remember("heron", id="once", tags=["bird"])
     bank.remember("stork", id="spaced")
     for _ in range(3):
@@ -24,17 +24,6 @@ def lived(folder: Path, **settings: Any) -> Bank:
     bank.touch("once")
     clock.move(days=10)
     return bank
-
-
-def left(id: str = "once", **beside: Any) -> Callable[[str], Seen]:
-    def of(setting: str) -> Seen:
-        def seen(folder: Path, value: Any) -> object:
-            with lived(folder, **beside, **{setting: value}) as bank:
-                return round(bank.upkeep.retained(id)[id].score, 2)
-
-        return seen
-
-    return of
 
 
 def told(what: Callable[[Bank], Any], **beside: Any) -> Callable[[str], Seen]:
@@ -46,6 +35,10 @@ def told(what: Callable[[Bank], Any], **beside: Any) -> Callable[[str], Seen]:
         return seen
 
     return of
+
+
+def left(id: str = "once", **beside: Any) -> Callable[[str], Seen]:
+    return told(lambda bank: round(bank.upkeep.retained(id)[id].score, 2), **beside)
 
 
 def collected(bank: Bank) -> list[str]:
@@ -63,10 +56,6 @@ def promoted(bank: Bank) -> list[str]:
 def reviewed(bank: Bank) -> list[str]:
     bank.remember("heron again")
     return [hit.memory.id for hit in bank.recall("heron", k=1, review=True) if "review" in hit.why]
-
-
-def reinforced(bank: Bank) -> bool:
-    return bank.upkeep.reinforce("once").count == 1
 
 
 def crossed(bank: Bank) -> float:
@@ -93,7 +82,7 @@ _OUTCOMES: dict[str, tuple[Callable[[str], Seen], dict[Any, object]]] = {
     "review_from": (told(due), {0.15: ["once"], 0.34: []}),
     "review_to": (told(due), {0.35: ["once"], 0.3: [], 0.9: ["spaced", "once"]}),
     "review_share": (told(reviewed), {0.0: [], 0.3: ["once"]}),
-    "reinforce": (told(reinforced), {True: True, False: False}),
+    "reinforce": (told(lambda bank: bank.upkeep.reinforce("once").count), {True: 1, False: 0}),
     "crossing_boost": (told(crossed), {0.1: 1.1, 0.5: 1.5}),
 }
 FADES = {name: (seen(name), outcomes) for name, (seen, outcomes) in _OUTCOMES.items()}

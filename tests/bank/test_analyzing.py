@@ -1,53 +1,39 @@
-"""The analysis of a text before the bank keeps it."""
+"""The analysis of a text before the bank keeps it, and its comparison with the bank's memories."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import pieria
 from pieria import Bank
 from pieria.errors import InputError
 
 TEXT = "Use JWT tokens for authentication in all new APIs"
 
 
-@pytest.fixture
-def bank(tmp_path: Path) -> Iterator[Bank]:
-    with pieria.open("b", data=tmp_path) as bank:
-        yield bank
-
-
-def test_a_message_is_judged_with_the_names_that_the_bank_reads(bank: Bank) -> None:
+def test_message_is_judged_with_the_names_the_bank_reads(bank: Bank) -> None:
     found = bank.text.analyze("Remember: I prefer TypeScript over JS for all new projects")
     assert found.saving.entities == ("typescript", "javascript", "preferences")
-    told = found.as_dict()
-    assert {key: told["saving"][key] for key in ("band", "confidence", "strength")} == {
-        "band": "save",
-        "confidence": 0.9,
-        "strength": 1.5,
-    }
-    assert told["recalling"]["band"] == "skip"
+    shown = found.as_dict()
+    assert {**shown["saving"], "band": "save", "confidence": 0.9, "strength": 1.5} == shown["saving"]
+    assert shown["recalling"]["band"] == "skip"
     assert bank.text.analyze("What did I say about TypeScript?").recalling.query == "TypeScript preferences"
+    assert (bank.changes(), bank.count()) == ((), 0)
 
 
-def test_what_comes_without_names_and_strength_gets_them_from_its_text(bank: Bank) -> None:
+def test_missing_names_and_strength_come_from_the_text(opened: Callable[..., Bank]) -> None:
+    bank = opened()
     found = bank.text.enrich(TEXT)
     assert (found.entities, found.strength, found.is_enriched) == (("jwt", "authentication", "apis"), 1.0, True)
     assert bank.text.enrich(f"Important: {TEXT}", entities=["Auth"]).entities == ("Auth",)
     assert bank.text.enrich(f"Important: {TEXT}", entities=[]).strength == 1.4
     given = bank.text.enrich(TEXT, entities=["Auth"], strength=1.7)
     assert (given.entities, given.strength, given.is_enriched) == (("Auth",), 1.7, False)
+    plain = opened(enrich=False).text.enrich(f"Important: {TEXT}")
+    assert (plain.entities, plain.strength, plain.is_enriched) == ((), 1.0, False)
 
 
-def test_nothing_is_read_where_the_setting_says_so(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings={"enrich": False}) as bank:
-        found = bank.text.enrich(f"Important: {TEXT}")
-        assert (found.entities, found.strength, found.is_enriched) == ((), 1.0, False)
-
-
-def test_neither_what_is_private_nor_a_secret_becomes_a_name(bank: Bank) -> None:
+def test_private_parts_and_secrets_become_no_names(bank: Bank) -> None:
     said = "Remember: Kestrel moved <private>Zed earns 90k at Acme</private> with the key AKIAIOSFODNN7EXAMPLE."
     assert bank.text.enrich(said).entities == ("kestrel",)
     assert bank.text.analyze(said).saving.entities == ("kestrel",)
@@ -55,17 +41,58 @@ def test_neither_what_is_private_nor_a_secret_becomes_a_name(bank: Bank) -> None
         assert (bank.text.enrich(nothing).entities, bank.text.analyze(nothing).saving.entities) == ((), ())
 
 
-def test_analyzing_writes_nothing(bank: Bank) -> None:
-    before = bank.changes()
-    bank.text.analyze("Remember that I prefer tea")
-    bank.text.enrich("Remember that I prefer tea")
-    assert (bank.changes(), bank.count()) == (before, 0)
-
-
-@pytest.mark.parametrize("text", ["", "  ", None, 7, "a\0b"])
-def test_what_is_no_text_is_refused(bank: Bank, text: Any) -> None:
-    for verb in (bank.text.analyze, bank.text.names, bank.text.enrich):
-        with pytest.raises(InputError):
-            verb(text)
+def test_what_is_no_text_is_refused(bank: Bank) -> None:
+    wrong: list[Any] = ["", "  ", None, 7, "a\0b"]
+    for text in wrong:
+        for verb in (bank.text.analyze, bank.text.names, bank.text.enrich):
+            with pytest.raises(InputError):
+                verb(text)
     with pytest.raises(InputError, match="strength"):
         bank.text.enrich("a word", strength=3)
+
+
+LONG = " ".join(
+    f"Sentence {number} speaks of harbours, ferries and {number * 7} crates of tea." for number in range(60)
+)
+FERRY = "The ferry leaves at nine from the old pier."
+LATER = "The ferry leaves at ten from the old pier."
+
+
+@pytest.mark.parametrize(("embedder", "by"), [("none", "words"), ("hashing", "vectors")])
+def test_whole_texts_are_compared_and_nothing_is_counted(opened: Callable[..., Bank], embedder: str, by: str) -> None:
+    bank = opened(embedder=embedder)
+    same, whole = bank.remember(FERRY), bank.remember(f"{LONG} The end is as it was.")
+    part = bank.remember(LONG[:800])
+    bank.remember("Maya prefers tea.")
+    bank.sync()
+    before = bank.changes()
+    [first, *_] = bank.similar(FERRY)
+    assert (first.memory.id, first.similarity) == (same.id, 1.0)
+    [near] = bank.similar(LATER, least=0.6)
+    assert (near.memory.id, near.by, near.similarity < 1) == (same.id, by, True)
+    assert bank.similar("Quarterly numbers are due.", least=0.6) == []
+    found = {one.memory.id: one.similarity for one in bank.similar(LONG)}
+    assert found[whole.id] > 0.9
+    assert found.get(part.id, 0.0) < found[whole.id]
+    bank.sync()
+    assert bank.changes() == before
+    assert bank.usage(same.id)[same.id].accesses == 0
+    refused: list[dict[str, Any]] = [{"text": " "}, {"text": "x", "k": 0}]
+    for wrong in refused:
+        with pytest.raises(InputError):
+            bank.similar(**wrong)
+
+
+def test_memory_without_a_vector_yet_is_compared_by_words(opened: Callable[..., Bank]) -> None:
+    bank = opened(embedder="hashing")
+    bank.remember("Maya prefers tea.")
+    bank.sync()
+    with bank.core.embedding.aside():
+        bank.remember(FERRY)
+        for number in range(300):
+            bank.remember(f"Crate {number} holds {number * 7} kestrels and a map of town {number % 7}.")
+        [near] = bank.similar(LATER, least=0.6)
+        assert (near.memory.text, near.by) == (FERRY, "words")
+    bank.sync()
+    [near] = bank.similar(LATER, least=0.6)
+    assert near.by == "vectors"

@@ -1,22 +1,19 @@
-"""Purging exactly what a dry run announced, or nothing."""
+"""Conditional changes: a purge as its dry run announced it, and a change only of the version that was read."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
 
-from pieria import Bank
+from pieria import Bank, Memory
 from pieria.errors import ConflictError, InputError, NotFoundError
-
-
-@pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("b") as bank:
-        tell(bank, "tea", "cake")
-        yield bank
+from pieria.record.time import iso
 
 
 def tell(bank: Bank, id: str, other: str) -> None:
@@ -27,6 +24,13 @@ def tell(bank: Bank, id: str, other: str) -> None:
     bank.remember("habits", id=f"tag of {id}", kind="tag")
     for each in (id, other):
         bank.link(each, f"tag of {id}", "membership")
+
+
+@pytest.fixture
+def bank(folder: Kept) -> Iterator[Bank]:
+    with folder.opened("b") as bank:
+        tell(bank, "tea", "cake")
+        yield bank
 
 
 def draw(bank: Bank, id: str, source: str) -> None:
@@ -44,31 +48,33 @@ MEANWHILE: dict[str, Callable[[Bank], Any]] = {
     "it was written anew": lambda bank: bank.update("tea", text="Tea at five."),
     "it was pinned": lambda bank: bank.pin("tea"),
     "more was drawn from it": lambda bank: draw(bank, "more", "tea"),
-    "more was drawn from what was": lambda bank: draw(bank, "more", "sum of tea"),
-    "what was drawn was corrected": lambda bank: bank.update("sum of tea", text="There is tea at four."),
-    "what was drawn was erased": lambda bank: bank.purge("sum of tea"),
-    "it was revised": lambda bank: bank.revise("tea", text="Tea at five."),
+    "more was drawn from its summary": lambda bank: draw(bank, "more still", "sum of tea"),
+    "its summary was corrected": lambda bank: bank.update("sum of tea", text="There is tea at four."),
+    "its summary was erased": lambda bank: bank.purge("sum of tea"),
     "it was linked": lambda bank: bank.link("cake", "tea", "goes with"),
     "a fact was drawn from it": lambda bank: bank.facts.add("Maya", "drinks", "tea", memory="tea"),
     "a tag is its own by now": untag,
+    "it was revised": lambda bank: bank.revise("tea", text="Tea at five."),
 }
 
 
-@pytest.mark.parametrize("what", MEANWHILE)
-def test_where_anything_else_would_go_by_now_nothing_does(bank: Bank, what: str) -> None:
-    told = bank.purge("tea", dry_run=True)
-    MEANWHILE[what](bank)
-    before = bank.changes()
-    for dry_run in (True, False):
-        with pytest.raises(ConflictError, match="differ from those of the dry run") as refused:
-            bank.purge("tea", as_told=told.digest, dry_run=dry_run)
-        assert "dry_run" in str(refused.value.hint) and refused.value.ids == ("tea",)
-    assert bank.changes() == before
-    again = bank.purge("tea", dry_run=True)
-    assert bank.purge("tea", as_told=again.digest).digest == again.digest
+def test_purge_that_would_erase_more_by_now_erases_nothing(kept: Kept) -> None:
+    with kept.opened("b") as bank:
+        tell(bank, "tea", "cake")
+        for what, change in MEANWHILE.items():
+            told = bank.purge("tea", dry_run=True)
+            change(bank)
+            before = bank.changes()
+            for dry_run in (True, False):
+                with pytest.raises(ConflictError, match="differ from those of the dry run") as refused:
+                    bank.purge("tea", as_told=told.digest, dry_run=dry_run)
+                assert "dry_run" in str(refused.value.hint) and refused.value.ids == ("tea",), what
+            assert bank.changes() == before
+        again = bank.purge("tea", dry_run=True)
+        assert bank.purge("tea", as_told=again.digest).digest == again.digest
 
 
-def test_what_was_told_is_erased_however_often_it_is_used_meanwhile(bank: Bank) -> None:
+def test_use_meanwhile_does_not_stop_the_purge(bank: Bank) -> None:
     told = bank.purge(["tea", "cake"], dry_run=True)
     assert set(told.also) == {"sum of tea", "tag of tea"}
     bank.touch(["tea", "sum of tea"])
@@ -77,9 +83,9 @@ def test_what_was_told_is_erased_however_often_it_is_used_meanwhile(bank: Bank) 
     assert bank.get("tea") is None
 
 
-def test_what_a_session_that_is_not_seen_drew_from_it_counts_as_well(kept: Kept, bank: Bank) -> None:
+def test_summary_of_an_unseen_session_counts_too(folder: Kept, bank: Bank) -> None:
     told = bank.purge("tea", dry_run=True)
-    with kept.opened("b", session="s") as own:
+    with folder.opened("b", session="s") as own:
         own.remember("Mine.", id="mine", kind="summary", scope="session")
         own.link("mine", "tea", "provenance")
     with pytest.raises(ConflictError, match="differ from those of the dry run"):
@@ -89,7 +95,7 @@ def test_what_a_session_that_is_not_seen_drew_from_it_counts_as_well(kept: Kept,
     assert bank.purge("tea", as_told=again.digest).digest == again.digest
 
 
-def test_of_two_banks_both_are_left_where_one_has_changed(bank: Bank) -> None:
+def test_of_two_banks_neither_is_purged_if_one_has_changed(bank: Bank) -> None:
     bank.remember("I drink tea.", id="mine", scope="user")
     told = bank.purge(["mine", "tea"], dry_run=True)
     assert bank.purge(["tea", "mine"], dry_run=True, as_told=told.digest).digest == told.digest
@@ -101,60 +107,177 @@ def test_of_two_banks_both_are_left_where_one_has_changed(bank: Bank) -> None:
     assert bank.purge(["mine", "tea"], as_told=bank.purge(["tea", "mine"], dry_run=True).digest).erased["memories"] == 3
 
 
-@pytest.mark.parametrize("purge", [False, True])
-def test_all_from_one_source_is_forgotten_as_told_or_not_at_all(bank: Bank, purge: bool) -> None:
-    told = bank.forget(source="diary", purge=purge, dry_run=True)
-    bank.remember("Scones on Mondays.", id="scones", source="diary")
-    for dry_run in (True, False):
-        with pytest.raises(ConflictError, match="differ from those of the dry run"):
-            bank.forget(source="diary", purge=purge, as_told=told.digest, dry_run=dry_run)
-    assert bank.count(source="diary") == 2
-    told = bank.forget(source="diary", purge=purge, dry_run=True)
-    bank.touch("tea")
-    done = bank.forget(source="diary", purge=purge, as_told=told.digest)
-    assert (set(done.ids), done.also, done.digest) == ({"tea", "scones"}, told.also, told.digest)
-    assert bank.count(source="diary") == 0
+def test_source_is_forgotten_as_announced_or_not_at_all(bank: Bank) -> None:
+    for number, purge in enumerate((False, True)):
+        bank.remember("Tea at six.", id=f"tea {number}", source="diary")
+        announced = bank.forget(source="diary", purge=purge, dry_run=True)
+        bank.remember("Scones on Mondays.", id=f"scones {number}", source="diary")
+        for dry_run in (True, False):
+            with pytest.raises(ConflictError, match="differ from those of the dry run"):
+                bank.forget(source="diary", purge=purge, as_told=announced.digest, dry_run=dry_run)
+        there = {memory.id for memory in bank.list(source="diary")}
+        assert {f"tea {number}", f"scones {number}"} <= there
+        announced = bank.forget(source="diary", purge=purge, dry_run=True)
+        bank.touch(f"tea {number}")
+        done = bank.forget(source="diary", purge=purge, as_told=announced.digest)
+        assert (set(done.ids), done.also, done.digest) == (there, announced.also, announced.digest)
+        assert bank.count(source="diary") == 0
 
 
-def test_what_can_be_no_digest_is_refused(bank: Bank) -> None:
+def test_what_is_no_digest_is_refused(bank: Bank) -> None:
     with pytest.raises(InputError, match="as_told"):
         bank.purge("tea", as_told="")
     with pytest.raises(InputError, match="as_told"):
         bank.forget(source="diary", as_told=7)  # type: ignore[arg-type]
 
 
-def test_whoever_draws_from_it_at_the_same_moment_is_too_late_or_the_purge_is(kept: Kept, bank: Bank) -> None:
+def test_purge_and_new_summary_at_once_exclude_each_other(kept: Kept) -> None:
     """Each thread opens its own bank, as separate processes do."""
-    asking, rounds = 4, 5
+    asking, rounds = 4, 3
     together = Barrier(asking)
 
-    def race(number: int) -> list[tuple[int, str]]:
-        done: list[tuple[int, str]] = []
+    def race(number: int) -> list[str]:
+        done = []
         with kept.opened("b") as own:
             for turn in range(rounds):
-                together.wait(60)
-                if number == 0:
-                    tell(own, f"tea {turn}", f"cake {turn}")
-                together.wait(60)
                 told = own.purge(f"tea {turn}", dry_run=True)
                 own.remember("There is tea.", id=f"{number} of {turn}", kind="summary")
                 together.wait(60)
-                try:
+                with suppress(ConflictError, NotFoundError):
                     if number % 2:
                         own.link(f"{number} of {turn}", f"tea {turn}", "provenance")
-                        done.append((turn, "drawn"))
+                        done.append(f"{turn} drawn")
                     else:
-                        receipt = own.purge(f"tea {turn}", as_told=told.digest)
-                        done.append((turn, "erased" if receipt.also == told.also else f"erased {receipt.also}"))
-                except (ConflictError, NotFoundError):
-                    done.append((turn, "too late"))
+                        own.purge(f"tea {turn}", as_told=told.digest)
+                        done.append(f"{turn} erased")
         return done
 
-    with ThreadPoolExecutor(asking) as threads:
-        told = [each for done in threads.map(race, range(asking)) for each in done]
-    for turn in range(rounds):
-        came = [what for at, what in told if at == turn]
-        erased = came.count("erased")
-        assert (erased, came.count("drawn")) in [(1, 0), (0, 2)], came
-        assert (bank.get(f"tea {turn}") is None) == bool(erased)
-        assert all(bank.get(f"{number} of {turn}") for number in (1, 3))
+    with kept.opened("b") as bank, ThreadPoolExecutor(asking) as threads:
+        for turn in range(rounds):
+            tell(bank, f"tea {turn}", f"cake {turn}")
+        done = Counter(each for told in threads.map(race, range(asking)) for each in told)
+        for turn in range(rounds):
+            erased = done[f"{turn} erased"]
+            assert (erased, done[f"{turn} drawn"]) in [(1, 0), (0, 2)]
+            assert (bank.get(f"tea {turn}") is None) == bool(erased)
+            assert all(bank.get(f"{number} of {turn}") for number in (1, 3))
+
+
+CHANGING: dict[str, Callable[..., Any]] = {
+    "update": lambda bank, id, **unless: bank.update(id, text="Mine.", **unless),
+    "rate": lambda bank, id, **unless: bank.update(id, importance=0.9, **unless),
+    "revise": lambda bank, id, **unless: bank.revise(id, text="Mine.", **unless),
+    "invalidate": lambda bank, id, **unless: bank.invalidate(id, **unless),
+    "remove": lambda bank, id, **unless: bank.remove(id, **unless),
+    "purge": lambda bank, id, **unless: bank.purge(["cake", id], **unless),
+}
+
+
+def read(bank: Bank, id: str = "tea") -> Memory:
+    memory = bank.get(id, include_removed=True)
+    assert memory is not None
+    return memory
+
+
+def test_memory_changes_only_if_it_is_as_it_was_read(kept: Kept) -> None:
+    with kept.opened("b") as bank:
+        bank.remember("Cake on Sundays.", id="cake")
+        for number, other in enumerate((CHANGING["update"], CHANGING["rate"], Bank.pin)):
+            was = bank.remember("Tea at four.", id=f"tea {number}", importance=0.5)
+            assert bank.purge(was.id, dry_run=True, unless_changed_since=was.known_from).ids == (was.id,)
+            other(bank, was.id)
+            journal, stands = bank.changes(), read(bank, was.id)
+            for change in CHANGING.values():
+                with pytest.raises(ConflictError) as refused:
+                    change(bank, was.id, unless_changed_since=was.known_from)
+                assert f"{was.reference} of {iso(was.known_from)} was expected" in refused.value.message
+                assert f"{stands.reference} of {iso(stands.known_from)} is current" in refused.value.message
+                assert "unless_changed_since" in str(refused.value.hint) and refused.value.ids == (was.id,)
+                assert (bank.changes(), read(bank, was.id)) == (journal, stands)
+            with pytest.raises(ConflictError):
+                bank.purge(was.id, dry_run=True, unless_changed_since=was.known_from)
+        for verb, change in CHANGING.items():
+            was = bank.remember("Read.", id=verb)
+            # Use and links are no changes.
+            bank.touch(verb)
+            bank.link(verb, "cake", "goes with")
+            before = len(bank.changes())
+            change(bank, verb, unless_changed_since=iso(was.known_from))
+            assert len(bank.changes()) == before + 1, verb
+
+
+def test_any_moment_since_the_last_change_counts_as_read(bank: Bank) -> None:
+    bank.update("tea", text="Tea at five.")
+    between = bank.clock()
+    assert bank.update("tea", importance=0.7, unless_changed_since=between).importance == 0.7
+    with pytest.raises(ConflictError):
+        bank.update("tea", importance=0.8, unless_changed_since=between)
+    with pytest.raises(InputError) as refused:
+        bank.update("tea", importance=0.8, unless_changed_since=datetime.now(UTC) + timedelta(hours=1))
+    assert refused.value.parameter == "unless_changed_since"
+    assert iso(read(bank).known_from) in refused.value.message
+    with pytest.raises(ConflictError, match="it did not exist at 2020-01-01"):
+        bank.update("tea", importance=0.8, unless_changed_since="2020-01-01")
+
+
+def test_wrong_moment_is_reported_with_all_else_that_is_wrong(bank: Bank) -> None:
+    for verb in (bank.update, bank.revise):
+        with pytest.raises(InputError) as refused:
+            verb("tea", importance=7, unless_changed_since="lately")
+        assert len(refused.value.errors) == 1
+    for change in (bank.invalidate, bank.remove, bank.purge):
+        with pytest.raises(InputError, match="unless_changed_since"):
+            change("tea", unless_changed_since="lately")
+
+
+def test_reader_of_an_ended_memory_hears_what_became_of_it(bank: Bank) -> None:
+    first = bank.revise("tea", text="Tea at five.")
+    second = bank.revise("tea", text="Tea at six.")
+    with pytest.raises(ConflictError, match=f"{first.id}@1 of .* was expected, and {second.id}@1 of .* is current"):
+        bank.revise("tea", text="Mine.", unless_changed_since=first.known_from)
+    with pytest.raises(ConflictError, match=f"{second.id}@1 of .* is current"):
+        bank.purge(first.id, unless_changed_since=first.known_from)
+    assert bank.revise("tea", text="Mine.", unless_changed_since=second.known_from).text == "Mine."
+    was = read(bank, "cake").known_from
+    bank.remove("cake")
+    with pytest.raises(ConflictError, match="it was removed"):
+        bank.update("cake", text="Mine.", unless_changed_since=was)
+    with pytest.raises(NotFoundError):
+        bank.update("nowhere", text="Mine.", unless_changed_since=was)
+
+
+def test_of_many_readers_of_one_version_only_one_changes_it(kept: Kept) -> None:
+    """Half of the threads open their own bank, as processes do. The others share one."""
+    asking, rounds = 4, 3
+    together = Barrier(asking)
+
+    def change(number: int) -> list[int]:
+        won: list[int] = []
+        with kept.opened("b") as own:
+            for turn in range(rounds):
+                using = own if number % 2 else shared
+                known_from = read(using).known_from
+                together.wait(60)
+                with suppress(ConflictError):
+                    using.update("tea", text=f"{turn} {number}", unless_changed_since=known_from)
+                    won.append(turn)
+                together.wait(60)
+        return won
+
+    with kept.opened("b") as shared, ThreadPoolExecutor(asking) as threads:
+        shared.remember("Tea at four.", id="tea")
+        found = sorted(turn for won in threads.map(change, range(asking)) for turn in won)
+        assert found == list(range(rounds))
+        assert read(shared).version == 1 + rounds
+
+
+def test_revision_takes_another_place_and_time(bank: Bank) -> None:
+    bank.update("tea", valid_from="2026-01-01")
+    revised = bank.revise("tea", place="home/habits", valid_from="2026-03-01", valid_until="2096-03-31")
+    told = revised.as_dict()
+    assert revised.place == "home/habits"
+    assert (told["valid_from"], told["valid_until"]) == ("2026-03-01T00:00:00Z", "2096-04-01T00:00:00Z")
+    again = bank.revise("tea", text="Tea at five.", valid_from=None)
+    assert (again.place, again.valid_from, again.valid_until) == ("home/habits", None, revised.valid_until)
+    with pytest.raises(InputError, match="valid_until"):
+        bank.revise("tea", valid_from="2097-01-01")

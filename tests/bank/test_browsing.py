@@ -1,10 +1,12 @@
-"""The turns around a memory, and the list of sessions."""
+"""Lists of several values, the turns around a memory, and the list of sessions."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.bank.kept import Kept
 from tests.contract.making import HandClock
 
 import pieria
@@ -13,13 +15,8 @@ from pieria.errors import ConflictError, InputError, NotFoundError
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
-
-
-@pytest.fixture
 def bank(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
-    with pieria.open("b", data=tmp_path, session="s", settings={"durability": "off"}, clock=clock) as bank:
+    with pieria.open("b", data=tmp_path, session="s", clock=clock) as bank:
         yield bank
 
 
@@ -28,130 +25,102 @@ def said(bank: Bank, number: int, **more: object) -> list[str]:
     return [memory.id for memory in bank.remember_many(items)]
 
 
-# --- around
+def sessions(bank: Bank, **asked: object) -> list[str | None]:
+    return [session.id for session in bank.sessions.list(**asked)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("before", "after"), [(0, 0), (2, 0), (0, 3), (1, 1), (20, 20)])
-def test_just_so_many_stand_around_it_even_where_all_were_said_at_once(bank: Bank, before: int, after: int) -> None:
+def test_as_many_as_asked_stand_around_a_memory(bank: Bank) -> None:
     ids = said(bank, 9)
-    found = bank.around("h4", before=before, after=after)
-    assert [memory.id for memory in found.before] == ids[max(0, 4 - before) : 4]
-    assert found.memory.id == "h4"
-    assert [memory.id for memory in found.after] == ids[5 : 5 + after]
-
-
-def test_a_revised_one_leads_to_its_newest(bank: Bank) -> None:
-    said(bank, 3)
+    for before, after in ((0, 0), (2, 0), (0, 3), (1, 1), (20, 20)):
+        found = bank.around("h4", before=before, after=after)
+        assert [memory.id for memory in found.before] == ids[max(0, 4 - before) : 4]
+        assert found.memory.id == "h4"
+        assert [memory.id for memory in found.after] == ids[5 : 5 + after]
     newest = bank.revise("h0", text="A stork.")
-    found = bank.around("h0", before=5)
-    assert (found.memory.id, [memory.id for memory in found.before]) == (newest.id, ["h1", "h2"])
+    found = bank.around("h0", before=2)
+    assert (found.memory.id, [memory.id for memory in found.before]) == (newest.id, ["h7", "h8"])
+    bank.remove("h8")
+    for gone, problem in (("h8", ConflictError), ("h9", NotFoundError)):
+        with pytest.raises(problem):
+            bank.around(gone)
 
 
-def test_kinds_and_a_session_narrow_what_stands_around(bank: Bank) -> None:
-    said(bank, 2)
+def test_filters_scopes_and_sessions_narrow_what_stands_around(bank: Bank, tmp_path: Path) -> None:
+    said(bank, 2, scope="session")
     bank.remember("A diary.", kind="diary")
-    bank.remember("Elsewhere.", session="other")
+    bank.remember("To itself.", session="t", scope="session")
+    theirs = bank.remember("To all.", session="t")
+    one, two = (bank.remember(text, scope="user", session="u") for text in ("Mine.", "Mine, too."))
     here = bank.remember("Here.")
-    assert [memory.text for memory in bank.around(here.id, kinds="diary").before] == ["A diary."]
-    assert [memory.text for memory in bank.around(here.id, session="other").before] == ["Elsewhere."]
 
+    def before(id: str, **narrow: Any) -> list[str]:
+        return [memory.text for memory in bank.around(id, **narrow).before]
 
-def test_the_user_s_own_stand_among_themselves(bank: Bank) -> None:
-    said(bank, 2)
-    one, two = (bank.remember(text, scope="user") for text in ("Mine.", "Mine, too."))
-    found = bank.around(two.id)
-    assert [memory.id for memory in found.before] == [one.id]
-
-
-def test_what_another_session_keeps_to_itself_is_not_shown(bank: Bank, tmp_path: Path) -> None:
-    said(bank, 3, scope="session")
-    shown = bank.remember("For all.")
-    with pieria.open("b", data=tmp_path, session="t", settings={"durability": "off"}) as other:
-        assert other.around(shown.id).before == ()
+    assert before(here.id, kinds="diary") == ["A diary."]
+    assert before(here.id, session="t") == ["To itself.", "To all."]
+    # To name a session is not to speak for it.
+    assert before(theirs.id, session="t", scope="bank") == []
+    assert before(theirs.id, session="t") == ["To itself."]
+    assert [session.memories for session in bank.sessions.list(session="t", scope="bank")] == [1]
+    assert before(two.id, session="u") == [one.text]
+    assert sessions(bank, scope="user") == ["u"]
+    assert set(sessions(bank)) == {"s", "t"}
+    with pieria.open("b", data=tmp_path, session="other") as other:
+        assert [memory.text for memory in other.around(here.id).before] == ["A diary.", "To all."]
         with pytest.raises(NotFoundError):
             other.around("h0")
 
 
-def test_what_is_removed_or_unknown_has_no_place_in_time(bank: Bank) -> None:
-    said(bank, 1)
-    bank.remove("h0")
-    with pytest.raises(ConflictError):
-        bank.around("h0")
-    with pytest.raises(NotFoundError):
-        bank.around("h9")
-
-
-# --- sessions
-
-
-def test_sessions_are_told_with_when_they_began_and_ended(bank: Bank, clock: HandClock) -> None:
-    bank.remember("First.", session="old")
+def test_sessions_are_listed_with_their_begin_and_end(bank: Bank, clock: HandClock, tmp_path: Path) -> None:
+    begun = clock()
+    first, second = (bank.remember(text, session="old").id for text in ("First.", "Second."))
     clock.move(minutes=5)
-    bank.remember("Second.", session="old")
+    last = bank.remember("Last.", session="old").id
     clock.move(hours=1)
-    bank.remember("Third.")
-    [young, old] = bank.sessions.list()
+    bank.remember("Third.", kind="diary")
+    [young, old] = page = bank.sessions.list()
     assert (young.id, young.memories, young.active) == ("s", 1, True)
-    assert (old.id, old.memories, old.active, old.last - old.first) == ("old", 2, False, timedelta(minutes=5))
+    assert (old.id, old.memories, old.active, old.last - old.first) == ("old", 3, False, timedelta(minutes=5))
+    assert sessions(bank, session="old") == ["old"]
+    assert sessions(bank, kinds="diary") == ["s"]
+    page = bank.sessions.list(limit=1)
+    for wrong in (page.cursor, "x", ""):
+        with pytest.raises(InputError, match="cursor"):
+            bank.sessions.list(kinds="diary", cursor=wrong)
+    clock.move(hours=1)
+    revised = bank.revise(first, text="First, put right.")
+    bank.remove(second)
+    bank.remove(last)
+    [old] = bank.sessions.list(limit=1, cursor=page.cursor)
+    # The cursor keeps the time of the first page. A new list shows what is left now.
+    assert (old.id, old.first, old.memories) == ("old", begun, 3)
+    assert [(session.id, session.first, session.memories) for session in bank.sessions.list()][1] == ("old", begun, 1)
+    bank.remove(revised.id)
+    assert sessions(bank) == ["s"]
+    with pieria.open("b", data=tmp_path) as outside:
+        outside.remember("Nobody's.")
+        assert {session.id: session.memories for session in outside.sessions.list()} == {None: 1, "s": 1}
 
 
-@pytest.mark.parametrize("limit", [1, 2, 7])
-def test_pages_hold_every_session_once_whatever_comes_meanwhile(bank: Bank, clock: HandClock, limit: int) -> None:
+def test_pages_hold_every_session_once(bank: Bank, clock: HandClock) -> None:
     for number in range(5):
         for name in (f"a{number}", f"b{number}"):
             bank.remember("Said.", session=name)
         clock.move(hours=1)
-    whole = [session.id for session in bank.sessions.list(limit=100)]
+    whole = sessions(bank, limit=100)
     assert whole == [f"{letter}{number}" for number in reversed(range(5)) for letter in "ba"]
-    page = bank.sessions.list(limit=limit)
-    seen = [session.id for session in page]
-    while page.cursor:
-        bank.remember("More.", session="a0")
-        bank.remember("Begun meanwhile.", session=f"new {len(seen)}")
-        page = bank.sessions.list(limit=limit, cursor=page.cursor)
-        seen += [session.id for session in page]
-    assert seen == whole
+    firsts = {limit: bank.sessions.list(limit=limit) for limit in (1, 2, 7)}
+    for limit, first in firsts.items():
+        seen, cursor = [session.id for session in first], first.cursor
+        while cursor:
+            bank.remember("More.", session="a0")
+            bank.remember("Begun meanwhile.", session=f"new {limit} {len(seen)}")
+            page = bank.sessions.list(limit=limit, cursor=cursor)
+            seen, cursor = [*seen, *(session.id for session in page)], page.cursor
+        assert seen == whole
 
 
-def test_a_session_began_when_it_began_whatever_became_of_what_was_said_first(bank: Bank, clock: HandClock) -> None:
-    begun = clock()
-    first, second = (bank.remember(text, session="old").id for text in ("First.", "Second."))
-    clock.move(hours=1)
-    bank.remember("Later.", session="new")
-    page = bank.sessions.list(limit=1)
-    clock.move(hours=1)
-    revised = bank.revise(first, text="First, put right.")
-    bank.remove(second)
-    [old] = bank.sessions.list(limit=1, cursor=page.cursor)
-    # The cursor keeps the time of the first page. A new list shows what is left now.
-    assert (old.id, old.first, old.memories) == ("old", begun, 2)
-    assert [(session.id, session.first, session.memories) for session in bank.sessions.list()][1] == ("old", begun, 1)
-    bank.remove(revised.id)
-    assert [session.id for session in bank.sessions.list()] == ["new"]
-
-
-def test_what_was_said_outside_of_any_session_is_one(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings={"durability": "off"}) as bank:
-        bank.remember("Nobody's.")
-        bank.remember("Somebody's.", session="s")
-        assert {session.id: session.memories for session in bank.sessions.list()} == {None: 1, "s": 1}
-
-
-def test_sessions_are_narrowed_and_a_cursor_belongs_to_its_filters(bank: Bank) -> None:
-    bank.remember("One.", session="a")
-    bank.remember("Two.", session="b", kind="diary")
-    assert [session.id for session in bank.sessions.list(session="a")] == ["a"]
-    assert [session.id for session in bank.sessions.list(kinds="diary")] == ["b"]
-    cursor = bank.sessions.list(limit=1).cursor
-    for wrong in (cursor, "x", ""):
-        with pytest.raises(InputError, match="cursor"):
-            bank.sessions.list(kinds="diary", cursor=wrong)
-
-
-# --- types that are left out
-
-
-def test_a_type_with_a_minus_before_it_is_left_out(bank: Bank) -> None:
+def test_type_with_a_minus_is_left_out(bank: Bank) -> None:
     for type in ("bugfix", "decision", "change"):
         bank.remember("The mill.", id=type, kind="observation", body={"type": type})
     bank.remember("The mill.", id="plain")
@@ -162,31 +131,85 @@ def test_a_type_with_a_minus_before_it_is_left_out(bank: Bank) -> None:
     assert bank.count(types="-decision") == 3
 
 
-def test_the_user_s_own_memories_have_sessions_of_their_own(bank: Bank) -> None:
-    bank.remember("Mine.", scope="user", session="u")
-    bank.remember("Ours.")
-    assert [session.id for session in bank.sessions.list(scope="user")] == ["u"]
-    assert [session.id for session in bank.sessions.list()] == ["s"]
-
-
-def test_who_names_a_session_need_not_speak_for_it(bank: Bank) -> None:
-    bank.remember("To itself.", session="t", scope="session")
-    seen = bank.remember("To all.", session="t")
-    assert [session.memories for session in bank.sessions.list(session="t", scope="bank")] == [1]
-    assert bank.around(seen.id, session="t", scope="bank").before == ()
-    assert len(bank.around(seen.id, session="t").before) == 1
-
-
-@pytest.mark.parametrize("order", ["newest", "oldest", "changed", "important"])
-def test_a_list_passes_over_as_many_as_it_is_told(bank: Bank, order: str) -> None:
+def test_list_begins_at_an_offset_in_every_order(bank: Bank) -> None:
     for number in range(7):
         bank.remember(f"Mill {number}.", importance=number % 3 / 2, at=f"2026-01-0{1 + number % 4}", place="w/r")
-    every = bank.list(order=order, place="w/r")
-    assert len(every) == 7
-    for offset in range(9):
-        page = bank.list(order=order, place="w/r", limit=3, offset=offset)
-        assert [*page] == [*every][offset : offset + 3]
-        if page.cursor is not None:
-            assert [*bank.list(order=order, place="w/r", cursor=page.cursor)] == [*every][offset + 3 :]
-    with pytest.raises(InputError, match="offset"):
-        bank.list(order=order, place="w/r", offset=1, cursor=bank.list(order=order, place="w/r", limit=1).cursor)
+    for order in ("newest", "oldest", "changed", "important"):
+        every = bank.list(order=order, place="w/r")
+        assert len(every) == 7
+        for offset in range(9):
+            page = bank.list(order=order, place="w/r", limit=3, offset=offset)
+            assert [*page] == [*every][offset : offset + 3]
+            if page.cursor is not None:
+                assert [*bank.list(order=order, place="w/r", cursor=page.cursor)] == [*every][offset + 3 :]
+        with pytest.raises(InputError, match="offset"):
+            bank.list(order=order, place="w/r", offset=1, cursor=bank.list(order=order, place="w/r", limit=1).cursor)
+
+
+VALUES: dict[str, list[Any]] = {
+    "tags": ["Birds", "birds ", "zoo", "nobody's"],
+    "entities": ["Maya", "MAYA", "Ada"],
+    "files": ["src/a.py", "src/b.py"],
+    "place": ["attic/birds", " attic / birds", pieria.Place("cellar/birds")],
+}
+
+
+def fill(bank: Bank) -> None:
+    for n in range(18):
+        bank.remember(
+            f"text {n}", id=f"m{n}", kind=("note", "diary")[n % 2], tags=["birds", "zoo"][: n % 3],
+            entities=["Ada", "maya"][n % 2 :], files=VALUES["files"][: n % 3],
+            place=("attic/birds", "cellar/birds")[n % 2], at=f"2026-01-{1 + n // 2:02}",
+        )  # fmt: skip
+    bank.remove("m3")
+    bank.invalidate("m4", at="2026-02-01")
+    bank.purge("m8")
+
+
+def as_one(by: str, value: Any) -> Any:
+    return value if by == "place" else [value]
+
+
+def test_each_value_is_listed_as_it_is_alone(kept: Kept) -> None:
+    with kept.opened("notes") as bank:
+        fill(bank)
+        known = bank.get("m17").known_from  # type: ignore[union-attr]
+        bank.remember("Later.", tags=["zoo"], entities=["Ada"], at="2026-01-02")
+        ways: list[dict[str, Any]] = [
+            {}, {"limit": 2}, {"order": "oldest", "kinds": ["diary"], "limit": 3}, {"since": "2026-01-03", "limit": 1},
+            {"order": "changed", "include": ["removed", "invalid"]}, {"known_at": known, "order": "important"},
+            {"valid_at": "2026-01-20", "limit": 4}, {"scope": "session"},
+        ]  # fmt: skip
+        more = 0
+        for by, values in VALUES.items():
+            for way in ways:
+                each = bank.list_each(by, values, **way)
+                alone = {value: bank.list(**{by: as_one(by, value)}, **way) for value in values}
+                assert each == alone and list(each) == values, (by, way)
+                for value, page in each.items():
+                    if page.cursor is not None:
+                        asked = {by: as_one(by, value), **way, "cursor": page.cursor}
+                        assert bank.list(**asked) == bank.list(**{**asked, "cursor": alone[value].cursor})
+                        more += 1
+        assert more > 10
+
+
+def test_scopes_sessions_and_other_filters_narrow_the_lists(bank: Bank, tmp_path: Path) -> None:
+    def ids(bank: Bank, value: str, **narrow: Any) -> list[str]:
+        return [memory.id for memory in bank.list_each("tags", value, **narrow)[value]]
+
+    fill(bank)
+    bank.remember("I like birds.", id="mine", scope="user", tags=["birds"])
+    assert ids(bank, "birds", scope="user") == ["mine"]
+    assert "mine" not in ids(bank, "birds")
+    with pieria.open("b", data=tmp_path, session="s1") as told:
+        told.remember("Psst.", id="own", scope="session", tags=["zoo"])
+        assert ids(told, "zoo", limit=1) == ["own"]
+    assert "own" not in ids(bank, "zoo")
+    assert ids(bank, "zoo", place="attic") == [memory.id for memory in bank.list(tags=["zoo"], place="attic")] != []
+    for by, values in VALUES.items():
+        with pytest.raises(InputError) as refused:
+            bank.list_each(by, values, **{by: as_one(by, values[0])})
+        assert refused.value.parameter == by
+    with pytest.raises(InputError, match="wing/room"):
+        bank.list_each("place", "attic")

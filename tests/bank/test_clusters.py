@@ -19,12 +19,6 @@ DEPLOYS = [
 ]
 
 
-@pytest.fixture
-def bank(kept: Kept) -> Any:
-    with kept.opened("clusters") as opened:
-        yield opened
-
-
 def said(bank: Bank, *texts: str, **more: Any) -> list[str]:
     return [bank.remember(text, **more).id for text in texts]
 
@@ -35,32 +29,39 @@ def held(bank: Bank, id: str) -> Memory:
     return memory
 
 
-def test_what_says_nearly_the_same_is_one_cluster_with_the_same_id_each_time(bank: Bank) -> None:
+def test_cluster_keeps_its_id_and_members(bank: Bank) -> None:
     ids = said(bank, *DEPLOYS[:2], "Maya prefers tea.")
     [cluster] = bank.upkeep.clusters()
     assert [memory.id for memory in cluster.memories] == ids[:2]
     assert (cluster.cohesion, cluster.id) == (1.0, cluster_id(reversed(ids[:2])))
-    assert [one.id for one in bank.upkeep.clusters()] == [cluster.id]
+    assert bank.upkeep.members(cluster.id) == tuple(ids[:2])
+    before = len(bank.changes())
+    assert bank.upkeep.clusters(keep=True).found[0].id == cluster.id
+    bank.upkeep.clusters(keep=True)
+    assert len(bank.changes()) == before + 1, "what is known is not written again"
+    said(bank, DEPLOYS[0])
+    assert bank.upkeep.members(cluster.id) == tuple(ids[:2])
+    with pytest.raises(NotFoundError):
+        bank.upkeep.members("cluster-nobody-found")
 
 
 def test_labels_make_clusters_as_well(bank: Bank) -> None:
     tagged = said(bank, "Use JWT.", "Rotate keys.", tags=["Auth", "api"])
     said(bank, "Prefer tea.", tags=["auth", "kitchen", "tea"])
     named = said(bank, "She leads search.", "Her birthday is in May.", entities=["Maya"])
-    [by_tags] = bank.upkeep.clusters(by="tags")
-    assert [memory.id for memory in by_tags.memories] == tagged
-    [by_entities] = bank.upkeep.clusters(by="entities")
-    assert [memory.id for memory in by_entities.memories] == named
+    for by, ids in (("tags", tagged), ("entities", named)):
+        [cluster] = bank.upkeep.clusters(by=by)
+        assert [memory.id for memory in cluster.memories] == ids
 
 
-def test_more_than_fit_into_one_cluster_make_others_and_none_is_lost(bank: Bank) -> None:
+def test_large_cluster_is_split_without_loss(bank: Bank) -> None:
     ids = said(bank, *["The heron nests by the mill."] * 7)
     assert [len(one.memories) for one in bank.upkeep.clusters(most=3)] == [3, 3]
     assert bank.upkeep.clusters(limit=4).left == 3
     assert {memory.id for one in bank.upkeep.clusters(most=7) for memory in one.memories} == set(ids)
 
 
-def test_duplicates_are_pairs_of_any_kind_the_most_alike_first(bank: Bank) -> None:
+def test_duplicates_are_pairs_the_most_alike_first(bank: Bank) -> None:
     one, other, third = (said(bank, text, kind="drawer")[0] for text in DEPLOYS)
     found = bank.upkeep.duplicates(least=0.5)
     assert {found.found[0].one.id, found.found[0].other.id} == {one, other}
@@ -68,50 +69,49 @@ def test_duplicates_are_pairs_of_any_kind_the_most_alike_first(bank: Bank) -> No
     assert third in {found.found[1].one.id, found.found[1].other.id}
     assert found.whole == 3
     assert len(bank.upkeep.duplicates(least=0.5, most=1)) == 1
-    assert len(bank.upkeep.clusters()) == 0, "what is evidence can only be found by naming its kind"
+    assert len(bank.upkeep.clusters()) == 0, "evidence is only found if its kind is named"
     assert len(bank.upkeep.clusters(kinds="drawer")) == 1
 
 
-def test_a_merge_keeps_what_all_say_and_leads_to_its_sources(bank: Bank) -> None:
-    [first] = said(bank, "The deploy runs on Friday.", tags=["Deploy", "ops"], source="Maya", meta={"a": 1})
-    [second] = said(
-        bank, "The deploy needs a green build.", tags=["deploy"], source="Omar", strength=1.5, meta={"b": 2}
-    )
-    bank.touch(first, accesses=3)
-    bank.touch(second, accesses=2, reviews=1)
-    bank.facts.add("deploy", "runs_on", "Friday", memory=first)
-    [build] = said(bank, "Builds take ten minutes.")
-    bank.link(second, build, "causes", weight=0.5)
-    shown = bank.upkeep.merge([first, second], dry_run=True)
-    assert (shown.change, held(bank, first).status) == (None, "active")
-    merged = bank.upkeep.merge([first, second])
-    made = held(bank, merged.id)
-    assert made.text == shown.text == "The deploy runs on Friday. The deploy needs a green build."
-    assert (made.tags, made.source, dict(made.meta)) == (("Deploy", "ops"), "Maya; Omar", {"a": 1, "b": 2})
-    assert 1.5 < made.strength <= 2.0
-    assert (bank.usage(made.id)[made.id].accesses, bank.usage(made.id)[made.id].reviews) == (5, 1)
-    assert {held(bank, id).status for id in (first, second)} == {"archived"}
-    assert {near.memory.id for near in bank.neighbors(made.id, relation=DRAWN_FROM) if near.memory} == set()
-    assert {link.target.name for link in bank.links(made.id, relation=DRAWN_FROM)} == {first, second}
-    [tie] = bank.links(made.id, relation="causes")
-    assert (tie.target.name, tie.weight) == (build, 0.5)
-    bank.remove(first)
-    [fact] = bank.facts.query("deploy")
-    assert fact.memory == made.id
-    assert bank.recall("when does the deploy run?", k=5).hits[0].memory.id == made.id
+def test_merge_keeps_what_all_say_and_is_undone(kept: Kept) -> None:
+    with kept.opened("clusters") as bank:
+        [first] = said(bank, "The deploy runs on Friday.", tags=["Deploy", "ops"], source="Maya", meta={"a": 1})
+        [second] = said(
+            bank, "The deploy needs a green build.", tags=["deploy"], source="Omar", strength=1.5, meta={"b": 2}
+        )
+        bank.touch(first, accesses=3)
+        bank.touch(second, accesses=2, reviews=1)
+        bank.facts.add("deploy", "runs_on", "Friday", memory=first)
+        [build] = said(bank, "Builds take ten minutes.")
+        bank.link(second, build, "causes", weight=0.5)
+        shown = bank.upkeep.merge([first, second], dry_run=True)
+        assert (shown.change, held(bank, first).status) == (None, "active")
+        merged = bank.upkeep.merge([first, second])
+        made = held(bank, merged.id)
+        assert made.text == shown.text == "The deploy runs on Friday. The deploy needs a green build."
+        assert (made.tags, made.source, dict(made.meta)) == (("Deploy", "ops"), "Maya; Omar", {"a": 1, "b": 2})
+        assert 1.5 < made.strength <= 2.0
+        assert (bank.usage(made.id)[made.id].accesses, bank.usage(made.id)[made.id].reviews) == (5, 1)
+        assert {held(bank, id).status for id in (first, second)} == {"archived"}
+        assert {near.memory.id for near in bank.neighbors(made.id, relation=DRAWN_FROM) if near.memory} == set()
+        assert {link.target.name for link in bank.links(made.id, relation=DRAWN_FROM)} == {first, second}
+        [tie] = bank.links(made.id, relation="causes")
+        assert (tie.target.name, tie.weight) == (build, 0.5)
+        bank.remove(first)
+        [fact] = bank.facts.query("deploy")
+        assert fact.memory == made.id
+        assert bank.recall("when does the deploy run?", k=5).hits[0].memory.id == made.id
+        ids = said(bank, *DEPLOYS)
+        worded = bank.upkeep.merge(ids, text="Deploys run Fridays at noon.")
+        assert held(bank, worded.id).text == "Deploys run Fridays at noon."
+        assert worded.change is not None
+        bank.undo(worded.change)
+        assert bank.get(worded.id) is None
+        assert {held(bank, id).status for id in ids} == {"active"}
+        assert [link for id in ids for link in bank.links(id)] == []
 
 
-def test_undo_takes_a_merge_back(bank: Bank) -> None:
-    ids = said(bank, *DEPLOYS[:2])
-    merged = bank.upkeep.merge(ids)
-    assert merged.change is not None
-    bank.undo(merged.change)
-    assert bank.get(merged.id) is None
-    assert {held(bank, id).status for id in ids} == {"active"}
-    assert [link for id in ids for link in bank.links(id)] == []
-
-
-def test_what_stands_in_the_way_of_an_undo_is_told_by_its_number(bank: Bank) -> None:
+def test_refused_undo_names_the_change_in_its_way(bank: Bank) -> None:
     [id] = said(bank, DEPLOYS[0])
     bank.update(id, text="Deploys run on Mondays.")
     edit = bank.changes()[-1].seq
@@ -127,12 +127,7 @@ def test_what_stands_in_the_way_of_an_undo_is_told_by_its_number(bank: Bank) -> 
         bank.undo(again)
 
 
-def test_a_merge_may_be_worded_by_whoever_asks_for_it(bank: Bank) -> None:
-    merged = bank.upkeep.merge(said(bank, *DEPLOYS), text="Deploys run Fridays at noon.")
-    assert held(bank, merged.id).text == "Deploys run Fridays at noon."
-
-
-def test_what_must_stay_as_it_is_is_not_merged(bank: Bank) -> None:
+def test_pinned_evidence_archived_and_single_are_not_merged(bank: Bank) -> None:
     [note, pinned, drawer] = [said(bank, DEPLOYS[0], **more)[0] for more in ({}, {"pinned": True}, {"kind": "drawer"})]
     for other, why in ((pinned, "pinned"), (drawer, "evidence")):
         with pytest.raises(ConflictError, match=why):
@@ -146,20 +141,20 @@ def test_what_must_stay_as_it_is_is_not_merged(bank: Bank) -> None:
         bank.upkeep.merge(said(bank, *DEPLOYS), text=3)  # type: ignore[arg-type]
 
 
-def test_what_different_readers_see_is_neither_clustered_nor_merged(kept: Kept) -> None:
-    with kept.opened("apart", session="monday") as bank:
+def test_memories_of_different_readers_stay_apart(folder: Kept) -> None:
+    with folder.opened("apart", session="monday") as bank:
         [shared] = said(bank, DEPLOYS[0])
         [own] = said(bank, DEPLOYS[0], scope="session")
         assert len(bank.upkeep.clusters()) == 0
         with pytest.raises(ConflictError, match="different readers"):
             bank.upkeep.merge([shared, own])
-    with kept.opened("apart", session="tuesday") as bank:
+    with folder.opened("apart", session="tuesday") as bank:
         assert bank.upkeep.clusters().examined == 1
         with pytest.raises(NotFoundError):
             bank.upkeep.merge([shared, own])
 
 
-def test_what_is_alike_is_tied_once(bank: Bank) -> None:
+def test_relating_links_each_pair_once(bank: Bank) -> None:
     ids = said(bank, *DEPLOYS)
     bank.link(ids[1], ids[0], "related")
     assert bank.upkeep.relate(ids, dry_run=True).ties == 2
@@ -169,20 +164,6 @@ def test_what_is_alike_is_tied_once(bank: Bank) -> None:
     assert told.change is not None
     bank.undo(told.change)
     assert bank.upkeep.relate(ids, dry_run=True).ties == 2
-
-
-def test_a_cluster_is_known_by_its_id_whatever_is_written_meanwhile(bank: Bank) -> None:
-    ids = said(bank, *DEPLOYS[:2])
-    unkept = bank.upkeep.clusters().found[0].id
-    assert bank.upkeep.members(unkept) == tuple(ids)
-    before = len(bank.changes())
-    assert bank.upkeep.clusters(keep=True).found[0].id == unkept
-    bank.upkeep.clusters(keep=True)
-    assert len(bank.changes()) == before + 1, "what is known is not written again"
-    said(bank, DEPLOYS[0])
-    assert bank.upkeep.members(unkept) == tuple(ids)
-    with pytest.raises(NotFoundError):
-        bank.upkeep.members("cluster-nobody-found")
 
 
 def test_vectors_and_words_are_measured_alike(bank: Bank) -> None:

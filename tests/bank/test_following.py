@@ -1,88 +1,69 @@
-"""Waiting for changes and following them, in a folder and on a server."""
+"""Waiting for changes, following them, and the events for a workspace's notifier. No verb waits for a notifier."""
 
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from tests.bank.kept import Kept
+from tests.contract.making import HandClock
 
-from pieria import Bank
-from pieria.errors import ClosedError, InputError
+from pieria import Bank, Event, Workspace
+from pieria.errors import ClosedError, InputError, NotFoundError
 
 LONG = 60.0
 """Seconds. No test waits that long, because each wait is woken before."""
 
 
 @pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("notes") as opened:
+def bank(folder: Kept) -> Iterator[Bank]:
+    with folder.opened("notes") as opened:
         yield opened
 
 
-def written_elsewhere(kept: Kept, texts: list[str]) -> None:
-    """Remember the texts in another process."""
+def test_changes_of_other_processes_are_heard_once_and_in_order(kept: Kept) -> None:
     write = (
         "import pieria, sys\n"
         "with pieria.open('notes', data=sys.argv[1]) as bank:\n"
         "    for text in sys.argv[2:]: bank.remember(text)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", write, kept.data, *texts],
-        env=kept.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    heard: list[int] = []
+    woken: list[bool] = []
+    with kept.opened("notes") as bank:
+
+        def follow() -> None:
+            for change in bank.follow(1):
+                heard.append(change.seq)
+                if change.seq == 5:
+                    return
+
+        bank.remember("before", id="before")
+        bank.remember("also before", id="also")
+        waiting = [threading.Thread(target=follow), threading.Thread(target=lambda: woken.append(bank.wait(2, LONG)))]
+        for thread in waiting:
+            thread.start()
+        command = [sys.executable, "-c", write, kept.data, "one", "two", "three"]
+        subprocess.run(command, env=kept.environment, timeout=LONG, check=True)
+        for thread in waiting:
+            thread.join(LONG)
+    assert (heard, woken) == ([2, 3, 4, 5], [True])
 
 
-def test_a_change_that_is_there_is_not_waited_for(bank: Bank) -> None:
+def test_existing_change_is_not_waited_for(bank: Bank) -> None:
     assert not bank.wait(0, 0)
     bank.remember("first")
     assert bank.wait(0, LONG)
     assert not bank.wait(1, 0.05)
-
-
-def test_a_change_of_another_process_wakes_whoever_waits(bank: Bank, kept: Kept) -> None:
-    woken: list[bool] = []
-    waiter = threading.Thread(target=lambda: woken.append(bank.wait(0, LONG)))
-    waiter.start()
-    written_elsewhere(kept, ["from elsewhere"])
-    waiter.join(LONG)
-    assert woken == [True]
-
-
-def test_followed_changes_come_once_each_in_order_and_then_as_they_happen(bank: Bank, kept: Kept) -> None:
-    bank.remember("before", id="before")
-    bank.remember("also before", id="also")
-    heard: list[int] = []
-
-    def follow() -> None:
-        for change in bank.follow(1):
-            heard.append(change.seq)
-            if change.seq == 6:
-                return
-
-    follower = threading.Thread(target=follow)
-    follower.start()
-    bank.remember("while it is followed")
-    written_elsewhere(kept, ["one", "two", "three"])
-    follower.join(LONG)
-    assert heard == [2, 3, 4, 5, 6]
-
-
-def test_without_a_number_it_begins_now_and_ends_when_the_time_is_over(bank: Bank) -> None:
-    bank.remember("before")
-    following = bank.follow(seconds=1.0)
+    # Without a number, it begins now and ends when the time is over.
+    following = bank.follow(seconds=0.2)
     bank.remember("after", id="after")
     assert [change.ids for change in following] == [("after",)]
     assert next(bank.follow(0, seconds=0)).seq == 1
 
 
-def test_it_ends_when_the_bank_is_closed(kept: Kept) -> None:
+def test_following_ends_when_the_bank_is_closed(kept: Kept) -> None:
     with kept.opened("notes") as other, kept.opened("notes") as bank:
         other.remember("a word")
         heard: list[int] = []
@@ -104,17 +85,82 @@ def test_it_ends_when_the_bank_is_closed(kept: Kept) -> None:
             bank.wait(0, 0)
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda bank: bank.wait(-1, 1),
-        lambda bank: bank.wait("1", 1),
-        lambda bank: bank.wait(0, -1),
-        lambda bank: bank.wait(0, float("inf")),
-        lambda bank: bank.follow(1),
-        lambda bank: bank.follow(0, seconds="soon"),
-    ],
-)
-def test_what_cannot_be_waited_for_is_refused_at_once(ask: Callable[[Bank], object], bank: Bank) -> None:
-    with pytest.raises(InputError):
-        ask(bank)
+def test_wrong_number_or_time_is_refused_at_once(bank: Bank) -> None:
+    wrong: list[Callable[[], object]] = [
+        lambda: bank.wait(-1, 1),
+        lambda: bank.wait("1", 1),  # type: ignore[arg-type]
+        lambda: bank.wait(0, -1),
+        lambda: bank.wait(0, float("inf")),
+        lambda: bank.follow(1),
+        lambda: bank.follow(0, seconds="soon"),  # type: ignore[arg-type]
+    ]
+    for ask in wrong:
+        with pytest.raises(InputError):
+            ask()
+
+
+class Listening:
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, Event]] = []
+
+    def notify(self, repo_id: str, event: Event) -> None:
+        self.heard.append((repo_id, event))
+
+
+def deleted(*ids: str) -> Event:
+    return Event("nodes_deleted", {"node_ids": [*ids]})
+
+
+def test_notifier_hears_what_is_removed_purged_and_faded(tmp_path: Path) -> None:
+    clock = HandClock()
+    with Workspace(tmp_path, notifier=(listening := Listening()), clock=clock) as workspace:
+        notes, mine = workspace.open("notes"), workspace.open("billing")
+        removed, purged = notes.remember("Herons nest."), mine.remember("Terns dive.")
+        users = notes.remember("I like terns.", scope="user")
+        drawn = mine.remember("They dive.", kind="summary")
+        mine.link(drawn.id, purged.id, "provenance")
+        notes.remove(removed.id)
+        mine.purge(purged.id)
+        notes.remove(users.id)
+        with pytest.raises(NotFoundError):
+            notes.remove("nobody")
+        old = notes.remember("Herons nest.")
+        for archive in (True, False):
+            clock.move(days=300)
+            [faded] = notes.upkeep.gc(dry_run=False, archive=archive).faded
+            assert faded.memory.id == old.id
+    assert listening.heard == [
+        ("notes", deleted(removed.id)), ("billing", deleted(purged.id, drawn.id)), ("@me", deleted(users.id)),
+        ("notes", deleted(old.id)),
+    ]  # fmt: skip
+
+
+def test_bank_may_have_a_notifier_of_its_own(tmp_path: Path) -> None:
+    shared, own = Listening(), Listening()
+    with Workspace(tmp_path, notifier=shared) as workspace:
+        bank = workspace.open("b", notifier=own)
+        bank.remove(bank.remember("Herons nest.").id)
+    assert (len(shared.heard), len(own.heard)) == (0, 1)
+    with pytest.raises(InputError, match="notify"):
+        Workspace(tmp_path / "none", notifier=print)
+    assert not (tmp_path / "none").exists()
+
+
+def test_no_verb_waits_for_a_notifier_or_fails_with_it(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Stubborn:
+        def notify(self, repo_id: str, event: Event) -> None:
+            begun.set()
+            assert go_on.wait(30)
+            raise RuntimeError("out of order")
+
+    workspace = Workspace(tmp_path, notifier=Stubborn())
+    bank = workspace.open("b")
+    ids = [bank.remember(text).id for text in ("Herons nest.", "Terns dive.")]
+    bank.remove(ids[0])
+    assert begun.wait(30)
+    bank.remove(ids[1])
+    assert bank.count() == 0
+    go_on.set()
+    workspace.close()

@@ -1,4 +1,4 @@
-"""Forgetting everything from one source, with what rests on that alone, in one change that can be undone."""
+"""What rests on a source: who sees it, how long it is valid, and that it goes when the source is forgotten."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tests.bank.kept import Kept
 
-from pieria import Bank
+import pieria
+from pieria import Bank, Memory
 from pieria.errors import ConflictError, InputError, NotFoundError
 
 RUN: dict[str, Any] = {
@@ -19,51 +20,75 @@ RUN: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("notes") as bank:
-        yield bank
-
-
 def ids(bank: Bank) -> set[str]:
     return {memory.id for memory in bank.list(limit=100)}
 
 
-def test_a_source_goes_with_what_was_drawn_from_it_alone_and_comes_back_with_one_undo(bank: Bank) -> None:
-    said, other = (
-        bank.remember("Rates rise in May.", source="rates.md"),
-        bank.remember("Rates were low.", source="old.md"),
-    )
-    alone, both = (bank.remember(text, kind="summary") for text in ("Up in May.", "From low to high."))
-    further = bank.remember("Up.", kind="summary")
-    for one, source in ((alone, said), (both, said), (both, other), (further, alone)):
-        bank.link(one.id, source.id, "provenance")
-    before = ids(bank)
-    told = bank.forget(source="rates.md", dry_run=True)
-    assert (told.ids, set(told.also), ids(bank)) == ((said.id,), {alone.id, further.id}, before)
-    done = bank.forget(source="rates.md", reason="withdrawn")
-    assert (done.ids, done.also, done.dry_run) == (told.ids, told.also, False)
-    assert ids(bank) == {other.id, both.id}
-    gone = bank.get(further.id, include_removed=True)
-    assert gone is not None
-    assert gone.reason == "withdrawn"
-    assert done.seq is not None
-    bank.undo(done.seq)
-    assert ids(bank) == before
+def fill(bank: Bank) -> None:
+    """Remember two sources, what was drawn from one or both, and facts of each."""
+    for source in ("rates", "old"):
+        bank.remember(f"Said in {source}.", id=source, source=f"{source}.md")
+    drawn = {"alone": ["rates"], "both": ["rates", "old"], "further": ["alone"]}
+    for id, sources in drawn.items():
+        bank.remember(f"From {sources}.", id=id, kind="summary")
+        for source in sources:
+            bank.link(id, source, "provenance")
+    bank.facts.add("Maya", "works_on", "billing", source="rates.md")
+    bank.facts.add("Maya", "works_on", "search", source="old.md")
 
 
-def test_what_is_left_without_its_last_source_goes_with_that_one(bank: Bank) -> None:
-    both = bank.remember("From low to high.", kind="summary")
-    for source in ("rates.md", "old.md"):
-        bank.link(both.id, bank.remember(f"Said in {source}.", source=source).id, "provenance")
-    bank.forget(source="rates.md")
-    assert ids(bank) > {both.id}
-    bank.forget(source="old.md")
-    assert ids(bank) == set()
+def test_source_goes_with_what_rests_on_it_and_comes_back(kept: Kept) -> None:
+    with kept.opened("notes") as bank:
+        fill(bank)
+        before = ids(bank)
+        told = bank.forget(source="rates.md", dry_run=True)
+        assert (told.ids, set(told.also), ids(bank)) == (("rates",), {"alone", "further"}, before)
+        done = bank.forget(source="rates.md", reason="withdrawn")
+        assert (done.ids, done.also, done.dry_run) == (told.ids, told.also, False)
+        assert ids(bank) == {"old", "both"}
+        assert [fact.object for fact in bank.facts.query("Maya")] == ["search"]
+        gone = bank.get("further", include_removed=True)
+        assert gone is not None and gone.reason == "withdrawn"
+        assert done.seq is not None
+        bank.undo(done.seq)
+        assert ids(bank) == before
+        assert {fact.object for fact in bank.facts.query("Maya")} == {"billing", "search"}
+        # What is left without its last source goes with that one.
+        bank.forget(source="rates.md")
+        bank.forget(source="old.md")
+        assert ids(bank) == set()
+        with pytest.raises(NotFoundError) as refused:
+            bank.forget(source="rates.md")
+        assert "`count` by source" in str(refused.value.hint)
 
 
-def test_a_run_that_was_taken_in_goes_whole_and_is_not_learnt_again(bank: Bank) -> None:
-    kept = bank.remember("Something else.")
+def test_purge_of_a_source_erases_all_that_is_drawn_from_it(bank: Bank) -> None:
+    fill(bank)
+    bank.facts.add("Ola", "said", "rates rise", source="rates.md", memory="old")
+    before = bank.changes()[-1].seq
+    told = bank.forget(source="rates.md", purge=True, dry_run=True)
+    done = bank.forget(source="rates.md", purge=True)
+    assert [change.what for change in bank.changes(since=before)] == ["purge"]
+    assert done.receipt is not None
+    assert told.ids == done.ids == done.receipt.ids == ("rates",)
+    assert {*told.also} == {*done.also} == {*done.receipt.also} == {"alone", "both", "further"}
+    assert (done.seq, len(done.facts), done.receipt.erased["facts"]) == (None, 2, 2)
+    assert ids(bank) == {"old"}
+    assert bank.get("rates", include_removed=True) is None
+    with bank.core.store.reading() as reader:
+        assert [fact["object"] for fact in reader.dump("fact")] == ["search"]
+    with pytest.raises(ConflictError, match="purged since"):
+        bank.undo(1)
+    fact = bank.facts.add("Maya", "works_on", "ads", source="facts alone")
+    done = bank.forget(source="facts alone", purge=True)
+    assert (done.ids, done.facts) == ((), (fact.id,))
+    with pytest.raises(NotFoundError):
+        bank.facts.history(fact.id)
+    assert bank.doctor().well
+
+
+def test_run_or_session_is_forgotten_whole(bank: Bank) -> None:
+    kept = bank.remember("Something else.", session="other")
     receipt = bank.sessions.ingest(RUN)
     assert ids(bank) > {kept.id}
     done = bank.forget(source="run-7")
@@ -71,9 +96,16 @@ def test_a_run_that_was_taken_in_goes_whole_and_is_not_learnt_again(bank: Bank) 
     assert {*done.ids, *done.also} == set(receipt.node_ids)
     assert bank.sessions.ingest(RUN).is_new is False
     assert ids(bank) == {kept.id}
+    with bank.session(goal=RUN["goal"]) as session:
+        for step in RUN["steps"]:
+            session.append(**step)
+    bank.remember("Between us.", scope="session", session=session.id)
+    bank.forget(session=session.id)
+    assert ids(bank) == {kept.id}
+    assert list(bank.list(session=session.id)) == []
 
 
-def test_tags_that_others_bear_stay_whoever_brought_them_in(bank: Bank) -> None:
+def test_tag_stays_while_another_memory_bears_it(bank: Bank) -> None:
     tag = bank.remember("regions", kind="tag", source="run-7")
     mine, theirs = bank.remember("One.", source="run-7"), bank.remember("Two.", source="run-8")
     for one in (mine, theirs):
@@ -84,82 +116,77 @@ def test_tags_that_others_bear_stay_whoever_brought_them_in(bank: Bank) -> None:
     assert ids(bank) == set()
 
 
-def test_a_session_goes_with_what_it_said_to_itself_and_what_was_learnt_in_it(bank: Bank) -> None:
-    kept = bank.remember("Something else.", session="other")
-    with bank.session(goal=RUN["goal"]) as session:
-        for step in RUN["steps"]:
-            session.append(**step)
-    bank.remember("Between us.", scope="session", session=session.id)
-    bank.forget(session=session.id)
-    assert ids(bank) == {kept.id}
-    assert list(bank.list(session=session.id)) == []
-
-
-def test_with_purge_it_is_erased_with_all_that_was_drawn_from_it(bank: Bank) -> None:
-    both = bank.remember("From low to high.", kind="summary")
-    said, other = (bank.remember(f"Said in {source}.", source=source) for source in ("rates.md", "old.md"))
-    for each in (said, other):
-        bank.link(both.id, each.id, "provenance")
-    told = bank.forget(source="rates.md", purge=True, dry_run=True)
-    done = bank.forget(source="rates.md", purge=True)
-    assert done.receipt is not None
-    assert told.ids == done.ids == done.receipt.ids == (said.id,)
-    assert told.also == done.also == done.receipt.also == (both.id,)
-    assert ids(bank) == {other.id}
-    assert bank.get(said.id, include_removed=True) is None
-
-
-def test_facts_that_name_the_source_are_taken_back_and_come_back_with_it(bank: Bank) -> None:
-    bank.facts.add("Maya", "works_on", "billing", source="rates.md")
-    bank.facts.add("Maya", "works_on", "search", source="old.md")
-    done = bank.forget(source="rates.md")
-    assert [fact.object for fact in bank.facts.query("Maya")] == ["search"]
-    assert done.seq is not None
-    bank.undo(done.seq)
-    assert {fact.object for fact in bank.facts.query("Maya")} == {"billing", "search"}
-
-
-def test_a_purge_is_one_change_and_erases_the_facts_from_there_as_well(bank: Bank) -> None:
-    kept = bank.remember("Rates were low.", source="old.md")
-    bank.remember("Rates rise in May.", id="may", source="rates.md")
-    bank.facts.add("Maya", "works_on", "billing", source="rates.md")
-    bank.facts.add("Ola", "said", "rates rise", source="rates.md", memory=kept.id)
-    bank.facts.add("Maya", "works_on", "search", source="old.md")
-    before = bank.changes()[-1].seq
-    done = bank.forget(source="rates.md", purge=True)
-    assert [change.what for change in bank.changes(since=before)] == ["purge"]
-    assert done.receipt is not None
-    assert (done.seq, len(done.facts), done.receipt.erased["facts"]) == (None, 2, 2)
-    with bank.core.store.reading() as reader:
-        assert [fact["object"] for fact in reader.dump("fact")] == ["search"]
-    with pytest.raises(ConflictError, match="purged since"):
-        bank.undo(before + 1)
-
-
-def test_where_nothing_but_facts_come_from_there_they_are_erased(bank: Bank) -> None:
-    fact = bank.facts.add("Maya", "works_on", "billing", source="rates.md")
-    done = bank.forget(source="rates.md", purge=True)
-    assert (done.ids, done.facts) == ((), (fact.id,))
-    with pytest.raises(NotFoundError):
-        bank.facts.history(fact.id)
-    assert bank.doctor().well
-
-
-def test_what_another_session_keeps_to_itself_is_not_forgotten_from_here(kept: Kept, bank: Bank) -> None:
-    with kept.opened("notes", session="tuesday") as tuesday:
+def test_unseen_memories_and_wrong_words_are_refused(bank: Bank, tmp_path: Any) -> None:
+    with pieria.open("notes", data=tmp_path, session="tuesday") as tuesday:
         theirs = tuesday.remember("Between us.", scope="session", source="rates.md")
         with pytest.raises(NotFoundError):
             bank.forget(source="rates.md")
         assert tuesday.forget(source="rates.md").ids == (theirs.id,)
+    wrong: list[dict[str, Any]] = [{}, {"source": ""}, {"source": 7}, {"source": "x", "purge": True, "reason": "y"}]
+    for asked in wrong:
+        with pytest.raises(InputError):
+            bank.forget(**asked)
 
 
-@pytest.mark.parametrize("wrong", [{}, {"source": ""}, {"source": 7}, {"source": "x", "purge": True, "reason": "y"}])
-def test_what_cannot_be_meant_is_refused(bank: Bank, wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        bank.forget(**wrong)
+@pytest.fixture
+def monday() -> Iterator[Bank]:
+    with pieria.open("bank", session="monday", channel="kitchen") as bank:
+        yield bank
 
 
-def test_nothing_from_there_is_an_error_and_no_success(bank: Bank) -> None:
-    with pytest.raises(NotFoundError) as refused:
-        bank.forget(source="rates.md")
-    assert "`count` by source" in str(refused.value.hint)
+@pytest.fixture
+def tuesday() -> Iterator[Bank]:
+    with pieria.open("bank", session="tuesday") as bank:
+        yield bank
+
+
+def of_session(bank: Bank, session: str, channel: str) -> Memory:
+    return bank.remember(f"{session} in the {channel}", scope="session", session=session, channel=channel)
+
+
+def test_memory_that_nobody_may_see_is_refused_or_removed(monday: Bank, tuesday: Bank) -> None:
+    own, theirs = of_session(monday, "monday", "office"), of_session(monday, "tuesday", "kitchen")
+    with pytest.raises(ConflictError, match="no caller may see both"):
+        monday.link(own.id, theirs.id, "provenance")
+    assert tuesday.get(own.id) is None
+    assert monday.get(own.id) == own
+    derived, source = (
+        monday.remember("a summary"),
+        monday.remember("said on tuesday", session="tuesday", channel="kitchen"),
+    )
+    monday.link(derived.id, own.id, "provenance")
+    monday.link(derived.id, source.id, "provenance")
+    monday.update(source.id, scope="session")
+    gone = monday.get(derived.id, include_removed=True)
+    assert gone is not None and gone.removed
+    assert gone.reason == "no caller may see both it and one of its sources"
+
+
+def test_memory_from_two_sessions_belongs_to_their_channel(monday: Bank, tuesday: Bank) -> None:
+    derived = monday.remember("a summary of both")
+    for session in ("monday", "tuesday"):
+        monday.link(derived.id, of_session(monday, session, "kitchen").id, "provenance")
+    assert tuesday.get(derived.id) is None
+    kept = monday.get(derived.id)
+    assert kept is not None
+    assert (kept.session, kept.channel) == (None, "kitchen")
+
+
+def test_memory_never_valid_with_its_source_is_not_restored(monday: Bank) -> None:
+    source, derived = monday.remember("until spring", valid_until="2026-03-01"), monday.remember("a summary")
+    tie = monday.link(derived.id, source.id, "provenance")
+    monday.remove(derived.id)
+    monday.update(source.id, valid_from="2026-04-01", valid_until=None)
+    changes = monday.changes()
+    with pytest.raises(ConflictError, match="never valid at the same time"):
+        monday.restore(derived.id)
+    assert monday.changes() == changes
+    monday.unlink(tie.id)
+    assert not monday.restore(derived.id).removed
+
+
+def test_link_of_the_users_own_is_removed_by_its_id(monday: Bank) -> None:
+    one, other = (monday.remember(text, scope="user") for text in ("in French", "in English"))
+    tie = monday.link(one.id, other.id)
+    assert [link.id for link in monday.unlink(tie.id)] == [tie.id]
+    assert monday.neighbors(one.id) == []

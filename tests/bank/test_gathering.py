@@ -1,6 +1,6 @@
 """Collecting candidates on a real bank: the pool, the features of each candidate, and no hidden memories."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,8 @@ from pieria.recall.scores import POLICIES
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 NONE: Mapping[int, Sequence[int]] = {}
 SAID = (
-    "Did the heron nest?",
-    "Yes, by the mill.",
-    "And the stork?",
-    "It left in May.",
-    "A pity.",
-    "Well.",
-    "Good night.",
-)
+    "Did the heron nest?", "Yes, by the mill.", "And the stork?", "It left in May.", "A pity.", "Well.", "Good night.",
+)  # fmt: skip
 
 
 def embed(texts: list[str]) -> list[list[float]]:
@@ -34,22 +28,15 @@ def embed(texts: list[str]) -> list[list[float]]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
-    settings = {"durability": "off"}
-    with pieria.Workspace(data=tmp_path, settings=settings, embedder=embed) as workspace:
-        yield workspace.open
-
-
-@pytest.fixture
-def bank(opened: Callable[..., Bank]) -> Bank:
-    bank = opened("notes")
+def bank(tmp_path: Path) -> Iterator[Bank]:
     turns: list[dict[str, Any]] = [
         {"text": text, "id": f"t{n}", "kind": "turn", "session": "s", "author": ("Maya", "Omar")[n % 2]}
         for n, text in enumerate(SAID)
     ]
-    bank.remember_many(turns)
-    assert bank.sync(20)
-    return bank
+    with pieria.Workspace(data=tmp_path, embedder=embed) as workspace:
+        bank = workspace.open("notes")
+        bank.remember_many(turns)
+        yield bank
 
 
 def gathered(
@@ -69,7 +56,7 @@ def lines(found: Gathered) -> dict[str, int]:
     return {id: number for number, id in enumerate(found.pool.ids)}
 
 
-def test_by_words_alone_what_was_found_comes_with_its_neighbours_and_no_others(bank: Bank) -> None:
+def test_words_alone_find_matches_with_their_neighbours(bank: Bank) -> None:
     found = gathered(bank, "heron", vector=False)
     pool, line = found.pool, lines(found)
     assert set(pool.ids) == {"t0", "t1", "t2"}
@@ -80,24 +67,25 @@ def test_by_words_alone_what_was_found_comes_with_its_neighbours_and_no_others(b
     assert [distance for distance, others in pool.beside.items() if others[line["t1"]] >= 0] == [-1, 1, 2, 3]
     assert np.isnan(pool.dense).all()
     assert np.isnan(pool.window).all()
-
-
-def test_with_a_vector_each_is_compared_whichever_arm_found_it(bank: Bank) -> None:
+    # With a vector each is compared, whichever arm found it.
     pool = gathered(bank, "where does the heron nest").pool
     assert set(pool.ids) == {f"t{n}" for n in range(len(SAID))}
     assert not np.isnan(pool.dense).any()
     assert not np.isnan(pool.window).any()
+    # Where rows are given, no other is chosen.
+    found = gathered(bank, "good night", vector=False)
+    _, row = found.pool.keys[lines(found)["t6"]]
+    assert set(lines(gathered(bank, "heron", further={0: [row]}))) == {"t6"}
 
 
-def test_the_author_who_is_named_is_known_unless_all_are(bank: Bank) -> None:
+def test_named_author_is_known_unless_all_are_named(bank: Bank) -> None:
     found = gathered(bank, "what did Maya ask")
     assert {id for id, number in lines(found).items() if found.pool.by_named[number]} == {"t0", "t2", "t4", "t6"}
     assert not gathered(bank, "what did Maya and Omar say").pool.by_named.any()
 
 
-def test_standing_rules_are_there_where_something_is_to_be_done(bank: Bank) -> None:
+def test_standing_rules_are_found_for_a_task(bank: Bank) -> None:
     bank.remember("Always answer in metric units.", id="rule")
-    assert bank.sync(20)
     asking = gathered(bank, "Write a letter to the mill.", vector=False)
     rule = lines(asking)["rule"]
     assert not np.isnan(asking.pool.rule[rule])
@@ -105,17 +93,12 @@ def test_standing_rules_are_there_where_something_is_to_be_done(bank: Bank) -> N
     assert "rule" not in lines(gathered(bank, "When did the stork leave?", vector=False))
 
 
-def test_nobody_is_in_the_pool_who_may_not_be_seen(bank: Bank, opened: Callable[..., Bank]) -> None:
-    opened("notes", session="s").remember("The heron is a secret.", id="hidden", scope="session")
-    bank.remember("The heron was removed.", id="gone")
-    assert bank.sync(20)
-    bank.remove("gone")
-    assert not {"hidden", "gone"} & set(lines(gathered(bank, "heron secret removed")))
-    seen = gathered(opened("notes", session="s"), "heron secret removed")
-    assert "hidden" in lines(seen)
-
-
-def test_where_rows_are_given_nobody_else_is_chosen(bank: Bank) -> None:
-    found = gathered(bank, "good night", vector=False)
-    _, row = found.pool.keys[lines(found)["t6"]]
-    assert set(lines(gathered(bank, "heron", further={0: [row]}))) == {"t6"}
+def test_unseen_and_removed_memories_are_in_no_pool(bank: Bank, tmp_path: Path) -> None:
+    with pieria.Workspace(data=tmp_path, embedder=embed) as workspace:
+        theirs = workspace.open("notes", session="s")
+        theirs.remember("The heron is a secret.", id="hidden", scope="session")
+        bank.remember("The heron was removed.", id="gone")
+        assert bank.sync(20)
+        bank.remove("gone")
+        assert not {"hidden", "gone"} & set(lines(gathered(bank, "heron secret removed")))
+        assert "hidden" in lines(gathered(theirs, "heron secret removed"))

@@ -11,25 +11,14 @@ from hypothesis import given, settings
 from tests.bank.kept import Kept
 from tests.graph.histories import histories
 
-from pieria import Bank, Memory, Workspace, telemetry
+from pieria import Bank, Memory, Workspace, graph, telemetry
 from pieria.errors import ConflictError, InputError, UnavailableError
-from pieria.graph import (
-    NODE_TYPES,
-    Changeset,
-    Edge,
-    Episodic,
-    GraphBackend,
-    InMemoryBackend,
-    Node,
-    NodeMetadata,
-    Procedural,
-    Semantic,
-    Source,
-    Tag,
-)
+from pieria.graph import NODE_TYPES, Changeset, Edge, Episodic, InMemoryBackend, NodeMetadata, Semantic, Source, Tag
 from pieria.graph.contract import check_backend
 
 NUMBERS = 8
+NINE = "The ferry leaves at nine."
+TEN = "The ferry leaves at ten."
 
 
 def axes(texts: list[str]) -> list[list[float]]:
@@ -41,17 +30,13 @@ def axis(number: int, *more: int) -> list[float]:
     return [1.0 if place in (number, *more) else 0.0 for place in range(NUMBERS)]
 
 
-def workspace(kept: Kept) -> Workspace:
-    return Workspace(kept.data, {**kept.settings, "durability": "off"}, embedder=axes)
-
-
 @pytest.fixture
 def bank(tmp_path: Path) -> Iterator[Bank]:
-    with workspace(Kept(str(tmp_path))) as opened:
+    with Workspace(tmp_path, embedder=axes) as opened:
         yield opened.open("notes")
 
 
-def fact(id: str = "fact", text: str = "The ferry leaves at nine.", **more: Any) -> Semantic:
+def fact(id: str = "fact", text: str = NINE, **more: Any) -> Semantic:
     return Semantic(id=id, proposition=text, **more)
 
 
@@ -59,7 +44,11 @@ def step(id: str = "step", **more: Any) -> Episodic:
     return Episodic(id=id, observation="The ferry was full.", action="Booked the next one.", **more)
 
 
-def kept_in(bank: Bank, id: str) -> Memory:
+def put(bank: Bank, *nodes: Any, ties: Any = (), uses: Any = None) -> None:
+    bank.graph.apply_changeset(Changeset([*nodes], [*ties], uses or {}))
+
+
+def held(bank: Bank, id: str) -> Memory:
     memory = bank.get(id)
     assert memory is not None
     return memory
@@ -68,11 +57,11 @@ def kept_in(bank: Bank, id: str) -> Memory:
 # --- the contract
 
 
-def test_a_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
-    with workspace(kept) as opened:
+def test_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
+    with Workspace(kept.data, kept.settings, embedder=axes) as opened:
         names = (f"bank{number}" for number in itertools.count())
 
-        def reopened(backend: GraphBackend) -> GraphBackend:
+        def reopened(backend: graph.GraphBackend) -> graph.GraphBackend:
             bank: Bank = backend._bank  # type: ignore[attr-defined]
             bank.close()
             return opened.open(bank.name).graph
@@ -80,7 +69,7 @@ def test_a_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
         check_backend(lambda: opened.open(next(names)).graph, dimension=NUMBERS, reopened=reopened)
 
 
-def as_compared(backend: GraphBackend) -> dict[str, tuple[Node, int, float]]:
+def as_compared(backend: graph.GraphBackend) -> dict[str, Any]:
     """Return nodes and usage without embeddings, because a bank embeds nodes that come without a vector."""
     nodes = backend.get_nodes_by_type(NODE_TYPES)
     metadata = backend.get_metadata([node.id for node in nodes])
@@ -91,36 +80,28 @@ def as_compared(backend: GraphBackend) -> dict[str, tuple[Node, int, float]]:
     }
 
 
-def without_vectors(changeset: Changeset) -> Changeset:
-    return Changeset(
-        [replace(node, embedding=None) for node in changeset.additions], changeset.links, changeset.metadata
-    )
-
-
-def same_types(taken: dict[str, str], changeset: Changeset) -> bool:
-    """Return whether each id keeps its first node type, as a bank requires."""
-    found = {**taken}
-    return all(found.setdefault(node.id, node.node_type) == node.node_type for node in changeset.additions)
-
-
 @settings(max_examples=12)
 @given(histories)
-def test_a_bank_and_the_backend_in_memory_agree_about_any_history(history: list[Any]) -> None:
+def test_bank_and_backend_in_memory_agree_on_any_history(history: list[Any]) -> None:
     plain, taken = InMemoryBackend(), dict[str, str]()
-    with Workspace("any", {"durability": "off", "embedder": "none"}) as opened:
+    with Workspace("any") as opened:
         bank = opened.open(f"b{len(opened.banks())}")
-        for given_step in history:
-            if not isinstance(given_step, Changeset):
-                plain.delete_nodes(given_step)
-                bank.graph.delete_nodes(given_step)
-            elif same_types(taken, given_step):
-                taken |= {node.id: node.node_type for node in given_step.additions}
-                plain.apply_changeset(without_vectors(given_step))
-                bank.graph.apply_changeset(without_vectors(given_step))
+        for change in history:
+            if not isinstance(change, Changeset):
+                plain.delete_nodes(change)
+                bank.graph.delete_nodes(change)
+            else:
+                # A bank requires that each id keeps its first node type.
+                first = {**{node.id: node.node_type for node in reversed(change.additions)}, **taken}
+                if all(first[node.id] == node.node_type for node in change.additions):
+                    taken |= {node.id: node.node_type for node in change.additions}
+                    bare = [replace(node, embedding=None) for node in change.additions]
+                    for backend in (plain, bank.graph):
+                        backend.apply_changeset(Changeset(bare, change.links, change.metadata))
             assert as_compared(bank.graph) == as_compared(plain)
 
 
-def test_both_value_candidates_alike(bank: Bank) -> None:
+def test_bank_and_backend_in_memory_value_alike(bank: Bank) -> None:
     plain = InMemoryBackend(clock=bank.clock)
     facts = [fact(f"f{number}", embedding=axis(number, number + 1)) for number in range(6)]
     used = {
@@ -138,188 +119,150 @@ def test_both_value_candidates_alike(bank: Bank) -> None:
 # --- one memory
 
 
-def test_a_changeset_of_the_graph_is_one_change_of_the_bank_and_can_be_undone(bank: Bank) -> None:
-    before = len(bank.changes())
-    changeset = Changeset([fact(), step()], [("fact", "step", Edge.PROVENANCE)], {"fact": NodeMetadata(access_count=2)})
-    bank.graph.apply_changeset(changeset)
-    [change] = bank.changes()[before:]
+def test_changeset_is_one_change_and_can_be_undone(bank: Bank) -> None:
+    nodes = fact(embedding=axis(2)), step()
+    told: list[tuple[str, Any]] = []
+    detach = telemetry.attach(lambda event, _, metadata: told.append((".".join(event[1:]), metadata.get("repo_id"))))
+    for _ in range(2):
+        put(bank, *nodes, ties=[("fact", "step", Edge.PROVENANCE)], uses={"fact": NodeMetadata(access_count=2)})
+    detach()
+    storage = [("storage.persist.start", "notes"), ("storage.persist.stop", "notes")]
+    assert [each for each in told if each[0].startswith("storage")][:2] == storage
+    [change] = bank.changes()
     assert change.what == "graph"
     assert {"fact", "step"} <= set(change.ids)
     bank.undo(change.seq)
     assert bank.graph.get_nodes_by_type(NODE_TYPES) == []
 
 
-def test_to_put_a_node_as_it_stands_changes_nothing(bank: Bank) -> None:
-    put = Changeset([fact(embedding=axis(2)), step()], [("fact", "step", Edge.PROVENANCE)], {"fact": NodeMetadata()})
-    bank.graph.apply_changeset(put)
-    before = bank.changes()
-    bank.graph.apply_changeset(put)
-    assert bank.changes() == before
-
-
-def test_what_is_learnt_is_recalled_corrected_and_forgotten_like_any_memory(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact(confidence=0.75), step()]))
+def test_learnt_node_is_a_memory_like_any_other(bank: Bank) -> None:
+    put(bank, fact(confidence=0.75), step())
     [hit] = bank.recall("when does the ferry leave?", kinds="semantic")
     assert (hit.memory.id, hit.memory.confidence) == ("fact", 0.75)
-    bank.update("fact", text="The ferry leaves at ten.")
+    bank.update("fact", text=TEN, tags=["ferries"], body={"type": "fact"}, importance=0.9)
     bank.update("step", text="The ferry was late → Waited.")
-    assert bank.graph.get_node("fact").proposition == "The ferry leaves at ten."  # type: ignore[union-attr]
+    assert bank.graph.get_node("fact").proposition == TEN  # type: ignore[union-attr]
     corrected = bank.graph.get_node("step")
     assert isinstance(corrected, Episodic)
     assert (corrected.observation, corrected.action) == ("The ferry was late", "Waited.")
-    bank.remove("fact")
-    assert bank.graph.get_node("fact") is None
+    # A node that is put again becomes the next version and keeps what others said of it.
+    put(bank, fact(text="The ferry leaves at eleven."))
+    memory = held(bank, "fact")
+    assert (memory.version, memory.tags, memory.body, memory.importance) == (3, ("ferries",), {"type": "fact"}, 0.9)
+    assert bank.history("fact")[0].text == NINE
+    revised = bank.revise("fact", text=TEN)
+    with pytest.raises(ConflictError, match=f"revised as {revised.id}"):
+        put(bank, fact())
+    assert [node.id for node in bank.graph.get_nodes_by_type(["semantic"])] == [revised.id]
+    bank.remove(revised.id)
+    assert bank.graph.get_node(revised.id) is None
     bank.graph.delete_nodes(["step"])
     assert bank.get("step") is None
     assert bank.restore("step").text == "The ferry was late → Waited."
 
 
-def test_what_came_in_elsewhere_as_one_of_the_kinds_is_a_node(bank: Bank) -> None:
+def test_memory_of_a_learnt_kind_is_a_node(bank: Bank) -> None:
     bank.remember("The harbour closes at dusk.", id="m1", kind="semantic")
     bank.remember("Ring the bell twice.", id="m2", kind="procedural", body={"condition": "The gate is shut."})
     bank.remember("It rained.", id="m3", kind="episodic")
     bank.remember("a line of the log", id="m4", kind="source", session="monday", sequence=4)
     bank.remember("A note is no node.", id="m5")
-    nodes = {node.id: node for node in bank.graph.get_nodes_by_type(NODE_TYPES)}
+    nodes: dict[str, Any] = {node.id: node for node in bank.graph.get_nodes_by_type(NODE_TYPES)}
     assert nodes.keys() == {"m1", "m2", "m3", "m4"}
-    assert replace(nodes["m1"], embedding=None) == fact(
-        "m1", "The harbour closes at dusk.", created_at=kept_in(bank, "m1").at
-    )
-    assert isinstance(nodes["m2"], Procedural)
-    assert nodes["m2"].condition == "The gate is shut."
-    assert isinstance(nodes["m3"], Episodic)
+    harbour = fact("m1", "The harbour closes at dusk.", created_at=held(bank, "m1").at)
+    assert replace(nodes["m1"], embedding=None) == harbour
+    assert (nodes["m2"].node_type, nodes["m2"].condition) == ("procedural", "The gate is shut.")
     assert (nodes["m3"].observation, nodes["m3"].action) == ("It rained.", "")
-    assert isinstance(nodes["m4"], Source)
-    assert (nodes["m4"].episode_id, nodes["m4"].step_index, nodes["m4"].plain_text) == (
-        "monday",
-        4,
-        "a line of the log",
-    )
+    source = nodes["m4"]
+    assert (source.episode_id, source.step_index, source.plain_text) == ("monday", 4, "a line of the log")
+    put(bank, Source(id="s", episode_id="ep", step_index=2))
+    silent: Any = bank.graph.get_node("s")
+    assert (silent.episode_id, silent.step_index, silent.plain_text) == ("ep", 2, None)
+    put(bank, replace(silent, plain_text="It rained."))
+    assert (bank.graph.get_node("s").text, held(bank, "s").body) == (  # type: ignore[union-attr]
+        "It rained.", {"episode_id": "ep", "step_index": 2}
+    )  # fmt: skip
 
 
-def test_a_source_without_text_stays_without_until_it_gets_some(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([Source(id="s", episode_id="ep", step_index=2)]))
-    [silent] = bank.graph.get_nodes_by_type(["source"])
-    assert silent == Source(
-        id="s", episode_id="ep", step_index=2, created_at=silent.created_at, embedding=silent.embedding
-    )
-    bank.graph.apply_changeset(Changeset([replace(silent, plain_text="It rained.")]))
-    [said] = bank.graph.get_nodes_by_type(["source"])
-    assert (said.text, kept_in(bank, "s").body) == ("It rained.", {"episode_id": "ep", "step_index": 2})
-
-
-def test_a_node_that_is_put_again_becomes_the_next_version_and_keeps_what_others_said_of_it(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()]))
-    bank.update("fact", tags=["ferries"], body={"type": "fact"}, importance=0.9)
-    bank.graph.apply_changeset(Changeset([fact(text="The ferry leaves at ten.")]))
-    memory = kept_in(bank, "fact")
-    assert (memory.version, memory.tags, memory.body, memory.importance) == (3, ("ferries",), {"type": "fact"}, 0.9)
-    assert bank.history("fact")[0].text == "The ferry leaves at nine."
-
-
-def test_provenance_leads_from_knowledge_to_evidence_whichever_end_is_named_first(bank: Bank) -> None:
+def test_provenance_leads_to_evidence_and_purges_follow_it(bank: Bank) -> None:
     source = Source(id="source", episode_id="ep", step_index=0, plain_text="The ferry was full.")
     ties = [("step", "fact", Edge.PROVENANCE), ("source", "step", Edge.PROVENANCE)]
-    bank.graph.apply_changeset(Changeset([fact(), step(), source], ties))
+    put(bank, fact(), step(), source, ties=ties)
     assert {(link.source.name, link.target.name) for link in bank.links()} == {("fact", "step"), ("step", "source")}
     receipt = bank.purge("source")
     assert set(receipt.also) == {"step", "fact"}
     with pytest.raises(ConflictError, match="purged"):
-        bank.graph.apply_changeset(Changeset([fact()]))
+        put(bank, fact())
 
 
-def test_usage_is_counted_once_for_all_doors(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()], [], {"fact": NodeMetadata(cumulative_reward=0.5, reward_count=1)}))
+def test_use_is_counted_once_for_all_doors(bank: Bank) -> None:
+    put(bank, fact(), uses={"fact": NodeMetadata(cumulative_reward=0.5, reward_count=1)})
     bank.touch("fact", reviews=2, reward=1.0)
-    [held] = bank.graph.get_metadata(["fact"]).values()
-    assert (held.access_count, held.cumulative_reward, held.reward_count) == (1, 1.5, 2)
-    bank.graph.update_metadata({"fact": held.record_access()})
+    [metadata] = bank.graph.get_metadata(["fact"]).values()
+    assert (metadata.access_count, metadata.cumulative_reward, metadata.reward_count) == (1, 1.5, 2)
+    bank.graph.update_metadata({"fact": metadata.record_access()})
     used = bank.usage("fact")["fact"]
     assert (used.accesses, used.reviews, used.rewards) == (2, 2, 1.0), "a bank counts rewards around 0"
     bank.graph.delete_metadata(["fact"])
     used = bank.usage("fact")["fact"]
     assert (used.accesses, used.last_access, used.reviews, used.rewarded) == (0, None, 2, 0)
-    assert kept_in(bank, "fact").version == 1
-
-
-def test_what_is_counted_off_the_read_path_is_seen_in_metadata_and_not_lost_to_it(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()]))
+    assert held(bank, "fact").version == 1
+    # Uses that were noted and not written yet are seen, and do not overwrite what is put.
     bank.core.uses.note(["fact"])
-    [held] = bank.graph.get_metadata(["fact"]).values()
-    assert held.access_count == 1
-    bank.graph.update_metadata({"fact": replace(held, access_count=5)})
+    [metadata] = bank.graph.get_metadata(["fact"]).values()
+    assert metadata.access_count == 1
+    bank.graph.update_metadata({"fact": replace(metadata, access_count=5)})
     bank.sync()
     assert bank.graph.get_metadata(["fact"])["fact"].access_count == 5
 
 
-def test_nodes_are_screened_like_all_that_is_written(bank: Bank) -> None:
+def test_private_parts_and_other_sessions_are_in_no_node(bank: Bank) -> None:
     said = replace(step(), observation="The code is <private>4711</private> now.", state="<private>4711</private>")
-    bank.graph.apply_changeset(Changeset([said, fact(text="It opens. <private>4711</private>")]))
-    assert all("4711" not in str(kept_in(bank, id).as_dict()) for id in ("step", "fact"))
-    held = bank.graph.get_node("step")
-    assert isinstance(held, Episodic)
-    assert (held.action, held.state) == ("Booked the next one.", "")
-
-
-def test_what_a_session_keeps_to_itself_is_no_node_to_others(bank: Bank) -> None:
+    put(bank, said, fact(text="It opens. <private>4711</private>"))
+    assert all("4711" not in str(held(bank, id).as_dict()) for id in ("step", "fact"))
+    node = bank.graph.get_node("step")
+    assert isinstance(node, Episodic)
+    assert (node.action, node.state) == ("Booked the next one.", "")
     bank.remember("Only here.", id="mine", kind="semantic", scope="session", session="monday")
-    bank.graph.apply_changeset(Changeset([fact()], [("fact", "mine", Edge.SIBLING)]))
+    put(bank, fact(), ties=[("fact", "mine", Edge.SIBLING)])
     assert bank.graph.get_node("mine") is None
     assert not bank.graph.get_node("fact").links[Edge.SIBLING]  # type: ignore[union-attr]
-    with pytest.raises(ConflictError, match="the id is taken"):
-        bank.graph.apply_changeset(Changeset([fact("mine")]))
 
 
-@pytest.mark.parametrize("id", ["note", "other"])
-def test_an_id_that_is_taken_by_another_kind_is_refused_and_nothing_is_kept(bank: Bank, id: str) -> None:
+def test_taken_ids_and_wrong_vectors_are_refused(bank: Bank, tmp_path: Path) -> None:
     bank.remember("A note.", id="note")
-    bank.graph.apply_changeset(Changeset([Tag(id="other", label="tides")]))
+    bank.remember("Only there.", id="mine", kind="semantic", scope="session", session="monday")
+    put(bank, Tag(id="other", label="tides"))
     before = bank.changes()
-    with pytest.raises(ConflictError, match="the id is taken"):
-        bank.graph.apply_changeset(Changeset([fact(), fact(id)], [("fact", id, Edge.SIBLING)]))
+    for id in ("note", "other", "mine"):
+        with pytest.raises(ConflictError, match="the id is taken"):
+            put(bank, fact(), fact(id), ties=[("fact", id, Edge.SIBLING)])
+    with pytest.raises(InputError, match="8 numbers"):
+        put(bank, fact(embedding=[1.0, 0.0]))
     assert bank.graph.get_node("fact") is None
     assert bank.changes() == before
-
-
-def test_a_revised_fact_is_put_under_its_new_id_only(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()]))
-    revised = bank.revise("fact", text="The ferry leaves at ten.")
-    with pytest.raises(ConflictError, match=f"revised as {revised.id}"):
-        bank.graph.apply_changeset(Changeset([fact()]))
-    assert [node.id for node in bank.graph.get_nodes_by_type(["semantic"])] == [revised.id]
-
-
-def test_vectors_of_another_length_or_without_a_space_are_refused(bank: Bank, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="8 numbers"):
-        bank.graph.apply_changeset(Changeset([fact(embedding=[1.0, 0.0])]))
-    bank.graph.apply_changeset(Changeset([fact()]))
+    # A node without a vector is a candidate at once.
+    put(bank, fact())
+    [(node, score)] = bank.graph.find_candidates(["semantic"], axes([NINE])[0])
+    assert node.id == "fact"
+    assert score == pytest.approx(0.3, abs=0.01)
     bank.sync()
     with pytest.raises(InputError, match="query_embedding: expected 8 numbers"):
         bank.graph.find_candidates(["semantic"], [1.0, 0.0])
     with Workspace(tmp_path / "bare") as bare, pytest.raises(UnavailableError, match="no vector space"):
-        bare.open("notes").graph.apply_changeset(Changeset([fact(embedding=[1.0])]))
+        put(bare.open("notes"), fact(embedding=[1.0]))
 
 
-def test_what_was_just_put_without_a_vector_is_a_candidate_at_once(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()]))
-    [(node, score)] = bank.graph.find_candidates(["semantic"], axes(["The ferry leaves at nine."])[0])
-    assert node.id == "fact"
-    assert score == pytest.approx(0.3, abs=0.01)
-
-
-def test_the_latest_are_those_that_changed_last_with_their_metadata(bank: Bank) -> None:
-    for number in range(3):
-        bank.graph.apply_changeset(Changeset([fact(f"f{number}", text=f"Fact {number}.")]))
-    bank.update("f0", text="Fact 0, corrected.")
+def test_latest_nodes_and_pages_hold_each_node_once(bank: Bank) -> None:
+    for number in range(5):
+        put(bank, fact(str(number), text=f"Fact {number}."))
+    put(bank, step())
+    bank.update("0", text="Fact 0, corrected.")
     found = bank.graph.latest(2, ["semantic", "procedural"])
-    assert [(node.id, metadata.access_count) for node, metadata in found] == [("f0", 0), ("f2", 0)]
-    assert found[0][1].created_at == kept_in(bank, "f0").known_from
-
-
-def test_pages_hold_each_node_once_whatever_comes_in_meanwhile(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact(str(number)) for number in range(5)]).add_node(step()))
+    assert [(node.id, metadata.access_count) for node, metadata in found] == [("0", 0), ("4", 0)]
+    assert found[0][1].created_at == held(bank, "0").known_from
     first = bank.graph.page(["semantic"], 2)
-    bank.graph.apply_changeset(Changeset([fact("late")]))
+    put(bank, fact("late"))
     bank.graph.delete_nodes([first.nodes[0].id])
     second = bank.graph.page(["semantic"], 2, first.cursor)
     last = bank.graph.page(["semantic"], 10, second.cursor)
@@ -331,8 +274,8 @@ def test_pages_hold_each_node_once_whatever_comes_in_meanwhile(bank: Bank) -> No
     assert bank.graph.page(["episodic", "semantic"], 9, both.cursor).cursor is None
 
 
-def test_everything_that_a_bank_holds_can_be_seen_as_nodes(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact()]))
+def test_every_memory_can_be_seen_as_a_node(bank: Bank) -> None:
+    put(bank, fact())
     for kind in ("note", "drawer", "observation", "summary", "diary", "turn"):
         bank.remember(f"The ferry is late ({kind}).", id=kind, kind=kind, body={"subgoal": "none of a node's"})
     bank.link("summary", "turn", "provenance")
@@ -350,32 +293,15 @@ def test_everything_that_a_bank_holds_can_be_seen_as_nodes(bank: Bank) -> None:
     every.update_metadata({"note": NodeMetadata(access_count=3)})
     assert bank.usage("note")["note"].accesses == 3
     assert bank.graph.get_node("note") is None
+    put(bank, Tag(id="t", label="Ferries"), ties=[("t", "fact", Edge.MEMBERSHIP)])
+    whole = bank.graph.graph
+    assert whole.nodes.keys() == {"fact", "t"}
+    assert whole.by_tag == {"ferries": {"t"}}
+    assert whole.nodes["t"].links[Edge.MEMBERSHIP] == {"fact"}
 
 
-def test_the_whole_graph_is_there_as_a_value(bank: Bank) -> None:
-    bank.graph.apply_changeset(Changeset([fact(), Tag(id="t", label="Ferries")], [("t", "fact", Edge.MEMBERSHIP)]))
-    graph = bank.graph.graph
-    assert graph.nodes.keys() == {"fact", "t"}
-    assert graph.by_tag == {"ferries": {"t"}}
-    assert graph.nodes["t"].links[Edge.MEMBERSHIP] == {"fact"}
-
-
-def test_a_graph_of_many_nodes_is_written_at_once(bank: Bank) -> None:
+def test_graph_of_many_nodes_is_written_at_once(bank: Bank) -> None:
     steps = [step(f"s{number}", embedding=axis(number % NUMBERS)) for number in range(150)]
     facts = [fact(f"f{number}", text=f"Fact {number}.", embedding=axis(number % NUMBERS)) for number in range(150)]
-    ties = [(node.id, evidence.id, Edge.PROVENANCE) for node in facts for evidence in steps[:20]]
-    bank.graph.apply_changeset(Changeset([*steps, *facts], ties))
+    put(bank, *steps, *facts, ties=[(one.id, of.id, Edge.PROVENANCE) for one in facts for of in steps[:20]])
     assert len(bank.graph.get_linked_nodes(["s0"], Edge.PROVENANCE)) == 150
-
-
-def test_writing_is_told_as_a_span(bank: Bank) -> None:
-    told: list[tuple[str, Any]] = []
-    detach = telemetry.attach(lambda event, _, metadata: told.append((".".join(event[1:]), metadata.get("repo_id"))))
-    try:
-        bank.graph.apply_changeset(Changeset([fact()]))
-    finally:
-        detach()
-    assert [each for each in told if each[0].startswith("storage")] == [
-        ("storage.persist.start", "notes"),
-        ("storage.persist.stop", "notes"),
-    ]

@@ -1,7 +1,6 @@
 """Ingesting a trajectory from elsewhere: once, with a receipt, in one piece, even if several callers send it."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ TRIP: dict[str, Any] = {
     "metadata": {"ticket": 7},
 }
 OTHER = {**TRIP, "source_id": "run-8", "goal": "Plan a trip to Peru"}
-Opened = Callable[..., Bank]
 
 
 class Counting:
@@ -60,10 +58,8 @@ def nodes(bank: Bank) -> list[str]:
     return sorted(node.id for node in bank.graph.get_nodes_by_type(NODE_TYPES))
 
 
-def test_the_same_payload_gets_the_same_receipt_and_nothing_is_written(
-    opened: Opened, clock: HandClock, kept: Kept
-) -> None:
-    with Workspace(kept.data, {**kept.settings, "durability": "off"}, clock=clock) as workspace:
+def test_same_payload_gets_the_same_receipt_and_writes_nothing(clock: HandClock, kept: Kept) -> None:
+    with Workspace(kept.data, kept.settings, clock=clock) as workspace:
         bank = workspace.open("ingest")
         receipt = bank.sessions.ingest(TRIP)
         assert (receipt.source_id, receipt.stored_at, receipt.is_new) == ("run-7", clock.now, True)
@@ -74,22 +70,16 @@ def test_the_same_payload_gets_the_same_receipt_and_nothing_is_written(
         again = bank.sessions.ingest(shuffled)
         assert (again, again.is_new, bank.changes()[-1].seq) == (receipt, False, head)
         bank.close()
-        assert workspace.open("ingest").sessions.receipt("run-7") == receipt
+        bank = workspace.open("ingest")
+        assert bank.sessions.receipt("run-7") == receipt
+        told: list[tuple[int, int]] = []
+        receipts = bank.sessions.ingest_many([TRIP, OTHER], progress=lambda done, whole: told.append((done, whole)))
+        assert [(one.source_id, one.is_new) for one in receipts] == [("run-7", False), ("run-8", True)]
+        assert told == [(1, 2), (2, 2)]
+        assert bank.sessions.receipt("run-9") is None
 
 
-def test_another_payload_under_the_same_name_is_refused(opened: Opened) -> None:
-    bank = opened()
-    bank.sessions.ingest(TRIP)
-    changes: list[dict[str, Any]] = [{"goal": "Another"}, {"metadata": {}}, {"steps": TRIP["steps"][:1]}]
-    for changed in changes:
-        with pytest.raises(ConflictError, match="another payload") as caught:
-            bank.sessions.ingest({**TRIP, **changed})
-        assert caught.value.ids == ("run-7",)
-    assert bank.sessions.receipt("run-9") is None
-
-
-def test_the_receipt_of_what_was_erased_says_so_and_it_is_not_taken_in_again(opened: Opened) -> None:
-    bank = opened()
+def test_erased_run_is_marked_in_its_receipt_and_not_taken_again(bank: Bank) -> None:
     receipt = bank.sessions.ingest(TRIP)
     erased = {*bank.purge(bank.list(source="run-7", kinds="source")[0].id).also} & set(receipt.node_ids)
     told = bank.sessions.receipt("run-7")
@@ -106,8 +96,7 @@ def test_the_receipt_of_what_was_erased_says_so_and_it_is_not_taken_in_again(ope
     assert bank.sessions.ingest({**TRIP, "source_id": "run-9"}).is_new
 
 
-def test_what_it_comes_to_is_knowledge_that_says_where_it_comes_from(opened: Opened) -> None:
-    bank = opened()
+def test_run_becomes_knowledge_that_names_its_source(bank: Bank) -> None:
     receipt = bank.sessions.ingest(TRIP)
     kinds = {memory.kind: memory for memory in bank.list(source="run-7", limit=100)}
     assert {"episodic", "source", "subgoal"} <= kinds.keys()
@@ -117,10 +106,14 @@ def test_what_it_comes_to_is_knowledge_that_says_where_it_comes_from(opened: Ope
     }
     found = [hit.memory.id for hit in bank.recall("Who flies to Tokyo in March?", source="run-7")]
     assert set(found) & set(receipt.node_ids)
+    steps = [{"observation": "The code is <private>4711</private>.", "action": "Opened <private>it</private> all."}]
+    private = {"source_id": "p", "goal": "Open <private>the safe</private> it", "steps": steps}
+    bank.sessions.ingest(private)
+    said = " ".join(memory.text for memory in bank.list(limit=100))
+    assert "4711" not in said and "safe" not in said
 
 
-def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> None:
-    bank = opened()
+def test_wrong_or_other_payload_is_refused_before_any_is_begun(bank: Bank) -> None:
     wrong = {"source_id": "", "goal": 7, "steps": [{"observation": "x", "reaction": "y"}], "meta": {}}
     with pytest.raises(InputError) as caught:
         bank.sessions.ingest_many([TRIP, wrong])
@@ -128,20 +121,22 @@ def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> N
     assert told == {
         f"trajectories[1].{name}" for name in ("meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
     }
-    assert isinstance(caught.value, InputError)
-    assert caught.value.message == (
-        "trajectories[1].meta: expected no names but source_id, goal, steps, metadata, got 'meta'"
-    )
-    assert caught.value.hint == "Did you mean metadata?"
-    assert nodes(bank) == []
+    expected = "trajectories[1].meta: expected no names but source_id, goal, steps, metadata, got 'meta'"
+    assert (caught.value.message, caught.value.hint) == (expected, "Did you mean metadata?")
     with pytest.raises(InputError, match="1 to 10,000 steps"):
         bank.sessions.ingest({**TRIP, "steps": []})
-
-
-def test_what_cannot_be_taken_in_of_several_is_told_before_any_is_paid_for(opened: Opened) -> None:
-    bank = opened()
+    no_mappings: list[Any] = [[], "", 0, False]
+    for metadata in no_mappings:
+        with pytest.raises(InputError, match="metadata: expected a mapping"):
+            bank.sessions.ingest({**TRIP, "metadata": metadata})
+    assert nodes(bank) == []
     bank.sessions.ingest(TRIP)
     before = nodes(bank)
+    changes: list[dict[str, Any]] = [{"goal": "Another"}, {"metadata": {}}, {"steps": TRIP["steps"][:1]}]
+    for changed in changes:
+        with pytest.raises(ConflictError, match="another payload") as other:
+            bank.sessions.ingest({**TRIP, **changed})
+        assert other.value.ids == ("run-7",)
     with pytest.raises(ConflictError) as other:
         bank.sessions.ingest_many([OTHER, {**TRIP, "goal": "Another"}, {**OTHER, "goal": "Another"}])
     assert other.value.ids == ("run-7", "run-8")
@@ -151,15 +146,9 @@ def test_what_cannot_be_taken_in_of_several_is_told_before_any_is_paid_for(opene
     assert (nodes(bank), bank.sessions.receipt("run-8")) == (before, None)
 
 
-@pytest.mark.parametrize("metadata", [[], "", 0, False])
-def test_metadata_that_is_no_mapping_is_refused_though_it_is_empty(opened: Opened, metadata: object) -> None:
-    with pytest.raises(InputError, match="metadata: expected a mapping"):
-        opened().sessions.ingest({**TRIP, "metadata": metadata})
-
-
-def test_who_comes_while_the_same_is_under_way_gets_its_receipt_and_asks_no_model(tmp_path: Path) -> None:
+def test_two_callers_of_one_run_share_a_receipt_and_its_cost(tmp_path: Path) -> None:
     llm = Counting()
-    with Workspace(tmp_path, {"durability": "off"}, llm=llm) as workspace, ThreadPoolExecutor(2) as threads:
+    with Workspace(tmp_path, llm=llm) as workspace, ThreadPoolExecutor(2) as threads:
         banks = [workspace.open("notes") for _ in range(2)]
         llm.waits = True
         first = threads.submit(banks[0].sessions.ingest, TRIP)
@@ -174,9 +163,9 @@ def test_who_comes_while_the_same_is_under_way_gets_its_receipt_and_asks_no_mode
         assert [change.what for change in banks[0].changes()] == ["graph"]
 
 
-def test_where_a_model_fails_nothing_is_kept_and_it_can_be_handed_in_again(tmp_path: Path) -> None:
+def test_nothing_is_kept_where_a_model_fails(tmp_path: Path) -> None:
     llm = Counting()
-    with Workspace(tmp_path, {"durability": "off"}, llm=llm) as workspace:
+    with Workspace(tmp_path, llm=llm) as workspace:
         bank = workspace.open("notes")
         llm.fails_at = 7
         with pytest.raises(AdapterError):
@@ -184,21 +173,3 @@ def test_where_a_model_fails_nothing_is_kept_and_it_can_be_handed_in_again(tmp_p
         assert (nodes(bank), bank.sessions.receipt("run-7")) == ([], None)
         llm.fails_at = None
         assert bank.sessions.ingest(TRIP).is_new
-
-
-def test_what_is_private_is_neither_kept_nor_shown_to_a_model(opened: Opened) -> None:
-    bank = opened()
-    steps = [{"observation": "The code is <private>4711</private>.", "action": "Opened <private>it</private> all."}]
-    bank.sessions.ingest({**TRIP, "goal": "Open <private>the safe</private> it", "steps": steps})
-    said = " ".join(memory.text for memory in bank.list(limit=100))
-    assert "4711" not in said
-    assert "safe" not in said
-
-
-def test_several_are_taken_in_one_after_the_other(opened: Opened) -> None:
-    bank = opened()
-    bank.sessions.ingest(OTHER)
-    told: list[tuple[int, int]] = []
-    receipts = bank.sessions.ingest_many([TRIP, OTHER], progress=lambda done, whole: told.append((done, whole)))
-    assert [(one.source_id, one.is_new) for one in receipts] == [("run-7", True), ("run-8", False)]
-    assert told == [(1, 2), (2, 2)]

@@ -1,16 +1,25 @@
-"""The language model of a workspace: the model its banks get, and the reports about it."""
+"""The models of a workspace and its banks: which is called, with which options and prompts, and the reports."""
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.models.llm_server import Request, llm_server
+from tests.models.prompt_cases import CASES
 
 import pieria
-from pieria import Bank, LLMResponse, Workspace
-from pieria.errors import InputError
-from pieria.models.mind import Said
+from pieria import LLM, Bank, Config, Embedding, EmbeddingResponse, ExtractionProfile, LLMResponse, Workspace
+from pieria.errors import ConfigError, InputError
+from pieria.models.embedders.function import FunctionEmbedding
+from pieria.models.embedders.hash_floor import HashingEmbedding
+from pieria.models.embedders.openai import OpenAIEmbedding
+from pieria.models.embedding import ToldEmbedding
+from pieria.models.mind import Found, Said
+from pieria.models.minds.llm import STEPS, Override
 
 
 def findings(bank: Bank, check: str) -> list[str]:
@@ -30,38 +39,55 @@ def asked(folder: Path, **settings: Any) -> Request:
 
 
 def said_by(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
-    return "Red."
+    return "Herons."
 
 
 class OwnLLM:
+    """A model as users write one. It records its options."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
     def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
-        return LLMResponse("Red.", "own")
+        self.told.append(dict(opts or {}))
+        return LLMResponse("Herons.", "own", {"input_tokens": 3, "output_tokens": 1})
 
     def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> LLMResponse:
-        return LLMResponse({"colour": "red"}, "own")
+        self.told.append(dict(opts or {}))
+        return LLMResponse({"reasoning": "One fact says so.", "information": "Herons nest."}, "own", {})
 
 
-@pytest.mark.parametrize(
-    ("llm", "named"), [(said_by, f"function:{__name__}.said_by"), (OwnLLM(), "custom:OwnLLM")], ids=["function", "own"]
-)
-def test_a_language_model_is_handed_down_and_told_of(llm: Any, named: str, tmp_path: Path) -> None:
-    settings = {"llm": "server:m"}
-    with Workspace(tmp_path, settings, llm=llm) as workspace, workspace.open("b") as bank:
+def summed(bank: Bank) -> str:
+    return bank.mind.summarize([Said("Herons nest.")])
+
+
+@pytest.mark.parametrize(("llm", "named"), [(said_by, f"function:{__name__}.said_by"), (OwnLLM(), "custom:OwnLLM")])
+def test_own_model_is_handed_down_and_reported(llm: Any, named: str, tmp_path: Path) -> None:
+    with Workspace(tmp_path, {"llm": "server:m"}, llm=llm) as workspace, workspace.open("b") as bank:
         assert bank.core.llm is not None
-        assert bank.core.llm.chat([{"role": "user", "content": "What colour?"}]).content == "Red."
+        assert bank.core.llm.chat([{"role": "user", "content": "Who nests?"}]).content == "Herons."
         assert findings(bank, "llm") == [named]
         assert bank.doctor().settings["llm"] == (named, "argument")
         json.dumps(bank.doctor().as_dict())
 
 
-def test_a_name_given_to_the_workspace_counts_before_the_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_model_comes_before_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A key alone chooses no model.
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with pieria.open("b", data=tmp_path) as bank:
+        assert bank.core.llm is None
+        told = bank.doctor().settings
+    assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
     monkeypatch.setenv("PIERIA_LLM", "ollama:one")
     monkeypatch.setenv("PIERIA_LLM_URL", "http://maya:hunter2@localhost:9/v1")
     with Workspace(tmp_path, llm="ollama:two") as workspace, workspace.open("b") as bank:
         assert findings(bank, "llm") == ["ollama:two at localhost:9, without a key"]
         assert bank.doctor().settings["llm"] == ("ollama:two", "argument")
+        bank.remember("a word of the user's", scope="user")
+        user = bank.core.user_core(False)
+        assert user is not None
+        assert Bank(user).doctor().settings["llm"] == ("ollama:two", "argument")
+        assert findings(workspace.open("@me"), "llm") == findings(bank, "llm")
     with Workspace(tmp_path) as workspace, workspace.open("b") as bank, workspace.open("c") as other:
         assert findings(bank, "llm") == ["ollama:one at localhost:9, without a key"]
         assert bank.core.llm is other.core.llm
@@ -69,44 +95,31 @@ def test_a_name_given_to_the_workspace_counts_before_the_settings(
         assert findings(bank, "llm") == ["none: Pieria calls no language model"]
 
 
-def test_without_a_word_no_language_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
-    with pieria.open("b", data=tmp_path) as bank:
-        assert bank.core.llm is None
-        told = bank.doctor().settings
-    assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
-
-
-@pytest.mark.parametrize(
-    ("llm", "parameter"), [("openai", "llm"), (3, "llm"), (OwnLLM, "llm"), ("server:m", "llm_url"), ("", "llm")]
-)
-def test_a_language_model_that_cannot_be_asked_is_refused(llm: Any, parameter: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        Workspace(tmp_path / "data", llm=llm).open("b")
-    assert caught.value.parameter == parameter
+def test_model_that_cannot_be_asked_is_refused(tmp_path: Path) -> None:
+    wrong: list[Any] = ["openai", 3, OwnLLM, "", "server:m"]
+    for llm in wrong:
+        with pytest.raises(InputError) as caught:
+            Workspace(tmp_path / "data", llm=llm).open("b")
+        assert caught.value.parameter == ("llm_url" if llm == "server:m" else "llm")
+    hints = {"sumarize=a": "Did you mean summarize?", "summarize": None, "summarize=a,summarize=b": None}
+    for line, hint in hints.items():
+        with pytest.raises(InputError) as caught:
+            Workspace(tmp_path, {"llm_steps": line})
+        assert (caught.value.parameter, caught.value.hint) == ("llm_steps", hint)
     assert list(tmp_path.iterdir()) == []
 
 
-class Counted(OwnLLM):
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
-        self.told.append(opts)
-        return LLMResponse("Herons.", "counted")
-
-
-def test_a_bank_a_session_and_a_step_may_each_have_their_own(tmp_path: Path) -> None:
-    shared, own, for_step = Counted(), Counted(), Counted()
+def test_bank_session_and_step_may_have_their_own_model(tmp_path: Path) -> None:
+    shared, own, for_step = OwnLLM(), OwnLLM(), OwnLLM()
     with Workspace(tmp_path, llm=shared) as workspace:
-        workspace.open("a").mind.summarize([Said("Herons nest.")])
+        summed(workspace.open("a"))
         session = workspace.open("a", session="s", llm=own)
-        session.mind.summarize([Said("Herons nest.")])
+        summed(session)
         overrides: Any = {"keeping": {"llm": for_step, "opts": {"depth": 3}}}
         bank = workspace.open("b", overrides=overrides)
-        bank.mind.summarize([Said("Herons nest.")])
+        summed(bank)
         assert bank.mind.state("g", "o") == "Herons."
-        assert findings(session, "llm") == ["custom:Counted"]
+        assert findings(session, "llm") == ["custom:OwnLLM"]
         named = workspace.open("b", llm="ollama:two")
         assert findings(named, "llm") == ["ollama:two at localhost:11434, without a key"]
         assert {line["step"] for line in bank.stats().models["today"]} == {"summarize", "get_state"}
@@ -114,69 +127,230 @@ def test_a_bank_a_session_and_a_step_may_each_have_their_own(tmp_path: Path) -> 
     assert [opts["depth"] for opts in for_step.told] == [3]
 
 
-def test_what_overrides_cannot_say_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="Did you mean summarize"):
-        workspace.open("b", overrides={"sumarize": {}})
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="a mapping with"):
-        workspace.open("b", overrides={"summarize": "ollama:two"})  # type: ignore[dict-item]
+def test_wrong_overrides_are_refused_by_name(tmp_path: Path) -> None:
+    wrong: list[tuple[Any, str]] = [
+        ("x", "overrides"), ([], "overrides"), ({"summarize": [1]}, "overrides.summarize"),
+        ({"summarize": {"opts": "x"}}, "overrides.summarize.opts"),
+        ({"summarize": {"opts": {"model": 5}}}, "overrides.summarize.opts.model"),
+        ({"summarize": {"llm": 3}}, "overrides.summarize.llm"), ({"summarize": {"lm": "x"}}, "overrides.summarize"),
+    ]  # fmt: skip
+    with Workspace(tmp_path, llm=OwnLLM()) as workspace:
+        for overrides, parameter in wrong:
+            with pytest.raises(InputError) as caught:
+                workspace.open("b", overrides=overrides)
+            assert caught.value.parameter == parameter
+        with pytest.raises(InputError, match="Did you mean summarize"):
+            workspace.open("b", overrides={"sumarize": {}})
+        with pytest.raises(InputError, match="a mapping with"):
+            workspace.open("b", overrides={"summarize": "ollama:two"})  # type: ignore[dict-item]
     with Workspace(tmp_path) as workspace, pytest.raises(InputError, match="no language model is set"):
         workspace.open("b", overrides={"summarize": {}})
 
 
-@pytest.mark.parametrize(
-    ("overrides", "parameter"),
-    [
-        ("x", "overrides"),
-        ([], "overrides"),
-        ({"summarize": [1]}, "overrides.summarize"),
-        ({"summarize": {"opts": "x"}}, "overrides.summarize.opts"),
-        ({"summarize": {"opts": {"model": 5}}}, "overrides.summarize.opts.model"),
-        ({"summarize": {"llm": 3}}, "overrides.summarize.llm"),
-        ({"summarize": {"lm": "ollama:two"}}, "overrides.summarize"),
-    ],
-)
-def test_an_override_that_cannot_be_right_is_named(overrides: Any, parameter: str, tmp_path: Path) -> None:
-    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError) as caught:
-        workspace.open("b", overrides=overrides)
-    assert caught.value.parameter == parameter
-
-
-def test_steps_of_the_settings_are_for_the_model_of_the_settings(tmp_path: Path) -> None:
-    own, for_step = Counted(), Counted()
+def test_steps_of_the_settings_are_for_the_settings_model(tmp_path: Path) -> None:
+    own, for_step = OwnLLM(), OwnLLM()
     with llm_server() as serving:
         told = {"llm": "server:m", "llm_url": serving.address, "llm_steps": "keeping=other"}
         with Workspace(tmp_path, told) as workspace:
-            workspace.open("b", llm=own).mind.summarize([Said("Herons nest.")])
+            summed(workspace.open("b", llm=own))
             overrides: Any = {"summarize": {"llm": for_step}}
-            workspace.open("b", overrides=overrides).mind.summarize([Said("Herons nest.")])
-            workspace.open("b").mind.summarize([Said("Herons nest.")])
+            summed(workspace.open("b", overrides=overrides))
+            summed(workspace.open("b"))
         assert [request.body["model"] for request in serving.requests] == ["other"]
     assert [*own.told, *for_step.told] == [{}, {}]
-
-
-def test_steps_without_a_model_are_pointed_out(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={"llm_steps": "keeping=other"}) as bank:
         [finding] = [finding for finding in bank.doctor().findings if finding.check == "llm"]
-    assert finding.remedy is not None
-    assert "llm_steps" in finding.remedy
+    assert "llm_steps" in str(finding.remedy)
 
 
-def test_a_user_s_own_bank_tells_the_same_origin_of_its_model(tmp_path: Path) -> None:
-    settings = {"llm": "ollama:one"}
-    with Workspace(tmp_path, settings) as workspace, workspace.open("b") as bank:
-        bank.remember("a word of the user's", scope="user")
-        user = bank.core.user_core(False)
-        assert user is not None
-        assert Bank(user).doctor().settings["llm"] == bank.doctor().settings["llm"] == ("ollama:one", "argument")
-        own = workspace.open("@me")
-        assert findings(own, "llm") == findings(bank, "llm")
+MODELS: dict[str, Any] = {"llm": {"model": "gpt-4o"}, "embedding": {"model": "e5"}}
 
 
-@pytest.mark.parametrize(
-    ("line", "hint"),
-    [("sumarize=a", "Did you mean summarize?"), ("summarize", None), ("summarize=a,summarize=b", None)],
-)
-def test_a_line_of_steps_that_cannot_be_right_is_refused(line: str, hint: str | None, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        Workspace(tmp_path, {"llm_steps": line})
-    assert (caught.value.parameter, caught.value.hint) == ("llm_steps", hint)
+class OwnEmbedding:
+    """An embedding as users write one. It records its options."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
+    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
+        return self.embed_batch([text], opts)
+
+    def embed_batch(self, texts: Any, opts: Any = None) -> EmbeddingResponse:
+        self.told.append(dict(opts or {}))
+        return EmbeddingResponse([[text.count(letter) + 0.1 for letter in "aeiou"] for text in texts], "own")
+
+
+def config(**values: Any) -> Config:
+    return Config(**{**MODELS, **values})
+
+
+@contextmanager
+def served(folder: Path, *script: Any, **values: Any) -> Iterator[tuple[Workspace, list[Request]]]:
+    """Yield a workspace whose model is on a server, and the requests to that server."""
+    with llm_server(*script) as serving:
+        settings = {"llm": "server:m", "llm_url": serving.address}
+        with Workspace(folder, settings, config=config(**values)) as workspace:
+            yield workspace, serving.requests
+
+
+# --- profiles
+
+
+@pytest.mark.parametrize("name", ["coding", "research", "customer_support"])
+def test_every_prompt_carries_the_profile(name: str, tmp_path: Path) -> None:
+    profile = getattr(ExtractionProfile, name)()
+    with served(tmp_path, *(case.reply for case in CASES.values()), extraction_profile=profile) as (made, requests):
+        bank = made.open("b")
+        for case in CASES.values():
+            assert case.ask(bank.mind) == case.means
+    told = {step: request.messages[0]["content"] for step, request in zip(CASES, requests, strict=True)}
+    assert told.keys() == set(STEPS)
+    for step, system in told.items():
+        assert profile.domain_context in system
+        assert system.endswith(profile.overlays.get(step, profile.domain_context))
+        for other in profile.overlays.keys() - {step}:
+            assert profile.overlays[other] not in system
+
+
+def test_bank_may_have_a_profile_of_its_own(tmp_path: Path) -> None:
+    with served(tmp_path, "Herons.", "Herons.", extraction_profile="coding") as (workspace, requests):
+        summed(workspace.open("a"))
+        summed(workspace.open("b", config=config(extraction_profile="research")))
+        with pytest.raises(ConfigError, match="get_mode: expected a model of server, got 'anthropic:claude'"):
+            workspace.open("c", config=config(overrides={"get_mode": {"model": "anthropic:claude"}}))
+    first, second = (request.messages[0]["content"] for request in requests)
+    coding, research = (made().domain_context for made in (ExtractionProfile.coding, ExtractionProfile.research))
+    assert [text in prompt for prompt in (first, second) for text in (coding, research)] == [True, False, False, True]
+
+
+# --- models and options
+
+
+def test_own_model_and_embedding_get_their_options(tmp_path: Path) -> None:
+    own, vectors = OwnLLM(), OwnEmbedding()
+    made = config(
+        llm={"model": "gpt-4o", "opts": {"depth": 3}},
+        embedding={"model": "e5", "opts": {"pooling": "mean"}},
+        overrides={"reasoning": {"model": "deep"}},
+    )
+    assert isinstance(own, LLM)
+    assert isinstance(vectors, Embedding)
+    with Workspace(tmp_path, llm=own, embedder=vectors, config=made) as workspace, workspace.open("b") as bank:
+        summed(bank)
+        bank.mind.synthesize("What do herons do?", "semantic", [Found("semantic", "Herons nest.")])
+        bank.remember("Herons nest.")
+        assert bank.sync()
+        assert bank.recall("herons").plan["embedding"]["model"].startswith("custom:OwnEmbedding@")
+    assert own.told == [{"model": "gpt-4o", "depth": 3}, {"model": "deep", "depth": 3}]
+    assert vectors.told
+    assert all(told == {"model": "e5", "pooling": "mean"} for told in vectors.told)
+
+
+def test_models_of_pieria_keep_the_public_protocols(tmp_path: Path) -> None:
+    with Workspace(tmp_path, {"llm": "server:m", "llm_url": "http://localhost:9"}) as workspace:
+        held = workspace.open("b").core.llm
+    assert isinstance(held, LLM)
+    for made in (
+        HashingEmbedding(),
+        FunctionEmbedding(lambda texts: [[1.0] for _ in texts], name="ones"),
+        OpenAIEmbedding("m", base_url="http://localhost:9"),
+        ToldEmbedding(OwnEmbedding(), {"model": "e5"}),
+    ):
+        assert isinstance(made, Embedding)
+    with Workspace(tmp_path, llm=held, embedder=HashingEmbedding()) as workspace, workspace.open("b") as bank:
+        assert bank.mind.name == "server:m"
+        bank.remember("Herons nest.")
+        assert bank.sync()
+
+
+def test_each_embedding_model_has_a_space_of_its_own(tmp_path: Path) -> None:
+    vectors, spaces = OwnEmbedding(), set()
+    for named in ("e5", "e6", "auto"):
+        made = config(embedding={"model": named})
+        with Workspace(tmp_path / named, embedder=vectors, config=made) as workspace, workspace.open("b") as bank:
+            bank.remember("Herons nest.")
+            assert bank.sync()
+            with bank.core.store.reading() as reader:
+                spaces.add(reader.space())
+    assert len(spaces) == 3
+
+
+def test_name_of_a_provider_chooses_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_LLM", "ollama:one")
+    made = config(llm={"model": "ollama:two"}, embedding={"model": "hashing"})
+    with Workspace(tmp_path, config=made) as workspace:
+        bank, other = workspace.open("b"), workspace.open("c", config=config(llm={"model": "openai:three"}))
+        assert (bank.mind.name, other.mind.name) == ("ollama:two", "openai:three")
+        assert bank.doctor().settings["llm"] == ("ollama:two", "argument")
+        assert bank.doctor().settings["embedder"] == ("hashing", "argument")
+        assert workspace.open("d", llm="ollama:four").mind.name == "ollama:four"
+    with Workspace(tmp_path, llm="ollama:five", config=made) as workspace:
+        assert workspace.open("b").mind.name == "ollama:five"
+    with llm_server("Herons.") as serving:
+        made = config(llm={"model": "openai:gpt-4o", "opts": {"temperature": 0.1}})
+        with Workspace(tmp_path, {"llm_url": serving.address}, llm="server:m", config=made) as workspace:
+            summed(workspace.open("b"))
+    assert (serving.requests[0].body["model"], serving.requests[0].body["temperature"]) == ("m", 0.1)
+
+
+def test_unknown_name_leaves_it_to_rules_and_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"embedder": "hashing"}
+    with caplog.at_level(logging.WARNING), Workspace(tmp_path, settings, config=config()) as workspace:
+        assert workspace.open("b").mind.name == "rules"
+    assert "names the language model 'gpt-4o'; there is none, and rules judge" in caplog.text
+    assert "names the embedding model 'e5', but hashing:384" in caplog.text
+    caplog.clear()
+    nameless = Config(llm={"model": "none"}, embedding={"model": "auto"})
+    with caplog.at_level(logging.WARNING), Workspace(tmp_path, settings, config=nameless) as workspace:
+        assert workspace.open("b").mind.name == "rules"
+    assert caplog.text == ""
+
+
+def test_overrides_of_a_bank_come_before_its_configuration(tmp_path: Path) -> None:
+    base, other = OwnLLM(), OwnLLM()
+    made = config(
+        llm={"model": "gpt-4o", "opts": {"depth": 3}}, overrides={"summarize": {"model": "mini", "opts": {"words": 9}}}
+    )
+    with Workspace(tmp_path, llm=base, config=made) as workspace:
+        summed(workspace.open("a", overrides={"summarize": Override(opts={"depth": 5})}))
+        summed(workspace.open("b", overrides={"keeping": Override(llm=other)}))
+        named = Override(opts={"model": "micro"})
+        summed(workspace.open("c", overrides={"summarize": named, "keeping": Override(llm=other)}))
+    assert base.told == [{"model": "mini", "depth": 5, "words": 9}]
+    assert other.told == [{"depth": 3, "words": 9}, {"model": "micro", "depth": 3, "words": 9}]
+
+
+def test_function_takes_neither_a_model_nor_options(tmp_path: Path) -> None:
+    def said(messages: Any, schema: Any) -> str:
+        return "Herons."
+
+    refused: dict[str, dict[str, Any]] = {
+        "episode: expected no options": {"llm": {"model": "gpt-4o", "opts": {"depth": 3}}},
+        "summarize: expected no options and no model of its own": {"overrides": {"summarize": {"model": "mini"}}},
+    }
+    for told, values in refused.items():
+        with pytest.raises(ConfigError, match=told):
+            Workspace(tmp_path, llm=said, config=config(**values)).open("b")
+    with Workspace(tmp_path, llm=said, config=config()) as workspace:
+        assert summed(workspace.open("b")) == "Herons."
+    with Workspace(tmp_path, embedder=lambda texts: [[1.0] for _ in texts], config=config()) as workspace:
+        assert workspace.open("b").doctor().settings["embedder"] == ("function:e5", "argument")
+    with pytest.raises(ConfigError, match=r"embedding\.opts: expected none"):
+        Workspace(tmp_path, embedder=lambda texts: [], config=config(embedding={"model": "e", "opts": {"a": 1}}))
+
+
+def test_wrong_configuration_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    wrong: list[Any] = [object(), "coding", {"llm": {"model": "m"}}, {**MODELS, "colour": 1}]
+    for each in wrong:
+        with pytest.raises(ConfigError):
+            Workspace(tmp_path / "data", config=each)
+    assert list(tmp_path.iterdir()) == []
+    learning = {"intent_merge_threshold": 0.7, "intent_identity_threshold": 0.9, "trace_verbosity": "detailed"}
+    with Workspace(tmp_path, config={**MODELS, **learning}) as workspace:
+        assert workspace.open("herons").mind.name == "rules"
+        for each in wrong:
+            with pytest.raises(ConfigError):
+                workspace.open("b", config=each)
+    made = config(embedding={"model": "hashing", "opts": {"pooling": "mean"}})
+    with Workspace(tmp_path, config=made) as workspace, pytest.raises(InputError, match="pooling"):
+        workspace.open("b")

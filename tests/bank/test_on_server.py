@@ -2,21 +2,18 @@
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from tests.bank.fading_effects import OF_MNEMEX
 from tests.bank.kept import Kept
-from tests.bank.test_workspace import EFFECTS
 
 import pieria
 from pieria import Workspace
-from pieria.errors import BusyError, ConflictError, NotFoundError, StorageError, UnavailableError, UnreachableError
-from pieria.settings import Settings
+from pieria.doors.cli.call import Call
+from pieria.errors import BusyError, ConflictError, NotFoundError, StorageError, UnavailableError
 from pieria.toolsets.host import over_the_network
 
 SECRET = "hunter2"
@@ -24,12 +21,7 @@ ORDINARY = f"pieria_ordinary_{os.getpid()}"
 """A server role that is subject to row security."""
 
 
-def with_password(url: str) -> str:
-    """Return the URL with a password. Test servers do not ask for one."""
-    return url.replace("postgres@", f"postgres:{SECRET}@") if "postgres@" in url else url
-
-
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def ordinary(server: str) -> Iterator[None]:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {ORDINARY} LOGIN")
@@ -47,7 +39,7 @@ def seen_of_data(served: Kept, value: Any) -> object:
 
 def seen_of_user(served: Kept, value: Any) -> object:
     with pieria.open("b", data=served.data, settings={"user": "maya"}) as bank:
-        bank.remember("I like tea", scope="user")
+        bank.remember("I like tea", scope="user", unless_exists="text")
     with pieria.open("b", data=served.data, settings={"user": value}) as bank:
         try:
             return [memory.text for memory in bank.list(scope="user")]
@@ -67,49 +59,12 @@ def seen_of_busy_seconds(served: Kept, value: Any) -> object:
 
 
 def seen_of_connections(served: Kept, value: Any) -> object:
-    """Return the errors of three simultaneous readers under this number of connections."""
-    settings = {"connections": value, "busy_seconds": 5}
-    with served.opened("b", settings=settings) as bank:
-        reading, done = threading.Semaphore(0), threading.Event()
-        refused: list[str] = []
-
-        def read() -> None:
-            try:
-                with bank.core.store.reading() as reader:
-                    reader.head()
-                    reading.release()
-                    done.wait(60)
-            except UnreachableError as problem:
-                refused.append(problem.code)
-                reading.release()
-
-        readers = [threading.Thread(target=read) for _ in range(3)]
-        for reader in readers:
-            reader.start()
-        for _ in readers:
-            assert reading.acquire(timeout=60)
-        done.set()
-        for reader in readers:
-            reader.join(60)
-        return refused
-
-
-def seen_of_row_security(served: Kept, value: Any) -> object:
-    """Return how many rows of other banks a statement without a bank filter sees."""
-    with psycopg.connect(served.data, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
-        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {ORDINARY}")
-    served = Kept(served.data.replace("postgres@", f"{ORDINARY}@"))
-    with served.opened("other", settings={"row_security": value}) as other:
-        other.remember("not for others")
-    with served.opened("b", settings={"row_security": value}) as bank, bank.core.store.reading() as reader:
-        found = reader._session.execute("SELECT count(*) FROM content")  # type: ignore[attr-defined]
-        return found.fetchone()[0]
+    with served.opened("b", settings={"connections": value}) as bank:
+        return bank.core.store.describe()["connections"]["most"]
 
 
 def seen_of_local(served: Kept, value: Any) -> object:
-    folder = Path.cwd() / value
-    with Workspace(served.data, {"local": folder}) as workspace:
+    with Workspace(served.data, {"local": Path.cwd() / value}) as workspace:
         return over_the_network(workspace.data, []).base.relative_to(Path.cwd()).as_posix()
 
 
@@ -118,55 +73,58 @@ ON_SERVER: dict[str, tuple[Callable[[Kept, Any], object], dict[Any, object]]] = 
     "user": (seen_of_user, {"maya": ["I like tea"], "jun": [], None: "scope"}),
     "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
     "busy_seconds": (seen_of_busy_seconds, {5.0: "5s", 60: "1min"}),
-    "connections": (seen_of_connections, {2: ["unreachable"], 3: []}),
-    "row_security": (seen_of_row_security, {True: 0, False: 1}),
+    "connections": (seen_of_connections, {2: 2, 3: 3}),
     "local": (seen_of_local, {"one": "one/exports", "two": "two/exports"}),
 }
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"), [(name, value) for name, (_, outcomes) in ON_SERVER.items() for value in outcomes]
-)
-def test_a_setting_has_its_effect_on_a_server(setting: str, value: Any, served: Kept) -> None:
-    seen, outcomes = ON_SERVER[setting]
-    assert seen(served, value) == outcomes[value]
+def test_each_setting_has_its_effect_on_a_server(served: Kept) -> None:
+    for setting, (seen, outcomes) in ON_SERVER.items():
+        assert {value: seen(served, value) for value in outcomes} == outcomes, setting
+        assert len({*map(repr, outcomes.values())}) > 1
 
 
-def test_every_setting_is_shown_to_have_an_effect_somewhere() -> None:
-    assert set(EFFECTS) | set(ON_SERVER) | OF_MNEMEX == set(Settings.model_fields)
-    assert [name for name, (_, seen) in ON_SERVER.items() if len(set(map(repr, seen.values()))) < 2] == []
+@pytest.mark.parametrize("hides", [True, False])
+def test_row_security_hides_the_rows_of_other_banks(bare_database: str, ordinary: None, hides: bool) -> None:
+    with psycopg.connect(bare_database, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {ORDINARY}")
+    place = Kept(bare_database.replace("postgres@", f"{ORDINARY}@"), {"row_security": hides})
+    with place.opened("other") as other:
+        other.remember("not for others")
+    with place.opened("b") as bank, bank.core.store.reading() as reader:
+        found = reader._session.execute("SELECT count(*) FROM content")  # type: ignore[attr-defined]
+        assert found.fetchone()[0] == (0 if hides else 1)
 
 
 # --- names
 
 
-def test_banks_of_a_server_are_listed_without_any_users_own(served: Kept) -> None:
+def test_banks_are_listed_by_name_without_any_users_own(served: Kept) -> None:
     with Workspace(served.data, served.settings) as workspace:
         assert workspace.banks() == []
-        for name in ("b", "a", "@me"):
+        for name in ("B", "a", "@me"):
             workspace.open(name).remember("a word")
-        assert workspace.banks() == ["a", "b"]
-        assert workspace.place.everything() == ["a", "b", "@me"]
+        assert workspace.banks() == ["B", "a"]
+        assert workspace.place.everything() == ["B", "a", "@me"]
     with Workspace(served.data, {"user": "jun"}) as workspace:
-        assert workspace.place.everything() == ["a", "b"]
-
-
-def test_case_makes_no_difference_as_everywhere(served: Kept) -> None:
-    served.opened("Notes").close()
-    with served.opened("nOTES") as bank, Workspace(served.data) as workspace:
-        assert bank.name == "Notes"
-        assert workspace.banks() == ["Notes"]
-
-
-def test_banks_of_one_process_share_a_store(served: Kept) -> None:
-    with served.opened("b") as first, served.opened("B") as second, served.opened("c") as other:
+        assert workspace.place.everything() == ["B", "a"]
+    with served.opened("b") as first, served.opened("B") as second, served.opened("a") as other:
+        assert first.name == "B"
         assert first.core.store is second.core.store
         assert other.core.store is not first.core.store
     with served.opened("b") as again:
         assert again.remember("goes on").text == "goes on"
+    with pytest.raises(NotFoundError), Call(bank="nowhere", data=served.data).opened(reading=True):
+        pass
+    assert Workspace(served.data).banks() == ["B", "a"], "a reader makes no bank"
 
 
 # --- the user's own bank
+
+
+def found(bank: pieria.Bank) -> set[str]:
+    return {hit.memory.id for hit in bank.recall("who likes tea or coffee?")}
 
 
 def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
@@ -184,23 +142,16 @@ def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
     with psycopg.connect(served.data) as connection:
         names = connection.execute("SELECT name FROM pieria.bank ORDER BY name").fetchall()
     assert {name for (name,) in names} == {"@jun", "@maya", "team"}
-
-
-def test_ids_of_users_are_taken_as_they_are(served: Kept) -> None:
     ids = ["aB1x", "Ab1X", "ab1x", "straße", "strasse", "maya@example.org", "maya-example.org", "auth0|17", "~41", "A"]
     for id in ids:
-        with pieria.open("team", data=served.data, settings={"user": id}) as bank:
+        with opened(id) as bank:
             bank.remember(f"The pin of {id}", scope="user")
     for id in ids:
-        with pieria.open("team", data=served.data, settings={"user": id}) as bank:
+        with opened(id) as bank:
             assert [memory.text for memory in bank.list(scope="user")] == [f"The pin of {id}"]
 
 
-def found(bank: pieria.Bank) -> set[str]:
-    return {hit.memory.id for hit in bank.recall("who likes tea or coffee?")}
-
-
-def test_without_a_user_scope_user_is_refused_and_the_rest_goes_on(served: Kept) -> None:
+def test_scope_user_is_refused_without_a_user(served: Kept) -> None:
     with pieria.open("team", data=served.data, settings={"user": "maya"}) as maya:
         maya.remember("I like tea", id="tea", scope="user")
     with pieria.open("team", data=served.data) as bank:
@@ -227,8 +178,9 @@ def test_without_a_user_scope_user_is_refused_and_the_rest_goes_on(served: Kept)
 # --- reports, and what stays on this machine
 
 
-def test_no_password_is_told_anywhere(served: Kept, home: Path) -> None:
-    address = with_password(served.data)
+def test_no_report_or_error_shows_a_password(served: Kept, home: Path) -> None:
+    before = sorted(home.rglob("*"))
+    address = served.data.replace("postgres@", f"postgres:{SECRET}@")  # Test servers do not ask for a password.
     with Workspace(address, served.settings) as workspace, workspace.open("b") as bank:
         bank.remember("a word", scope="user")
         told = [
@@ -236,36 +188,22 @@ def test_no_password_is_told_anywhere(served: Kept, home: Path) -> None:
             json.dumps(bank.doctor().as_dict()), json.dumps(bank.stats().as_dict()), repr(workspace.resolved),
         ]  # fmt: skip
     assert SECRET in address
-    assert not any(SECRET in each for each in told)
     assert workspace.data.parent == home / ".pieria" / "servers"
+    assert sorted(home.rglob("*")) == before, "nothing is made on this machine"
+    for wrong in (
+        f"maya:{SECRET}@127.0.0.1:1/memory",
+        f"127.0.0.1:1/memory?password={SECRET}",
+        f"127.0.0.1:{SECRET}/memory",
+        f"maya:{SECRET}/x@127.0.0.1:1/memory",
+        f"127.0.0.1:1/memory?sauce={SECRET}",
+    ):
+        with pytest.raises((StorageError, UnavailableError)) as caught:
+            pieria.open("b", data=f"postgresql://{wrong}")
+        told.append(json.dumps(caught.value.as_dict()))
+    assert not any(SECRET in each for each in told)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        f"postgresql://maya:{SECRET}@127.0.0.1:1/memory",
-        f"postgresql://127.0.0.1:1/memory?password={SECRET}",
-        f"postgresql://127.0.0.1:{SECRET}/memory",
-        f"postgresql://maya:{SECRET}/x@127.0.0.1:1/memory",
-        f"postgresql://127.0.0.1:1/memory?sauce={SECRET}",
-    ],
-)
-def test_a_server_that_is_not_there_is_a_typed_error_without_the_password(address: str) -> None:
-    with pytest.raises(pieria.PieriaError) as caught:
-        pieria.open("b", data=address)
-    assert isinstance(caught.value, StorageError | UnavailableError)
-    assert SECRET not in json.dumps(caught.value.as_dict())
-
-
-def test_opening_makes_nothing_on_this_machine(served: Kept, home: Path) -> None:
-    before = sorted(home.rglob("*"))
-    with served.opened("b") as bank:
-        bank.remember("a word")
-        bank.doctor()
-    assert sorted(home.rglob("*")) == before
-
-
-def test_a_backup_goes_into_a_folder_and_back_to_the_server(served: Kept, folder: Kept, tmp_path: Path) -> None:
+def test_backup_goes_into_a_folder_and_back(served: Kept, folder: Kept, tmp_path: Path) -> None:
     with served.opened("b") as bank:
         bank.remember("a word", id="one")
         backup = bank.backup(tmp_path)
@@ -281,7 +219,7 @@ def test_a_backup_goes_into_a_folder_and_back_to_the_server(served: Kept, folder
 
 
 @pytest.mark.slow
-def test_writers_of_one_bank_take_turns_and_others_do_not_wait(served: Kept) -> None:
+def test_writers_of_one_bank_take_turns(served: Kept) -> None:
     with (
         served.opened("b", settings={"busy_seconds": 5}) as first,
         served.opened("b", settings={"busy_seconds": 6}) as second,
@@ -294,12 +232,3 @@ def test_writers_of_one_bank_take_turns_and_others_do_not_wait(served: Kept) -> 
             assert caught.value.retryable
         second.remember("in time")
         assert second.count() == 1
-
-
-def test_a_reader_makes_no_bank_under_a_name_that_may_be_misspelt(served: Kept) -> None:
-    from pieria.doors.cli.call import Call
-
-    call = Call(bank="nowhere", data=served.data)
-    with pytest.raises(NotFoundError), call.opened(reading=True):
-        pass
-    assert Workspace(served.data).banks() == []

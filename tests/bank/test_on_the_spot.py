@@ -18,6 +18,7 @@ from pieria.models.meter import UNMETERED
 
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("boat", "vessel"))
 SOON = 20.0
+FILLING = "The meeting went on and on, and nobody said anything at all. " * 40
 
 
 class Counting:
@@ -48,14 +49,14 @@ def model(request: pytest.FixtureRequest) -> Counting:
 
 @pytest.fixture
 def bank(tmp_path: Path, model: Counting) -> Iterator[Bank]:
-    with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=model) as workspace:
+    with pieria.Workspace(data=tmp_path, embedder=model) as workspace:
         bank = workspace.open("notes")
         bank.remember_many([{"text": f"Nothing of note, number {number}."} for number in range(30)])
         assert bank.sync(SOON)
         yield bank
 
 
-def test_what_shares_no_word_is_found_at_once_and_embedded_only_once(bank: Bank, model: Counting) -> None:
+def test_new_memory_without_a_shared_word_is_found_at_once(bank: Bank, model: Counting) -> None:
     with bank.core.embedding.aside():
         bank.remember("A physician came by.", id="new")
         model.seen.clear()
@@ -63,16 +64,18 @@ def test_what_shares_no_word_is_found_at_once_and_embedded_only_once(bank: Bank,
         assert found.plan["embedding"]["pending"] == 1
         assert found[0].memory.id == "new"
         assert found[0].why["dense"] > 0.9
-        assert bank.recall("doctor")[0].memory.id == "new"
+        bank.remember("A physician came by, too.", id="hidden", scope="session", session="other")
+        again = bank.recall("doctor")
+        assert again[0].memory.id == "new"
+        assert "hidden" not in [hit.memory.id for hit in again]
     assert bank.sync(SOON)
     assert model.seen.count("A physician came by.") == 1
     assert bank.recall("doctor")[0].why["dense"] == pytest.approx(found[0].why["dense"], abs=1e-3)
 
 
-def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(bank: Bank, model: Counting) -> None:
-    filling = "The meeting went on and on, and nobody said anything at all. " * 40
+def test_best_passage_of_a_long_text_is_compared(bank: Bank) -> None:
     with bank.core.embedding.aside():
-        bank.remember(f"{filling}\n\nThe harbour has a vessel for sale.\n\n{filling}", id="long")
+        bank.remember(f"{FILLING}\n\nThe harbour has a vessel for sale.\n\n{FILLING}", id="long")
         found = bank.recall("Which boat is for sale in the harbour?")
     assert found[0].memory.id == "long"
     assert "harbour has a vessel" in found[0].snippet
@@ -80,40 +83,31 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
     assert 0.9 > found[0].why["dense"] > 0.3
 
 
-def test_of_every_text_the_lead_comes_before_the_rest_of_any(bank: Bank, model: Counting) -> None:
-    filling = "The meeting went on and on, and nobody said anything at all. " * 40
-    with bank.core.embedding.aside():
+def test_leads_of_all_texts_come_before_their_passages(bank: Bank, model: Counting) -> None:
+    embedding = bank.core.embedding
+    with embedding.aside():
         for number in range(3):
-            bank.remember(f"Day {number} on the vessel. {filling}\n\nThe physician left a note.", id=f"d{number}")
+            bank.remember(f"Day {number} on the vessel. {FILLING}\n\nThe physician left a note.", id=f"d{number}")
         model.seen.clear()
         found = bank.recall("What did the doctor leave on the boat?")
-    texts = [text for text in model.seen if "doctor" not in text]
-    assert [text.startswith("Day ") for text in texts[:4]] == [True, True, True, False]
-    assert all(len(text) <= LEAD for text in texts[:3])
-    assert {hit.memory.id for hit in found[:3]} == {"d0", "d1", "d2"}
+        texts = [text for text in model.seen if "doctor" not in text]
+        assert [text.startswith("Day ") for text in texts[:4]] == [True, True, True, False]
+        assert all(len(text) <= LEAD for text in texts[:3])
+        assert {hit.memory.id for hit in found[:3]} == {"d0", "d1", "d2"}
+        embedding._on_the_spot.let_go(model.seen)
+        model.seen.clear()
+        embedding._rested.clear()
+    embedding.wake()
+    assert embedding._rested.wait(SOON)
+    leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
+    # A remote model embeds leads and passages in one call.
+    assert all(leads[:3]) is model.is_at_hand
+    assert sum(leads) == 3
+    # The passages have vectors now, so the kept leads are dropped.
+    assert embedding._on_the_spot.kept(model.seen) == {}
 
 
-def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, model: Counting) -> None:
-    filling = "The meeting went on and on, and nobody said anything at all. " * 40
-    with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=model) as workspace:
-        bank = workspace.open("notes")
-        with bank.core.embedding.aside():
-            for number in range(3):
-                bank.remember(f"Day {number} on the vessel. {filling}")
-            bank.core.embedding._rested.clear()
-        bank.core.embedding.wake()
-        assert bank.core.embedding._rested.wait(SOON)
-        leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
-        # A remote model embeds leads and passages in one call.
-        assert all(leads[:3]) is model.is_at_hand
-        assert sum(leads) == 3
-        # The passages have vectors now, so the kept leads are dropped.
-        assert bank.core.embedding._on_the_spot.kept(model.seen) == {}
-
-
-def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
-    bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_texts_have_no_leads(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     embedding, parts = bank.core.embedding, list[int]()
     monkeypatch.setattr(embedding, "_put", lambda vectors, *more: parts.append(len(vectors)))
     with embedding.aside():
@@ -123,13 +117,7 @@ def test_short_texts_have_no_leads_and_nothing_is_written_for_them(
     assert parts == []
 
 
-def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:
-    with bank.core.embedding.aside():
-        bank.remember("A physician came by.", id="hidden", scope="session", session="other")
-        assert "hidden" not in [hit.memory.id for hit in bank.recall("doctor")]
-
-
-def test_nothing_of_a_foreign_bank_is_sent_elsewhere(
+def test_text_of_a_foreign_bank_is_not_sent_elsewhere(
     bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bank.core.embedding, "_is_foreign", True)
@@ -139,7 +127,7 @@ def test_nothing_of_a_foreign_bank_is_sent_elsewhere(
     assert ("A physician came by." in model.seen) is model.is_at_hand
 
 
-def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -> None:
+def test_nothing_is_embedded_where_there_is_no_time() -> None:
     model = Counting(at_hand=True)
     spot, embedder = OnTheSpot(), Embedder(model)
     texts = [f"{number} " + "x" * 1_000 for number in range(3)]
@@ -153,9 +141,7 @@ def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -
     assert spot.kept(texts) == {}
 
 
-def test_what_was_written_last_is_found_by_its_own_words_while_vectors_are_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_newest_notes_are_found_while_vectors_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the installed model, while some notes are embedded and some are not."""
     monkeypatch.setenv("PIERIA_MODELS", str(Path(sys.prefix) / "share" / "pieria" / "models"))
     people, deeds = ("Maya", "Omar", "Lena", "Tariq", "Ines"), ("sold", "painted", "lost", "repaired", "weighed")
@@ -164,7 +150,7 @@ def test_what_was_written_last_is_found_by_its_own_words_while_vectors_are_made(
         f"{who} {did} {what} on day {number}."
         for number, (who, did, what) in enumerate(product(people, deeds, things), 1)
     ]
-    settings = {"durability": "off", "embedder": "auto"}
+    settings = {"embedder": "auto"}
     with pieria.open("notes", data=tmp_path, settings=settings, session="talk") as bank:
         kept = [bank.remember(note).id for note in notes]
         asked = list(zip(notes, kept, strict=True))[: -len(notes) // 8 : -1]

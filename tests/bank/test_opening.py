@@ -1,7 +1,9 @@
 """Opening a bank that must exist: none is created if it is missing."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
@@ -18,12 +20,13 @@ from pieria.workspace.locations import Way
 
 
 @pytest.fixture
-def workspace(kept: Kept) -> Workspace:
-    return Workspace(kept.data, kept.settings)
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace(tmp_path / "data") as made:
+        yield made
 
 
-def test_what_is_not_there_is_told_with_the_names_that_may_be_meant(kept: Kept, workspace: Workspace) -> None:
-    with workspace:
+def test_missing_bank_is_not_made_and_similar_names_are_offered(kept: Kept, tmp_path: Path) -> None:
+    with Workspace(kept.data, kept.settings) as workspace:
         with pytest.raises(NotFoundError) as missing:
             workspace.open("notes", create=False)
         assert "What is first written to a bank makes it." in str(missing.value.hint)
@@ -39,29 +42,21 @@ def test_what_is_not_there_is_told_with_the_names_that_may_be_meant(kept: Kept, 
             assert bank.count() == 1
             bank.remember("I like herons.", scope="user")
         assert workspace.open("@me", create=False).count() == 1
-
-
-def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+        # A bank that goes after it was seen does not come back empty.
+        seen = workspace.place.at("notes")
+        workspace.remove_bank("notes")
+        with pytest.raises(NotFoundError):
+            seen.open(Way(), create=False)
+        assert workspace.banks() == []
     with pytest.raises(NotFoundError) as missing:
         pieria.open("notes", data=tmp_path / "nowhere", create=False)
     assert f"There is no folder {tmp_path / 'nowhere'}." in str(missing.value.hint)
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "nowhere").exists()
     with pytest.raises(InputError, match="create"):
         pieria.open("notes", data=tmp_path, create="no")  # type: ignore[arg-type]
 
 
-def test_one_that_goes_after_it_was_seen_does_not_come_back_empty(workspace: Workspace) -> None:
-    with workspace:
-        workspace.open("notes").remember("We chose JWT.")
-        seen = workspace.place.at("notes")
-        workspace.remove_bank("notes")
-        assert workspace.banks() == []
-        with pytest.raises(NotFoundError):
-            seen.open(Way(), create=False)
-        assert workspace.banks() == []
-
-
-def test_whoever_waits_to_open_a_file_that_is_taken_away_is_told(tmp_path: Path) -> None:
+def test_opener_that_waits_for_a_removed_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     SQLiteStore(path).close()
     told: list[Exception] = []
@@ -81,33 +76,21 @@ def test_whoever_waits_to_open_a_file_that_is_taken_away_is_told(tmp_path: Path)
     assert not path.exists()
 
 
-def test_a_caller_is_told_of_those_banks_only_that_they_may_reach(workspace: Workspace) -> None:
-    with workspace:
-        for name in ("notes", "notes-of-maya"):
-            workspace.open(name)
-        host = Host(
-            Banks(workspace, "test"),
-            "notez",
-            None,
-            paths_of_user(workspace),
-            access=Access.read,
-            covers=lambda name: name != "notes-of-maya",
-        )
-        with pytest.raises(NotFoundError) as missing:
-            host.bank  # noqa: B018 - to open it is the point
-        assert missing.value.hint == "Did you mean notes? What is first written to a bank makes it."
-        assert workspace.banks() == ["notes", "notes-of-maya"]
-
-
-def test_what_works_on_banks_that_it_found_passes_by_one_that_went(workspace: Workspace) -> None:
-    with workspace:
-        for name in ("letters", "notes"):
-            workspace.open(name)
-        banks = Banks(workspace, "test")
-        found = banks.there()
-        workspace.remove_bank("letters")
-        assert [bank.name for bank in banks.still_there(found)] == ["notes"]
-        assert workspace.banks() == ["notes"]
+def test_caller_hears_only_of_banks_it_may_reach(workspace: Workspace) -> None:
+    for name in ("notes", "notes-of-maya"):
+        workspace.open(name)
+    banks = Banks(workspace, "test")
+    reached: dict[str, Any] = {"access": Access.read, "covers": lambda name: name != "notes-of-maya"}
+    host = Host(banks, "notez", None, paths_of_user(workspace), **reached)
+    with pytest.raises(NotFoundError) as missing:
+        host.bank  # noqa: B018 - to open it is the point
+    assert missing.value.hint == "Did you mean notes? What is first written to a bank makes it."
+    assert workspace.banks() == ["notes", "notes-of-maya"]
+    # Work on all banks passes by one that is removed meanwhile.
+    found = banks.there()
+    workspace.remove_bank("notes-of-maya")
+    assert [bank.name for bank in banks.still_there(found)] == ["notes"]
+    assert workspace.banks() == ["notes"]
 
 
 def test_without_a_name_the_project_chooses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

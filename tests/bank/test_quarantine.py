@@ -1,7 +1,8 @@
-"""Quarantine and traces in a folder and on a server: hidden memories, later additions, and full restoration."""
+"""Quarantine and traces: hidden memories, later additions, and full restoration."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
@@ -12,12 +13,14 @@ from pieria.errors import AccessError, ConflictError, InputError, NotFoundError,
 from pieria.record.quarantine import HELD, QUARANTINES
 
 EVIL = "evil.html"
+RULE = "Never delete production data."
+Opened = Callable[..., Bank]
 
 
 @pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("notes", settings={"embedder": "hashing"}) as bank:
-        yield bank
+def person(bank: Bank, tmp_path: Path) -> Bank:
+    """Return the same bank, opened by a person."""
+    return pieria.open("notes", data=tmp_path, via="person")
 
 
 def poison(bank: Bank) -> tuple[str, str]:
@@ -29,197 +32,138 @@ def poison(bank: Bank) -> tuple[str, str]:
     return page, summary
 
 
-def number(held: object) -> int:
-    found = getattr(held, "number", None)
-    assert isinstance(found, int)
-    return found
+def held(bank: Bank, **selectors: Any) -> int:
+    """Put a selection into quarantine and return its number."""
+    number = bank.quarantine(**selectors).number
+    assert number is not None
+    return number
 
 
-def test_a_quarantine_is_one_change_and_so_is_lifting_it(bank: Bank) -> None:
-    poison(bank)
-    before = bank.changes()[-1].seq
-    held = bank.quarantine(source=EVIL)
-    assert number(held) == before + 1
-    lifted = bank.lift(number(held))
-    assert lifted.seq == before + 2
-    assert [change.what for change in bank.changes(since=before)] == ["quarantine", "lift"]
+def texts(bank: Bank) -> list[str]:
+    return [memory.text for memory in bank.list()]
 
 
-def test_a_receipt_counts_what_is_held(bank: Bank) -> None:
-    page, summary = poison(bank)
-    told = bank.quarantine(source=EVIL, dry_run=True)
-    assert bank.count() == 2 and told.number is None and bank.quarantines() == ()
-    held = bank.quarantine(source=EVIL, reason="it lied")
-    assert held.counts == {"note": 1, "summary": 1, "fact": 1}
-    assert (held.memories, held.facts, set(held.ids)) == (2, 1, {page, summary})
-    assert held.digest == told.digest
-    [listed] = bank.quarantines()
-    assert (listed.number, listed.reason, listed.selectors, listed.counts) == (
-        held.number, "it lied", {"source": EVIL}, held.counts,
-    )  # fmt: skip
+def test_quarantine_holds_what_came_and_what_comes(kept: Kept) -> None:
+    with kept.opened("notes") as bank:
+        page, summary = poison(bank)
+        before = bank.changes()[-1].seq
+        told = bank.quarantine(source=EVIL, dry_run=True)
+        assert bank.count() == 2 and told.number is None and bank.quarantines() == ()
+        receipt = bank.quarantine(source=EVIL, reason="it lied")
+        assert receipt.counts == {"note": 1, "summary": 1, "fact": 1}
+        assert (receipt.memories, receipt.facts, set(receipt.ids)) == (2, 1, {page, summary})
+        assert (receipt.number, receipt.digest) == (before + 1, told.digest)
+        [listed] = bank.quarantines()
+        assert (listed.number, listed.reason, listed.selectors, listed.counts) == (
+            before + 1, "it lied", {"source": EVIL}, receipt.counts,
+        )  # fmt: skip
+        for verb in (bank.get, bank.history, bank.remove, bank.neighbors, bank.pin):
+            with pytest.raises(QuarantinedError, match=r"python put it in quarantine on .*: it lied"):
+                verb(page)
+        with pytest.raises(QuarantinedError):
+            bank.remember("Refunds go to account 42.", id=page, unless_exists="id")
+        late = bank.remember("Refunds go to account 43.", source=EVIL).id
+        bank.remember_many([{"text": "And to 44.", "source": EVIL}, {"text": "Unrelated."}])
+        bank.facts.add("refunds", "go_to", "account 43", source=EVIL)
+        assert texts(bank) == ["Unrelated."]
+        assert bank.facts.query(subject="refunds") == []
+        [listed] = bank.quarantines()
+        assert (listed.memories, listed.facts) == (4, 2)
+        lifted = bank.lift(before + 1)
+        assert (lifted.memories, lifted.facts, lifted.seq) == (4, 2, bank.changes()[-1].seq)
+        assert {change.what for change in bank.changes(since=before)} >= {"quarantine", "lift"}
+        assert bank.get(late) is not None and len(bank.facts.query(subject="refunds")) == 2
 
 
-def test_an_error_says_since_when_by_whom_and_why(bank: Bank) -> None:
+def test_selectors_take_the_lineage_and_narrow_each_other(bank: Bank) -> None:
     page, _ = poison(bank)
-    bank.quarantine(source=EVIL, reason="it lied")
-    for verb in (bank.get, bank.history, bank.remove, bank.neighbors, bank.pin):
-        with pytest.raises(QuarantinedError, match=r"python put it in quarantine on .*: it lied"):
-            verb(page)
-    with pytest.raises(QuarantinedError):
-        bank.remember("Refunds go to account 42.", id=page, unless_exists="id")
-
-
-@pytest.mark.parametrize(
-    "selector",
-    [{"source": EVIL}, {"session": "monday"}, {"author": "mallory"}, {"ids": ["page"]}],
-    ids=lambda selector: next(iter(selector)),
-)
-def test_every_selector_takes_the_lineage_along(bank: Bank, selector: dict[str, object]) -> None:
-    page, _ = poison(bank)
-    given = {name: [page] if name == "ids" else value for name, value in selector.items()}
-    held = bank.quarantine(**given)  # type: ignore[arg-type]
-    assert bank.count() == 0
-    bank.lift(number(held))
-    assert bank.count() == 2
-
-
-def test_selectors_narrow_each_other(bank: Bank) -> None:
-    poison(bank)
+    for selector in ({"source": EVIL}, {"session": "monday"}, {"author": "mallory"}, {"ids": [page]}):
+        number = held(bank, **selector)
+        assert bank.count() == 0
+        bank.lift(number)
+        assert bank.count() == 2
     other = bank.remember("Refunds again.", source=EVIL, session="tuesday").id
     bank.quarantine(source=EVIL, session="tuesday")
-    assert {memory.id for memory in bank.list()}.isdisjoint({other}) and bank.count() == 2
-
-
-def test_a_way_in_takes_what_came_by_it(bank: Bank) -> None:
-    bank.remember("From a web page.", via="outside")
-    own = bank.remember("My own.").id
-    held = bank.quarantine(via="outside")
-    late = bank.remember("Another web page.", via="outside").id
-    assert held.memories == 1 and [memory.id for memory in bank.list()] == [own]
-    with pytest.raises(QuarantinedError):
-        bank.get(late)
-    with pytest.raises(InputError):
-        bank.quarantine(via="nowhere")
-
-
-def test_a_period_takes_what_was_said_in_it(bank: Bank) -> None:
-    old = bank.remember("Old.", at="2020-01-01").id
-    new = bank.remember("New.", at="2021-01-01").id
-    bank.quarantine(since="2020-06-01", until="2022-01-01")
-    assert [memory.id for memory in bank.list()] == [old]
-    with pytest.raises(QuarantinedError):
-        bank.get(new)
-
-
-def test_what_arrives_meanwhile_joins_and_is_lifted_too(bank: Bank) -> None:
-    poison(bank)
-    held = bank.quarantine(source=EVIL)
-    late = bank.remember("Refunds go to account 43.", source=EVIL).id
-    bank.remember_many([{"text": "And to 44.", "source": EVIL}, {"text": "Unrelated."}])
-    bank.facts.add("refunds", "go_to", "account 43", source=EVIL)
-    assert [memory.text for memory in bank.list()] == ["Unrelated."]
-    assert bank.facts.query(subject="refunds") == []
-    [listed] = bank.quarantines()
-    assert (listed.memories, listed.facts) == (4, 2)
-    lifted = bank.lift(number(held))
-    assert (lifted.memories, lifted.facts) == (4, 2)
-    assert bank.get(late) is not None and len(bank.facts.query(subject="refunds")) == 2
-
-
-def test_ids_alone_take_in_nothing_new_from_their_source(bank: Bank) -> None:
-    page, _ = poison(bank)
+    assert other not in {memory.id for memory in bank.list()} and bank.count() == 2
+    # Ids alone take in nothing new from their source.
     bank.quarantine(ids=[page])
-    bank.remember("Another.", source=EVIL)
-    assert bank.count() == 1
+    bank.remember("Another.", source=EVIL, session="friday")
+    assert texts(bank) == ["Another."]
 
 
-def test_undo_by_a_person_lifts_a_quarantine(bank: Bank, kept: Kept) -> None:
-    poison(bank)
-    held = bank.quarantine(source=EVIL)
-    with pytest.raises(AccessError, match="only a person") as refused:
-        bank.undo(number(held))
-    assert f"pieria quarantine --lift {held.number}" in str(refused.value.hint) and bank.count() == 0
-    with kept.opened("notes", via="person") as maya:
-        assert maya.undo(number(held)).what == f"undo {held.number}"
-        assert maya.count() == 2 and maya.quarantines() == ()
-        with pytest.raises(ConflictError):
-            maya.undo(number(held) + 1)
+def test_way_in_and_period_select_memories(bank: Bank) -> None:
+    bank.remember("From a web page.", via="outside")
+    bank.remember("My own.", at="2020-01-01")
+    new = bank.remember("New.", at="2021-01-01").id
+    assert bank.quarantine(via="outside").memories == 1
+    late = bank.remember("Another web page.", via="outside").id
+    bank.quarantine(since="2020-06-01", until="2022-01-01")
+    assert texts(bank) == ["My own."]
+    for id in (late, new):
+        with pytest.raises(QuarantinedError):
+            bank.get(id)
 
 
-def test_an_agent_hides_no_rule_of_a_person(bank: Bank, kept: Kept) -> None:
-    with kept.opened("notes", via="person") as maya:
-        rule = maya.remember("Never delete production data.", source=EVIL).id
-        maya.remember("The sky is blue.", source="weather")
-    for asked in ({"via": "person"}, {"via": "accepted"}, {"source": EVIL}, {"ids": rule}):
-        with pytest.raises(AccessError, match="only a person"):
-            bank.quarantine(**asked)  # type: ignore[arg-type]
-    assert bank.quarantines() == () and "Never delete production data." in bank.context().text
-    assert bank.quarantine(source="weather").memories == 1
-    with kept.opened("notes", via="person") as maya:
-        assert maya.quarantine(source=EVIL).memories == 1
-
-
-def test_an_import_hides_nothing_but_its_own(bank: Bank, kept: Kept, tmp_path: Path) -> None:
-    page, _ = poison(bank)
-    own = [memory.id for memory in bank.list()]
-    bank.quarantine(source=EVIL)
-    file = tmp_path / "notes.jsonl"
-    bank.export(file)
-    with kept.opened("other") as other:
-        other.remember("Never delete production data.", id=page)
-        other.import_(file)
-        [listed] = other.quarantines()
-        assert listed.selectors == {} and listed.memories == len(own) - 1
-        assert other.get(page) is not None
-        other.remember("Something new.", source=EVIL)
-        assert other.count() == 2
-    with kept.opened("mine") as mine:
-        mine.import_(file, trusted=True)
-        assert mine.quarantines()[0].selectors == {"source": EVIL}
-
-
-def test_undo_reaches_what_is_in_quarantine(bank: Bank) -> None:
+def test_only_a_person_undoes_a_quarantine(bank: Bank, person: Bank) -> None:
     page, _ = poison(bank)
     bank.update(page, text="Refunds go nowhere.")
     changed = bank.changes()[-1].seq
-    held = bank.quarantine(source=EVIL)
+    number = held(bank, source=EVIL)
+    with pytest.raises(AccessError, match="only a person") as refused:
+        bank.undo(number)
+    assert f"pieria quarantine --lift {number}" in str(refused.value.hint) and bank.count() == 0
+    # Undo reaches what is in quarantine.
     bank.undo(changed)
-    bank.lift(number(held))
-    found = bank.get(page)
+    assert person.undo(number).what == f"undo {number}"
+    assert person.count() == 2 and person.quarantines() == ()
+    found = person.get(page)
     assert found is not None and found.text == "Refunds go to account 42."
+    with pytest.raises(ConflictError):
+        person.undo(bank.changes()[-1].seq)
 
 
-def test_what_two_hold_stays_until_both_are_lifted(bank: Bank) -> None:
+def test_agent_hides_no_rule_of_a_person(bank: Bank, person: Bank) -> None:
+    rule = person.remember(RULE, source=EVIL).id
+    person.remember("The sky is blue.", source="weather")
+    for asked in ({"via": "person"}, {"via": "accepted"}, {"source": EVIL}, {"ids": rule}):
+        with pytest.raises(AccessError, match="only a person"):
+            bank.quarantine(**asked)  # type: ignore[arg-type]
+    assert bank.quarantines() == () and RULE in bank.context().text
+    assert bank.quarantine(source="weather").memories == 1
+    assert person.quarantine(source=EVIL).memories == 1
+
+
+def test_memory_that_two_hold_stays_until_both_are_lifted(bank: Bank) -> None:
     page, _ = poison(bank)
-    first, second = bank.quarantine(source=EVIL), bank.quarantine(ids=[page])
-    assert bank.lift(number(first)).still_held == 2
+    first, second = held(bank, source=EVIL), held(bank, ids=[page])
+    assert bank.lift(first).still_held == 2
     assert bank.count() == 0
-    bank.lift(number(second))
+    bank.lift(second)
     assert bank.count() == 2
 
 
-def test_a_purge_reaches_into_a_quarantine(bank: Bank) -> None:
+def test_purge_reaches_into_a_quarantine(bank: Bank) -> None:
     poison(bank)
-    held = bank.quarantine(source=EVIL)
+    number = held(bank, source=EVIL)
     receipt = bank.forget(source=EVIL, purge=True)
     assert receipt.receipt is not None and receipt.receipt.erased["memories"] == 2
     bank.remember("It comes again.", source=EVIL)
     assert bank.count() == 0, "the quarantine lasts for what arrives"
-    assert bank.lift(number(held)).memories == 3
-    assert [memory.text for memory in bank.list()] == ["It comes again."]
+    assert bank.lift(number).memories == 3
+    assert texts(bank) == ["It comes again."]
     assert bank.doctor().well
 
 
 def test_upkeep_does_not_read_what_is_in_quarantine(bank: Bank) -> None:
-    texts = [f"The harbour light number {n} is broken." for n in range(6)]
-    bank.remember_many([{"text": text, "source": EVIL, "at": "2020-01-01"} for text in texts])
+    said = [f"The harbour light number {n} is broken." for n in range(6)]
+    bank.remember_many([{"text": text, "source": EVIL, "at": "2020-01-01"} for text in said])
     bank.quarantine(source=EVIL)
     slept = bank.upkeep.sleep(force=True)
     assert slept.summaries == () and bank.upkeep.due() == ()
 
 
-def test_a_trace_names_who_was_told(kept: Kept) -> None:
-    settings = {"embedder": "hashing", "count_uses": True}
+def test_trace_names_the_sessions_that_saw_it(kept: Kept) -> None:
+    settings = {"count_uses": True}
     with kept.opened("notes", settings=settings) as bank:
         page, _ = poison(bank)
         bank.pin(page)
@@ -238,102 +182,97 @@ def test_a_trace_names_who_was_told(kept: Kept) -> None:
     assert told["friday"].in_context and not told["tuesday"].in_context
 
 
-def test_a_trace_shows_every_derivation_in_quarantine_too(bank: Bank) -> None:
+def test_trace_shows_derivations_in_quarantine_too(bank: Bank) -> None:
     page, summary = poison(bank)
     newer = bank.revise(summary, text="Refunds: account 42, daily.").id
-    held = bank.quarantine(source=EVIL)
+    number = held(bank, source=EVIL)
     found = bank.trace(source=EVIL)
     shown = {item.id: (item.how, item.of, item.quarantines) for item in found.items if item.what == "memory"}
-    assert shown[page] == ("", None, (held.number,))
-    assert shown[summary] == ("drawn from", page, (held.number,))
-    assert shown[newer][2] == (held.number,)
+    assert shown[page] == ("", None, (number,))
+    assert shown[summary] == ("drawn from", page, (number,))
+    assert shown[newer][2] == (number,)
     assert found.counts == {"fact": 1, "note": 1, "summary": 2}
     cut = bank.trace(source=EVIL, limit=1)
     assert len(cut.items) == 1 and cut.truncated and cut.counts == found.counts
 
 
-def test_a_trace_counts_what_other_sessions_keep_to_themselves(kept: Kept) -> None:
-    with kept.opened("notes", session="private") as bank:
-        bank.remember("Only mine.", scope="session", session="private", source=EVIL)
-        bank.remember("Shared.", source=EVIL)
-    with kept.opened("notes", session="private") as bank:
-        assert bank.trace(source=EVIL).hidden == 0
-    with kept.opened("notes") as bank:
-        [shared] = [memory.id for memory in bank.list()]
-        assert [item.id for item in bank.trace(source=EVIL).items] == [shared]
+def test_trace_shows_nothing_private_to_other_sessions(bank: Bank, opened: Opened) -> None:
+    private = opened(session="private")
+    private.remember("Only mine.", scope="session", source=EVIL)
+    shared = private.remember("Shared.", source=EVIL).id
+    assert private.trace(source=EVIL).hidden == 0
+    assert [item.id for item in bank.trace(source=EVIL).items] == [shared]
 
 
-def test_nothing_selected_is_an_error(bank: Bank) -> None:
-    with pytest.raises(NotFoundError):
-        bank.quarantine(source="nowhere")
+def test_bad_selections_are_refused(bank: Bank) -> None:
+    for verb in (bank.quarantine, bank.trace):
+        with pytest.raises(NotFoundError):
+            verb(source="nowhere")
+        with pytest.raises(InputError):
+            verb()
     with pytest.raises(InputError):
-        bank.quarantine()
+        bank.quarantine(via="nowhere")
     with pytest.raises(NotFoundError):
         bank.lift(1)
-    with pytest.raises(NotFoundError):
-        bank.trace(source="nowhere")
-    with pytest.raises(InputError):
-        bank.trace()
 
 
-def test_an_export_keeps_the_quarantine(bank: Bank, kept: Kept, tmp_path: Path) -> None:
-    poison(bank)
+def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_path: Path) -> None:
+    page, _ = poison(bank)
     bank.quarantine(source=EVIL, reason="it lied")
     file = tmp_path / "notes.jsonl"
     bank.export(file)
-    with kept.opened("empty") as other:
-        other.import_(file)
-        assert other.count() == 0
+    pieria.copy("notes", data=tmp_path, to=tmp_path, name="copy")
+    for name, own in (("empty", 0), ("full", 1), ("copy", 0)):
+        other = opened(name)
+        if own:
+            other.remember("Something of its own.")
+        if name != "copy":
+            other.import_(file)
+        assert other.count() == own
         [listed] = other.quarantines()
-        other.lift(number(listed))
-        assert other.count() == 2 and len(other.facts.query(subject="refunds")) == 1
-    with kept.opened("full") as third:
-        third.remember("Something of its own.")
-        third.import_(file)
-        assert third.count() == 1
-        [listed] = third.quarantines()
-        assert listed.reason == "it lied" and third.lift(number(listed))
-        assert third.count() == 3
+        assert listed.reason == "it lied"
+        assert listed.number is not None and other.lift(listed.number)
+        assert other.count() == own + 2 and len(other.facts.query(subject="refunds")) == 1
+    # An import hides only its own memories, unless it is trusted.
+    same = opened("same")
+    same.remember(RULE, id=page)
+    same.import_(file)
+    [listed] = same.quarantines()
+    assert listed.selectors == {} and listed.memories == 1
+    assert same.get(page) is not None
+    same.remember("Something new.", source=EVIL)
+    assert same.count() == 2
+    mine = opened("mine")
+    mine.import_(file, trusted=True)
+    assert mine.quarantines()[0].selectors == {"source": EVIL}
 
 
-def test_a_copy_of_a_bank_keeps_the_quarantine(bank: Bank, kept: Kept, tmp_path: Path) -> None:
-    poison(bank)
-    bank.quarantine(source=EVIL)
-    bank.close()
-    pieria.copy("notes", data=kept.data, to=str(tmp_path / "elsewhere"))
-    with pieria.open("notes", data=tmp_path / "elsewhere") as other:
-        assert other.count() == 0
-        other.lift(number(other.quarantines()[0]))
-        assert other.count() == 2
-
-
-def test_windows_forget_what_is_in_quarantine(bank: Bank) -> None:
+def test_windows_leave_out_what_is_in_quarantine(opened: Opened) -> None:
+    bank = opened(embedder="hashing")
     turns = [{"text": text, "kind": "turn", "session": "s"} for text in ("Hello.", "The zebra is loose.", "Goodbye.")]
     made = bank.remember_many(turns)
-    bank.sync()
 
     def window() -> list[float]:
+        assert bank.sync()
         with bank.core.reading() as reader:
             [(_, vector)] = reader.vectors([made[0].row], "window")[made[0].row]
             return [float(number) for number in vector]
 
     before = window()
-    held = bank.quarantine(ids=[made[1].id])
-    bank.sync()
+    number = held(bank, ids=[made[1].id])
     assert window() != before
-    bank.lift(number(held))
-    bank.sync()
+    bank.lift(number)
     assert window() == before
 
 
-def test_a_reason_goes_with_the_last_that_it_was_given_for(bank: Bank) -> None:
+def test_reason_goes_with_the_last_memory_it_was_for(bank: Bank) -> None:
     page, _ = poison(bank)
     other = bank.remember("The sky is blue.").id
-    held = number(bank.quarantine(ids=[page, other], reason="it says account 42"))
+    number = held(bank, ids=[page, other], reason="it says account 42")
     bank.purge([other])
     assert bank.quarantines()[0].reason == "it says account 42"
     bank.purge([page])
     with bank.core.reading() as reader:
         kept = [*reader.records(QUARANTINES).values(), *reader.records(HELD).values()]
     assert kept and "account 42" not in str(kept)
-    assert [(each.number, each.reason) for each in bank.quarantines()] == [(held, None)]
+    assert [(each.number, each.reason) for each in bank.quarantines()] == [(number, None)]

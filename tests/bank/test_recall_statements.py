@@ -1,19 +1,19 @@
 """The number of SQL statements of one recall. Each is a round trip to the server."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.test_recall_arms import embed
+from tests.bank.recalling import embed
 
 import pieria
 from pieria.bank import Bank
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.sqlite.session import SQLiteSession
 
-NOTES, ASKED = 60, "What did Maya say about the heron?"
+ASKED = "What did Maya say about the heron?"
 
 
 @pytest.fixture
@@ -44,45 +44,29 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def bank(kept: Kept, asked: list[str]) -> Iterator[Bank]:
-    settings = {**kept.settings, "count_uses": False}
-    with pieria.Workspace(data=kept.data, settings=settings, embedder=embed) as workspace:
-        yield filled(workspace.open("notes"))
+    with pieria.Workspace(data=kept.data, settings=kept.settings, embedder=embed) as workspace:
+        bank = workspace.open("notes")
+        bank.remember_many(
+            [{"text": f"Maya saw heron {number} by the river.", "session": f"s{number // 10}"} for number in range(60)]
+        )
+        assert bank.sync(30)
+        bank.recall(ASKED)
+        yield bank
 
 
-def filled(bank: Bank) -> Bank:
-    bank.remember_many(
-        [{"text": f"Maya saw heron {number} by the river.", "session": f"s{number // 10}"} for number in range(NOTES)]
-    )
-    assert bank.sync(30)
-    bank.recall(ASKED)
-    return bank
+def statements(bank: Bank, asked: list[str], k: int = 10) -> int:
+    with bank.core.embedding.aside():
+        asked.clear()
+        assert len(bank.recall(ASKED, k=k)) == k
+        return len(asked)
 
 
-def test_a_recall_asks_its_store_few_times_however_many_it_finds(bank: Bank, asked: list[str]) -> None:
-    counts = []
-    for k in (1, 10, 20):
-        with bank.core.embedding.aside():
-            asked.clear()
-            assert len(bank.recall(ASKED, k=k)) == k
-            counts.append(len(asked))
-    assert max(counts) <= 14, (counts, _told(asked))
-
-
-def test_what_is_not_in_a_bank_is_not_looked_for(bank: Bank, asked: list[str]) -> None:
-    def statements() -> int:
-        with bank.core.embedding.aside():
-            asked.clear()
-            bank.recall(ASKED)
-            return len(asked)
-
-    before = statements()
+def test_recall_asks_few_statements_and_only_what_can_be_found(bank: Bank, asked: list[str]) -> None:
+    before = [statements(bank, asked, k) for k in (1, 10, 20)]
+    assert max(before) <= 14, (before, *asked)
     bank.link(*[hit.memory.id for hit in bank.recall(ASKED, k=2)])
     bank.facts.add("Maya", "likes", "the heron")
     bank.remember("Always answer in metric units.", entities=["Maya"])
     assert bank.sync(30)
-    statements()
-    assert statements() >= before + 4, _told(asked)
-
-
-def _told(asked: Sequence[str]) -> str:
-    return "\n".join(" ".join(statement.split())[:100] for statement in asked)
+    statements(bank, asked)
+    assert statements(bank, asked) >= before[1] + 4, asked

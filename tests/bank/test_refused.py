@@ -1,15 +1,14 @@
 """Texts that a model refuses for good block no other text, and are reported."""
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.bank.embedding_server import Requests, server
 from tests.bank.resting import rested
-from tests.bank.test_embedding import SOON, embedded, finding, letters, opened, soon
+from tests.bank.test_embedding import SOON, embedded, finding, letters, soon
+from tests.bank.test_embedding import opened as open_with
 
-import pieria
 from pieria import Bank
 from pieria.errors import AdapterError
 
@@ -20,26 +19,28 @@ def requests() -> Requests:
 
 
 @pytest.fixture
-def bank(tmp_path: Path, requests: Requests) -> Iterator[Bank]:
-    with (
-        server(requests) as (address, _),
-        pieria.open("b", data=tmp_path, settings={"embedder": "server:m", "embedder_url": address}) as bank,
-    ):
-        yield bank
+def bank(opened: Callable[..., Bank], requests: Requests) -> Iterator[Bank]:
+    with server(requests) as (address, _):
+        yield opened("b", embedder="server:m", embedder_url=address)
 
 
 def texts(count: int, *refused: int) -> list[dict[str, str]]:
     return [{"text": f"toad {n}" if n in refused else f"apple {n}"} for n in range(count)]
 
 
-def test_one_text_that_is_refused_holds_up_no_other(
-    bank: Bank, requests: Requests, caplog: pytest.LogCaptureFixture
-) -> None:
-    bank.remember_many(texts(200, 0, 70, 71))
-    assert embedded(bank) == {f"apple {n}": 1 for n in range(200) if n not in (0, 70, 71)}
+def test_one_refused_text_holds_up_no_other(bank: Bank, requests: Requests, caplog: pytest.LogCaptureFixture) -> None:
+    bank.remember_many(texts(100, 0, 70, 71))
+    assert embedded(bank) == {f"apple {n}": 1 for n in range(100) if n not in (0, 70, 71)}
     assert bank.stats().pending == {"vectors": 3}
     assert caplog.text.count("is set aside") == 3
     assert "toad" not in caplog.text
+    assert finding(bank).well
+    told = finding(bank, "vectors")
+    assert "vectors not yet made: 3; 3 texts were refused" in told.detail
+    assert "not that" in told.detail
+    assert told.remedy
+    plan = bank.recall("apple").plan["embedding"]
+    assert (plan["pending"], "set aside" in plan["note"]) == (3, True)
     asked = len(requests)
     bank.remember("a pear")
     soon(lambda: "a pear" in embedded(bank))
@@ -47,26 +48,20 @@ def test_one_text_that_is_refused_holds_up_no_other(
     assert [request.texts for request in requests[asked:]] == [["a pear"]]
 
 
-def test_what_is_refused_is_told_and_does_not_make_the_model_ill(bank: Bank) -> None:
-    bank.remember_many(texts(3, 1))
-    assert finding(bank).well
-    told = finding(bank, "vectors")
-    assert "vectors not yet made: 1; 1 texts were refused" in told.detail
-    assert "not that" in told.detail
-    assert told.remedy
-    plan = bank.recall("apple").plan["embedding"]
-    assert (plan["pending"], "set aside" in plan["note"]) == (1, True)
-
-
 def test_more_refused_texts_than_a_step_reads_hold_up_no_other(bank: Bank) -> None:
     bank.remember_many(texts(150, *range(140)))
+    one, two = bank.list(limit=2, order="oldest")
     bank.remember("a pear")
     soon(lambda: "a pear" in embedded(bank))
     assert len(embedded(bank)) == 11
     assert bank.stats().pending == {"vectors": 140}
+    # A purged or changed text is no longer waited for.
+    bank.purge(one.id)
+    bank.update(two.id, text="a plum")
+    soon(lambda: "a plum" in embedded(bank))
 
 
-def test_a_window_over_a_refused_turn_is_set_aside_with_it(bank: Bank) -> None:
+def test_window_over_a_refused_turn_is_set_aside_with_it(bank: Bank) -> None:
     bank.remember_many([{**item, "session": "s"} for item in texts(9, 4)])
     windows = embedded(bank, "window")
     assert len(embedded(bank)) == 8
@@ -74,25 +69,19 @@ def test_a_window_over_a_refused_turn_is_set_aside_with_it(bank: Bank) -> None:
     assert "toad 4" not in windows
 
 
-def test_a_text_that_was_changed_or_purged_is_no_longer_waited_for(bank: Bank) -> None:
-    one, two = bank.remember_many(texts(2, 0, 1))
-    bank.purge(one.id)
-    bank.update(two.id, text="a pear")
-    soon(lambda: "a pear" in embedded(bank))
+def test_bank_opened_anew_tries_refused_texts_again(
+    bank: Bank, opened: Callable[..., Bank], requests: Requests
+) -> None:
+    bank.remember_many(texts(2, 0))
+    requests.unwanted = None
+    url = bank.doctor().settings["embedder_url"][0]
+    bank.close()
+    again = opened("b", embedder="server:m", embedder_url=url)
+    assert again.sync(SOON)
+    assert embedded(again) == {"toad 0": 1, "apple 1": 1}
 
 
-def test_a_bank_opened_anew_tries_them_again(tmp_path: Path, requests: Requests) -> None:
-    with server(requests) as (address, _):
-        settings = {"embedder": "server:m", "embedder_url": address}
-        with pieria.open("b", data=tmp_path, settings=settings) as bank:
-            bank.remember_many(texts(2, 0))
-        requests.unwanted = None
-        with pieria.open("b", data=tmp_path, settings=settings) as bank:
-            assert bank.sync(SOON)
-            assert embedded(bank) == {"toad 0": 1, "apple 1": 1}
-
-
-def test_a_model_that_refuses_everything_sets_nothing_aside(bank: Bank, requests: Requests) -> None:
+def test_model_that_refuses_everything_sets_nothing_aside(bank: Bank, requests: Requests) -> None:
     requests.failing.set()
     bank.remember_many(texts(70, 0))
     with pytest.raises(AdapterError, match="out of order"):
@@ -103,7 +92,7 @@ def test_a_model_that_refuses_everything_sets_nothing_aside(bank: Bank, requests
     assert len(embedded(bank)) == 69
 
 
-def test_a_function_that_stumbles_once_loses_no_text(tmp_path: Path) -> None:
+def test_function_that_fails_once_loses_no_text(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     stumbles = [True]
 
     def stumbling(given: list[str]) -> list[list[float]]:
@@ -112,16 +101,14 @@ def test_a_function_that_stumbles_once_loses_no_text(tmp_path: Path) -> None:
             raise RuntimeError("once")
         return letters(given)
 
-    with opened(tmp_path, stumbling) as bank:
+    with open_with(tmp_path, stumbling) as bank:
         bank.remember_many([{"text": "an apple"}])
         assert (stumbles, embedded(bank)) == ([], {"an apple": 1})
-
-
-def test_what_has_nothing_to_embed_is_not_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with opened(tmp_path) as bank, caplog.at_level(logging.WARNING):
-        memory = bank.remember("an apple")
+        # A memory that has nothing to embed is not waited for.
+        memory = bank.remember("a pear")
         assert bank.sync(SOON)
         rested()
+        caplog.clear()
         with bank.core.store.writing() as writer:
             note = "INSERT INTO pending (row, what, seq) VALUES (?, 'window', 1)"
             writer._session.execute(note, (memory.row,))  # type: ignore[attr-defined]

@@ -1,13 +1,13 @@
 """Sentences with a standing rule have vectors of their own, made with the passages of their text."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.bank.embedding_server import vector
+from tests.bank.recalling import embedding
 
-from pieria import Bank, Workspace
+from pieria import Bank, Memory
 from pieria.bank.embedding.texts import MOST_RULES
 from pieria.store.protocol import Reader
 
@@ -19,10 +19,12 @@ def letters(texts: list[str]) -> list[list[float]]:
     return [vector(text) for text in texts]
 
 
+__all__ = ["embedding"]
+
+
 @pytest.fixture
-def bank(tmp_path: Path) -> Iterator[Bank]:
-    with Workspace(tmp_path, embedder=letters) as workspace:
-        yield workspace.open("b")
+def bank(embedding: Callable[..., Bank]) -> Bank:
+    return embedding(letters)
 
 
 def rules(bank: Bank, row: int) -> list[int]:
@@ -36,8 +38,13 @@ def nearest(reader: Reader, text: str, row: int, what: Any = "rule") -> tuple[fl
     return round(span.similarity, 3), span.start, span.stop
 
 
-def test_each_rule_of_a_text_has_a_vector_of_its_own(bank: Bank) -> None:
-    plain, ruling = bank.remember_many([{"text": "We were at the sea."}, {"text": TEXT, "title": "Monday"}])
+def kept(bank: Bank, text: str = TEXT, **values: Any) -> Memory:
+    [memory] = bank.remember_many([{"text": text, **values}])
+    return memory
+
+
+def test_each_rule_of_a_text_has_a_vector(bank: Bank) -> None:
+    plain, ruling = kept(bank, "We were at the sea."), kept(bank, title="Monday")
     assert (rules(bank, plain.row), rules(bank, ruling.row)) == ([], [0, 1])
     with bank.core.store.reading() as reader:
         for said in RULES:
@@ -45,9 +52,13 @@ def test_each_rule_of_a_text_has_a_vector_of_its_own(bank: Bank) -> None:
             assert nearest(reader, said, ruling.row) == (1.0, start, start + len(said))
         assert nearest(reader, RULES[0], ruling.row, "passage")[0] < 1
     assert bank.stats().pending == {"vectors": 0}
+    bank.purge(ruling.id)
+    with bank.core.store.reading() as reader:
+        assert reader.near(vector(RULES[0]), bank.core.filter(), 5, "rule").candidates == []
+    assert [finding.check for finding in bank.doctor().findings if not finding.well] == []
 
 
-def test_sync_makes_them_too_and_counts_texts_as_they_were_pending(bank: Bank) -> None:
+def test_sync_makes_them_and_counts_pending_texts(bank: Bank) -> None:
     with bank.core.embedding.aside():
         memory = bank.remember(TEXT)
         told: list[tuple[int, int]] = []
@@ -56,13 +67,17 @@ def test_sync_makes_them_too_and_counts_texts_as_they_were_pending(bank: Bank) -
     assert told == [(0, 1), (1, 1)]
 
 
-def test_a_summary_has_no_rules_of_its_own(bank: Bank) -> None:
-    [memory] = bank.remember_many([{"text": TEXT, "kind": "summary"}])
-    assert rules(bank, memory.row) == []
+def test_summaries_rule_books_and_supplied_vectors_have_none(bank: Bank) -> None:
+    rule = "Always answer in metric units.\n"
+    within = kept(bank, rule * MOST_RULES)
+    without = [kept(bank, rule * (MOST_RULES + 1)), kept(bank, kind="summary"), kept(bank, vectors=vector(TEXT))]
+    assert bank.sync()
+    assert len(rules(bank, within.row)) == MOST_RULES
+    assert [rules(bank, memory.row) for memory in without] == [[]] * 3
 
 
-def test_a_new_version_has_the_rules_of_its_text_alone(bank: Bank) -> None:
-    [memory] = bank.remember_many([{"text": TEXT}])
+def test_new_version_has_the_rules_of_its_text_alone(bank: Bank) -> None:
+    memory = kept(bank)
     changed = bank.update(memory.id, text="We were at the sea. Always answer in verse.")
     gone = bank.update(memory.id, text="We were at the sea.")
     assert bank.sync()
@@ -71,23 +86,3 @@ def test_a_new_version_has_the_rules_of_its_text_alone(bank: Bank) -> None:
     assert bank.sync()
     assert changed.row != again.row
     assert rules(bank, again.row) == [0]
-
-
-def test_a_rule_book_is_left_to_its_passages(bank: Bank) -> None:
-    [within] = bank.remember_many([{"text": "Always answer in metric units.\n" * MOST_RULES}])
-    [beyond] = bank.remember_many([{"text": "Always answer in metric units.\n" * (MOST_RULES + 1)}])
-    assert (len(rules(bank, within.row)), len(rules(bank, beyond.row))) == (MOST_RULES, 0)
-
-
-def test_supplied_vectors_stand_for_the_rules_as_well(bank: Bank) -> None:
-    [memory] = bank.remember_many([{"text": TEXT, "vectors": vector(TEXT)}])
-    assert bank.sync()
-    assert rules(bank, memory.row) == []
-
-
-def test_a_purge_takes_them_along(bank: Bank) -> None:
-    [memory] = bank.remember_many([{"text": TEXT}])
-    bank.purge(memory.id)
-    with bank.core.store.reading() as reader:
-        assert reader.near(vector(RULES[0]), bank.core.filter(), 5, "rule").candidates == []
-    assert [finding.check for finding in bank.doctor().findings if not finding.well] == []

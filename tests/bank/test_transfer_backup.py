@@ -5,13 +5,13 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.bank.transfer_files import everything
+from tests.contract.making import HandClock
 
 import pieria
 from pieria.bank import Bank
@@ -27,8 +27,7 @@ from pieria.errors import (
     TransferError,
 )
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
+COPIES = 3
 WRITER = """
 import sys, pieria
 with pieria.open("notes", data=sys.argv[1]) as bank:
@@ -54,24 +53,34 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bank(data: Path) -> Iterator[Bank]:
-    with pieria.open("notes", data=data, clock=lambda: NOON) as opened:
-        opened.remember("kept", id="m")
+def bank(data: Path, clock: HandClock) -> Iterator[Bank]:
+    with pieria.open("notes", data=data, clock=clock) as opened:
+        opened.remember("kept", id="m", tags=["a"])
         yield opened
 
 
 @pytest.fixture
-def backup(data: Path, tmp_path: Path) -> Path:
+def backup(bank: Bank, tmp_path: Path) -> Path:
     """Return the backup of a closed bank with one memory."""
-    with pieria.open("notes", data=data) as opened:
-        opened.remember("kept", id="m", tags=["a"])
-        return opened.backup(tmp_path / "notes.backup")
+    path = bank.backup(tmp_path / "notes.backup")
+    bank.close()
+    return path
 
 
 def other_process(program: str, data: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program, data], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
+
+
+def killed_writer(data: Path) -> None:
+    """Let another process write and crash, so that its log is left."""
+    with other_process(WRITER, data) as writer:
+        assert writer.stdout is not None
+        for _ in range(3):
+            writer.stdout.readline()
+        writer.kill()
+    assert (data / "notes.db-wal").stat().st_size > 0
 
 
 def texts(data: Path, name: str = "notes") -> list[str]:
@@ -82,21 +91,29 @@ def texts(data: Path, name: str = "notes") -> list[str]:
 # --- backup
 
 
-def test_a_backup_is_a_whole_bank_for_its_owner_alone(bank: Bank, data: Path, tmp_path: Path) -> None:
-    path = bank.backup(tmp_path / "new" / "copy.backup")
-    assert path == tmp_path / "new" / "copy.backup"
+def test_backup_is_a_whole_bank_for_its_owner_alone(bank: Bank, data: Path, tmp_path: Path) -> None:
+    backing, restoring = [], []
+    target = tmp_path / "new" / "copy.backup"
+    path = bank.backup(target, progress=lambda done, whole: backing.append((done, whole)))
+    assert path == target
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
-    report = pieria.restore(path, data, name="again")
-    assert (report.bank, report.path, report.seq) == ("again", data / "again.db", 1)
-    assert report.counts["memories"] == 1
-    assert report.as_dict()["replaced"] is None
-    with pieria.open("again", data=data) as again:
+    path.chmod(0o644)
+    report = pieria.restore(
+        path, tmp_path / "elsewhere", name="again", progress=lambda done, whole: restoring.append((done, whole))
+    )
+    assert (report.bank, report.path, report.seq) == ("again", tmp_path / "elsewhere" / "again.db", 1)
+    assert (report.counts["memories"], report.as_dict()["replaced"]) == (1, None)
+    assert stat.S_IMODE(Path(report.path).stat().st_mode) == 0o600
+    assert list((tmp_path / "elsewhere").iterdir()) == [report.path]
+    for told in (backing, restoring):
+        assert told[-1][0] == told[-1][1] > 0
+    with pieria.open("again", data=tmp_path / "elsewhere") as again:
         assert everything(again) == everything(bank)
         assert again.doctor().well
 
 
-def test_in_a_folder_it_is_named_after_bank_and_time(bank: Bank, data: Path, tmp_path: Path) -> None:
+def test_backup_in_a_folder_is_named_after_bank_and_time(bank: Bank, data: Path, tmp_path: Path) -> None:
     assert bank.backup(tmp_path) == tmp_path / "notes.20260301T120000Z.backup"
     assert bank.purge("m").unreached == ()
     bank.backup(data)
@@ -104,41 +121,29 @@ def test_in_a_folder_it_is_named_after_bank_and_time(bank: Bank, data: Path, tmp
     assert "backup notes.20260301T120000Z.backup" in bank.purge("n").unreached
 
 
-def test_an_older_backup_is_replaced_and_a_bank_in_use_is_not(bank: Bank, data: Path, tmp_path: Path) -> None:
+def test_only_older_backups_are_replaced(bank: Bank, data: Path, tmp_path: Path) -> None:
     path = bank.backup(tmp_path / "nightly")
     bank.remember("later")
     bank.backup(path)
     pieria.restore(path, data, name="again")
     assert texts(data, "again") == ["kept", "later"]
-    with pieria.open("another", data=data) as another:
-        another.remember("precious")
-        for target in (data / "notes.db", data / "another.db"):
-            with pytest.raises(InputError, match="a file that is not a bank"):
-                bank.backup(target)
-        assert another.count() == 1
-
-
-def test_progress_ends_at_the_whole(bank: Bank, data: Path, tmp_path: Path) -> None:
-    backing, restoring = [], []
-    path = bank.backup(tmp_path, progress=lambda done, whole: backing.append((done, whole)))
-    pieria.restore(path, data, name="again", progress=lambda done, whole: restoring.append((done, whole)))
-    for told in (backing, restoring):
-        assert told[-1][0] == told[-1][1] > 0
-
-
-def test_a_closed_bank_is_not_backed_up(data: Path, tmp_path: Path) -> None:
-    bank = pieria.open("notes", data=data)
+    pieria.open("damaged", data=data).close()
+    spoil(data / "damaged.db")
+    for name in ("notes", "again", "damaged"):
+        before = (data / f"{name}.db").read_bytes()
+        for verb in (bank.backup, bank.export):
+            with pytest.raises(InputError):
+                verb(data / f"{name}.db")
+        assert (data / f"{name}.db").read_bytes() == before
     bank.close()
     with pytest.raises(ClosedError):
         bank.backup(tmp_path / "copy")
 
 
-def test_a_backup_under_writes_of_another_process_is_one_moment_of_the_bank(
-    bank: Bank, data: Path, tmp_path: Path
-) -> None:
+def test_backup_under_writes_of_another_process_is_one_moment(bank: Bank, data: Path, tmp_path: Path) -> None:
     with other_process(WRITER, data) as writer:
         assert writer.stdout is not None
-        for copy in range(6):
+        for copy in range(COPIES):
             for _ in range(5):
                 assert writer.stdout.readline()
             bank.backup(tmp_path / f"{copy}.backup", progress=lambda done, whole: None)
@@ -146,7 +151,7 @@ def test_a_backup_under_writes_of_another_process_is_one_moment_of_the_bank(
         writer.kill()
     final = everything(bank)
     seen = []
-    for copy in range(6):
+    for copy in range(COPIES):
         pieria.restore(tmp_path / f"{copy}.backup", data, name=f"restored{copy}")
         with pieria.open(f"restored{copy}", data=data) as restored:
             then = everything(restored)
@@ -156,8 +161,8 @@ def test_a_backup_under_writes_of_another_process_is_one_moment_of_the_bank(
             exported = everything(imported)
         for found in (then, exported):
             last = found["journal"][-1]
-            assert found["journal"] == final["journal"][: len(found["journal"])]
-            assert found["content"] == final["content"][: len(found["content"])]
+            for table in ("journal", "content"):
+                assert found[table] == final[table][: len(found[table])]
             known = [row for row in final["state"] if row["known_from"] <= last["at"]]
             assert [{**row, "known_until": 0} for row in found["state"]] == [{**row, "known_until": 0} for row in known]
             seen.append(last["seq"])
@@ -165,14 +170,7 @@ def test_a_backup_under_writes_of_another_process_is_one_moment_of_the_bank(
     assert seen[0] < seen[-1] <= len(final["journal"])
 
 
-OPENS_AND_CLOSES = """
-import sys, pieria
-with pieria.open("notes", data=sys.argv[1]) as bank:
-    bank.remember("of the other process")
-"""
-
-
-def test_naming_a_bank_in_use_by_mistake_does_not_give_up_its_locks(bank: Bank, data: Path) -> None:
+def test_bank_in_use_named_by_mistake_keeps_its_locks(bank: Bank, data: Path) -> None:
     """Otherwise another process that closes the bank sees no other user and deletes the log."""
     own = data / "notes.db"
     for mistake in (bank.export, bank.import_, bank.backup):
@@ -181,94 +179,66 @@ def test_naming_a_bank_in_use_by_mistake_does_not_give_up_its_locks(bank: Bank, 
     with pytest.raises(BusyError):
         restore_file(bank.backup(data), own, replace=True)
     pieria.restore(own, data, name="copy")
-    subprocess.run([sys.executable, "-c", OPENS_AND_CLOSES, data], check=True)
+    with other_process(HOLDER, data) as holder:
+        holder.communicate()
+    assert holder.returncode == 0
     assert (data / "notes.db-wal").exists()
-
-
-def test_a_damaged_bank_is_still_no_file_to_write_an_export_over(bank: Bank, data: Path) -> None:
-    other = data / "other.db"
-    pieria.open("other", data=data).close()
-    spoil(other)
-    before = other.read_bytes()
-    for verb in (bank.export, bank.backup):
-        with pytest.raises(InputError):
-            verb(other)
-    assert other.read_bytes() == before
 
 
 # --- restore
 
 
-def test_a_bank_that_is_there_is_kept_unless_it_is_to_be_replaced(data: Path, backup: Path) -> None:
+def test_existing_bank_is_kept_unless_it_is_to_be_replaced(data: Path, backup: Path) -> None:
     with pieria.open("notes", data=data) as bank:
         bank.remember("said since")
     with pytest.raises(ConflictError, match="already") as refused:
         pieria.restore(backup, data, name="notes")
     assert refused.value.ids == ("notes",)
     assert texts(data) == ["kept", "said since"]
-    report = pieria.restore(backup, data, name="notes", replace=True)
+    replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
     assert texts(data) == ["kept"]
-    assert report.replaced is not None
-    assert report.replaced.match("notes.replaced-*.backup")
-    pieria.restore(report.replaced, data, name="before")
+    assert replaced is not None and replaced.match("notes.replaced-*.backup")
+    pieria.restore(replaced, data, name="before")
     assert texts(data, "before") == ["kept", "said since"]
-
-
-def test_a_restore_names_what_the_old_bank_had_purged(data: Path, tmp_path: Path) -> None:
     with pieria.open("notes", data=data) as bank:
-        bank.remember("kept", id="m")
-        fact = bank.facts.add("Maya", "works_on", "billing")
-        backup = bank.backup(tmp_path)
-        bank.purge("m")
-        bank.facts.purge(fact.id)
-        bank.purge(bank.remember("said since").id)
+        assert f"backup {replaced.name}" in bank.purge("m").unreached
+
+
+def test_restore_names_what_the_old_bank_had_purged(bank: Bank, data: Path, tmp_path: Path) -> None:
+    fact = bank.facts.add("Maya", "works_on", "billing")
+    backup = bank.backup(tmp_path)
+    bank.purge("m")
+    bank.facts.purge(fact.id)
+    bank.purge(bank.remember("said since").id)
+    bank.close()
     report = pieria.restore(backup, data, name="notes", replace=True)
     assert report.unpurged == tuple(sorted(["m", fact.id]))
     assert report.as_dict()["unpurged"] == sorted(["m", fact.id])
     assert pieria.restore(backup, data, name="again").unpurged == ()
-
-
-def test_a_restore_says_when_the_old_bank_is_unreadable(data: Path, backup: Path) -> None:
     path = data / "notes.db"
     path.write_bytes(path.read_bytes()[:100] + bytes(len(path.read_bytes()) - 100))
     assert pieria.restore(backup, data, name="notes", replace=True).unpurged is None
 
 
-def test_a_replaced_bank_is_named_by_a_purge(data: Path, backup: Path) -> None:
-    replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
-    assert replaced is not None
-    with pieria.open("notes", data=data) as bank:
-        assert f"backup {replaced.name}" in bank.purge("m").unreached
-
-
-def test_a_bank_open_in_another_process_is_not_replaced(data: Path, backup: Path) -> None:
+def test_open_bank_is_not_replaced(data: Path, backup: Path) -> None:
     with other_process(HOLDER, data) as holder:
-        assert holder.stdout is not None
-        assert holder.stdin is not None
+        assert holder.stdout is not None and holder.stdin is not None
         assert holder.stdout.readline()
         with pytest.raises(BusyError, match="another process"):
             pieria.restore(backup, data, name="notes", replace=True)
         holder.stdin.close()
     assert texts(data) == ["kept", "of the other process"]
     assert not list(data.glob("*.replaced-*"))
+    with pieria.open("notes", data=data) as bank:
+        with pytest.raises(BusyError):
+            restore_file(backup, data / "notes.db", replace=True)
+        assert bank.count() == 2
     pieria.restore(backup, data, name="notes", replace=True)
     assert texts(data) == ["kept"]
 
 
-def test_a_bank_open_in_this_process_is_not_replaced(data: Path, backup: Path) -> None:
-    with pieria.open("notes", data=data) as bank:
-        with pytest.raises(BusyError):
-            restore_file(backup, data / "notes.db", replace=True)
-        assert bank.count() == 1
-
-
-def test_what_a_crash_left_in_the_log_is_kept_with_the_old_bank(data: Path, backup: Path) -> None:
-    with other_process(WRITER, data) as writer:
-        assert writer.stdout is not None
-        for _ in range(3):
-            writer.stdout.readline()
-        writer.kill()
-    assert (data / "notes.db-wal").stat().st_size > 0
+def test_log_of_a_crash_is_kept_with_the_old_bank(data: Path, backup: Path) -> None:
+    killed_writer(data)
     replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
     assert replaced is not None
     assert texts(data) == ["kept"]
@@ -276,19 +246,15 @@ def test_what_a_crash_left_in_the_log_is_kept_with_the_old_bank(data: Path, back
     assert {"number 0, put right", "number 1, put right", "number 2, put right"} <= set(texts(data, "before"))
 
 
-def test_a_log_without_its_bank_is_not_played_into_the_restored_one(data: Path, backup: Path) -> None:
-    with other_process(WRITER, data) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        writer.kill()
+def test_log_without_its_bank_is_not_played_into_the_new_one(data: Path, backup: Path) -> None:
+    killed_writer(data)
     (data / "notes.db").unlink()
-    assert (data / "notes.db-wal").exists()
     pieria.restore(backup, data, name="notes")
     assert texts(data) == ["kept"]
     assert list(data.glob("notes.replaced-*-wal"))
 
 
-def test_a_copied_database_with_its_log_is_restored_whole(data: Path, bank: Bank, tmp_path: Path) -> None:
+def test_copied_database_with_its_log_is_restored_whole(data: Path, bank: Bank, tmp_path: Path) -> None:
     for name in ("notes.db", "notes.db-wal"):
         (tmp_path / name).write_bytes((data / name).read_bytes())
     assert (tmp_path / "notes.db-wal").stat().st_size > 0
@@ -296,12 +262,11 @@ def test_a_copied_database_with_its_log_is_restored_whole(data: Path, bank: Bank
     assert texts(data, "again") == ["kept"]
 
 
-def test_a_damaged_bank_is_replaced_and_kept(data: Path, backup: Path) -> None:
+def test_damaged_bank_is_replaced_and_kept(data: Path, backup: Path) -> None:
     (data / "notes.db").write_bytes(b"no database at all")
     report = pieria.restore(backup, data, name="notes", replace=True)
     assert texts(data) == ["kept"]
-    assert report.replaced is not None
-    assert report.replaced.read_bytes() == b"no database at all"
+    assert report.replaced is not None and report.replaced.read_bytes() == b"no database at all"
 
 
 def spoil(path: Path) -> None:
@@ -338,39 +303,28 @@ def marked_but_empty(path: Path) -> None:
         connection.execute("PRAGMA user_version = 1")
 
 
-@pytest.mark.parametrize(
-    ("harm", "error"),
-    [
-        (spoil, CorruptError),
-        (cut_off, CorruptError),
-        (tampered_with, CorruptError),
-        (of_another_program, ForeignFileError),
-        (marked_but_empty, ForeignFileError),
-        (of_a_newer_version, NewerVersionError),
-        (lambda path: path.write_bytes(b"hello"), ForeignFileError),
-        (lambda path: path.write_bytes(b""), ForeignFileError),
-        (lambda path: path.unlink(), TransferError),
-    ],
-)
-def test_what_is_no_whole_backup_touches_nothing(
-    data: Path, backup: Path, harm: object, error: type[Exception]
-) -> None:
-    assert callable(harm)
-    harm(backup)
+HARMS: list[tuple[Callable[[Path], object], type[Exception]]] = [
+    (spoil, CorruptError),
+    (cut_off, CorruptError),
+    (tampered_with, CorruptError),
+    (of_another_program, ForeignFileError),
+    (marked_but_empty, ForeignFileError),
+    (of_a_newer_version, NewerVersionError),
+    (lambda path: path.write_bytes(b"hello"), ForeignFileError),
+    (lambda path: path.write_bytes(b""), ForeignFileError),
+    (lambda path: path.unlink(), TransferError),
+]
+
+
+def test_broken_backup_touches_nothing(data: Path, backup: Path) -> None:
+    whole = backup.read_bytes()
     before = {path.name: path.read_bytes() for path in data.iterdir()}
-    with pytest.raises(error):
-        pieria.restore(backup, data, name="notes", replace=True)
-    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
-    assert texts(data) == ["kept"]
-
-
-def test_an_export_given_as_a_backup_is_called_so(bank: Bank, data: Path, tmp_path: Path) -> None:
-    bank.export(tmp_path / "out.jsonl")
-    with pytest.raises(TransferError, match="it is an export"):
-        pieria.restore(tmp_path / "out.jsonl", data, name="again")
-
-
-def test_the_banks_own_file_and_a_folder_are_no_backups(data: Path, backup: Path) -> None:
+    for harm, error in HARMS:
+        backup.write_bytes(whole)
+        harm(backup)
+        with pytest.raises(error):
+            pieria.restore(backup, data, name="notes", replace=True)
+        assert {path.name: path.read_bytes() for path in data.iterdir()} == before
     with pytest.raises(TransferError, match="own file"):
         pieria.restore(data / "notes.db", data, name="notes", replace=True)
     with pytest.raises(TransferError, match="folder"):
@@ -378,9 +332,7 @@ def test_the_banks_own_file_and_a_folder_are_no_backups(data: Path, backup: Path
     assert texts(data) == ["kept"]
 
 
-def test_a_restored_bank_is_for_its_owner_alone(data: Path, backup: Path, tmp_path: Path) -> None:
-    backup.chmod(0o644)
-    report = pieria.restore(backup, tmp_path / "elsewhere", name="notes")
-    assert stat.S_IMODE(Path(report.path).stat().st_mode) == 0o600
-    assert list((tmp_path / "elsewhere").iterdir()) == [report.path]
-    assert backup.exists()
+def test_export_given_as_a_backup_is_refused(bank: Bank, data: Path, tmp_path: Path) -> None:
+    bank.export(tmp_path / "out.jsonl")
+    with pytest.raises(TransferError, match="it is an export"):
+        pieria.restore(tmp_path / "out.jsonl", data, name="again")

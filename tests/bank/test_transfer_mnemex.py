@@ -1,14 +1,16 @@
 """Importing a Mnemex store into a folder or onto a server: repeatable, and with any content."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
+from tests.contract.making import HandClock
 
+from pieria import Bank
 from pieria.bank.transfer.files import stats_of_store
 from pieria.errors import InputError, TransferError
 
@@ -50,7 +52,7 @@ USED = row(
 )  # fmt: skip
 
 
-def test_memories_come_in_with_all_that_was_known_of_them(kept: Kept, tmp_path: Path) -> None:
+def test_memories_come_in_with_all_their_values(kept: Kept, tmp_path: Path) -> None:
     store = stored(tmp_path / "jsonl", USED, row("m2", "Lunch."), relations=(relation("r1", "abc-123", "m2"),))
     with kept.opened("moved") as bank:
         report = bank.import_(store, system="mnemex")
@@ -77,37 +79,31 @@ def test_memories_come_in_with_all_that_was_known_of_them(kept: Kept, tmp_path: 
         assert [hit.memory.id for hit in bank.recall("typescript")][:1] == ["abc-123"]
 
 
-def test_it_comes_in_once_and_what_was_done_here_stays(kept: Kept, tmp_path: Path) -> None:
+def test_store_comes_in_once_and_changes_here_stay(bank: Bank, tmp_path: Path) -> None:
     relations = (relation("r1", "abc-123", "m2"),)
     store = stored(tmp_path / "jsonl", USED, row("m2"), row("m3"), relations=relations)
-    with kept.opened("again") as bank:
-        assert bank.import_(store, system="mnemex", dry_run=True).added["memories"] == 3
-        assert bank.count() == 0
-        bank.import_(store, system="mnemex")
-        bank.update("m2", text="Said better here.")
-        bank.purge("m3")
-        stored(tmp_path / "jsonl", USED, row("m2"), row("m3"), row("m4"), relations=relations)
-        report = bank.import_(store, system="mnemex")
-        assert (report.added["memories"], report.left["memories"]) == (1, {"here already": 2, "purged here": 1})
-        assert {memory.id for memory in bank.list()} == {"abc-123", "m2", "m4"}
-        assert [memory.text for memory in bank.list() if memory.id == "m2"] == ["Said better here."]
-        assert len(bank.links()) == 1
+    assert bank.import_(store, system="mnemex", dry_run=True).added["memories"] == 3
+    assert bank.count() == 0
+    bank.import_(store, system="mnemex")
+    bank.update("m2", text="Said better here.")
+    bank.purge("m3")
+    stored(tmp_path / "jsonl", USED, row("m2"), row("m3"), row("m4"), relations=relations)
+    report = bank.import_(store, system="mnemex")
+    assert (report.added["memories"], report.left["memories"]) == (1, {"here already": 2, "purged here": 1})
+    assert {memory.id for memory in bank.list()} == {"abc-123", "m2", "m4"}
+    assert [memory.text for memory in bank.list() if memory.id == "m2"] == ["Said better here."]
+    assert len(bank.links()) == 1
 
 
-def test_the_last_line_of_an_id_counts_and_what_is_deleted_there_is_not(folder: Kept, tmp_path: Path) -> None:
-    deleted = {"id": "gone", "_deleted": True}
-    store = stored(tmp_path / "jsonl", row("a", "Old."), row("gone"), row("a", "New."), deleted, row("b"), "")
-    with folder.opened("last") as bank:
-        assert bank.import_(store / "memories.jsonl", system="mnemex").problem_count == 0
-        assert sorted(memory.text for memory in bank.list()) == ["I prefer TypeScript.", "New."]
-
-
-def test_what_has_faded_there_has_faded_here(folder: Kept, tmp_path: Path) -> None:
-    old, used = row("old", last_used=MADE), row("used", last_used=MADE + 300 * DAY, use_count=9)
-    store = stored(tmp_path / "jsonl", old, used)
-    with folder.opened("faded", clock=lambda: datetime.fromtimestamp(MADE + 330 * DAY, UTC)) as bank:
-        bank.import_(store, system="mnemex")
-        assert [one.memory.id for one in bank.upkeep.gc(threshold=0.05).faded] == ["old"]
+def test_last_line_of_an_id_counts_and_deleted_ones_do_not(bank: Bank, clock: HandClock, tmp_path: Path) -> None:
+    clock.now = datetime.fromtimestamp(MADE + 330 * DAY, UTC)
+    recent = {"last_used": MADE + 300 * DAY, "use_count": 9}
+    rows = row("a", "Old."), row("gone"), row("a", "New.", **recent), {"id": "gone", "_deleted": True}, row("b"), ""
+    store = stored(tmp_path / "jsonl", *rows)
+    assert bank.import_(store / "memories.jsonl", system="mnemex").problem_count == 0
+    assert sorted(memory.text for memory in bank.list()) == ["I prefer TypeScript.", "New."]
+    # What has faded there has faded here.
+    assert [one.memory.id for one in bank.upkeep.gc(threshold=0.05).faded] == ["b"]
 
 
 BROKEN: tuple[Mapping[str, Any] | str, ...] = (
@@ -118,39 +114,33 @@ BROKEN: tuple[Mapping[str, Any] | str, ...] = (
 )  # fmt: skip
 
 
-def test_what_cannot_be_is_told_by_its_line_and_the_rest_goes_in(folder: Kept, tmp_path: Path) -> None:
+def test_broken_lines_are_reported_and_the_rest_goes_in(bank: Bank, tmp_path: Path) -> None:
     relations = (
         relation("r1", "sound", "lost"),
         relation("r2", "odd", "odd"),
         relation("r3", "sound", "odd", strength=3),
     )
     store = stored(tmp_path / "jsonl", *BROKEN, relations=relations)
-    with folder.opened("broken") as bank:
-        with pytest.raises(TransferError, match="nothing was imported"):
-            bank.import_(store, system="mnemex")
-        assert bank.count() == 0
-        report = bank.import_(store, system="mnemex", on_error="skip")
-        assert {memory.id for memory in bank.list()} == {"sound", "odd", "odder", "nothing"}
-        odd, odder = bank.get("odd"), bank.get("odder")
-        assert odd is not None
-        assert odder is not None
-        assert (odd.strength, odd.status, odder.tags) == (2.0, "active", ("ok",))
-        told = {(problem.line, problem.parameter.partition(" ")[0]) for problem in report.problems}
-        memories = {line for line, file in told if file == "memories.jsonl"}
-        assert memories == {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
-        assert {line for line, file in told if file == "relations.jsonl"} == {1, 2, 3}
-        assert [link.weight for link in bank.links()] == [1.0]
+    with pytest.raises(TransferError, match="nothing was imported"):
+        bank.import_(store, system="mnemex")
+    assert bank.count() == 0
+    report = bank.import_(store, system="mnemex", on_error="skip")
+    held = {memory.id: memory for memory in bank.list()}
+    assert held.keys() == {"sound", "odd", "odder", "nothing"}
+    assert (held["odd"].strength, held["odd"].status, held["odder"].tags) == (2.0, "active", ("ok",))
+    told = {(problem.line, problem.parameter.partition(" ")[0]) for problem in report.problems}
+    assert told == {
+        *((line, "memories.jsonl") for line in range(2, 13)),
+        *((line, "relations.jsonl") for line in range(1, 4)),
+    }
+    assert [link.weight for link in bank.links()] == [1.0]
+    with pytest.raises(TransferError, match=r"no memories\.jsonl"):
+        bank.import_(tmp_path, system="mnemex")
+    with pytest.raises(InputError, match="system"):
+        bank.import_(tmp_path, system="mnemox")
 
 
-def test_what_is_no_store_is_refused_with_what_is_looked_for(folder: Kept, tmp_path: Path) -> None:
-    with folder.opened("none") as bank:
-        with pytest.raises(TransferError, match=r"no memories\.jsonl"):
-            bank.import_(tmp_path, system="mnemex")
-        with pytest.raises(InputError, match="system"):
-            bank.import_(tmp_path, system="mnemox")
-
-
-def test_a_store_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
+def test_store_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
     rows = [row("a", f"Version {number}.") for number in range(150)]
     store = stored(tmp_path / "jsonl", *rows, "broken", relations=(relation("r", "a", "a"),))
     found = stats_of_store(store)
@@ -163,13 +153,13 @@ def test_a_store_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
     assert stats_of_store(tmp_path) is None
 
 
-def test_a_note_that_the_original_wrote_gets_no_second_one(folder: Kept, tmp_path: Path) -> None:
+def test_note_that_the_original_wrote_gets_no_second_one(opened: Callable[..., Bank], tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / "STM").mkdir(parents=True)
     (vault / "STM" / "typescript.md").write_text("# I prefer TypeScript\n")
     store = stored(tmp_path / "jsonl", USED, row("m2", status="promoted", promoted_to="STM/lost.md"))
-    with folder.opened("noted", settings={"vault": str(vault)}) as bank:
-        bank.import_(store, system="mnemex")
-        assert bank.vault.status().without_note == 1
-        assert bank.vault.sync().memories == {"written": 1}
-        assert bank.vault.sync().events == []
+    bank = opened(vault=str(vault))
+    bank.import_(store, system="mnemex")
+    assert bank.vault.status().without_note == 1
+    assert bank.vault.sync().memories == {"written": 1}
+    assert bank.vault.sync().events == []

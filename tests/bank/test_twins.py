@@ -1,58 +1,66 @@
-"""Finding memories with exactly the same text."""
+"""Finding memories with exactly the same text, and merging values into a memory without lowering any."""
 
-from pathlib import Path
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import pieria
-from pieria.errors import InputError
+from pieria import Bank
+from pieria.errors import ConflictError, InputError
 
-SETTINGS = {"durability": "off"}
-
-
-def test_those_that_say_exactly_this_are_found_the_first_kept_first(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings=SETTINGS) as bank:
-        first = bank.remember("Dogs travel free.", at="2026-01-02")
-        second = bank.remember("Dogs travel free.", at="2026-01-01")
-        bank.remember("Dogs travel free")
-        bank.remember("Free dogs travel.")
-        assert [twin.id for twin in bank.identical("Dogs travel free.")] == [first.id, second.id]
-        assert bank.identical("Cats travel free.") == ()
+CUT = "Call me. <private>{}</private> password: tern-9Wq!fjord"
 
 
-def test_a_filter_narrows_them(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, session="s", settings=SETTINGS) as bank:
-        note = bank.remember("One.")
-        turn = bank.remember("One.", kind="turn", scope="session")
-        assert [twin.id for twin in bank.identical("One.", kinds="turn")] == [turn.id]
-        assert [twin.id for twin in bank.identical("One.", scope="bank")] == [note.id]
-    with pieria.open("b", data=tmp_path, settings=SETTINGS) as other:
-        assert [twin.id for twin in other.identical("One.")] == [note.id]
+def twins(bank: Bank, text: str, **filters: object) -> list[str]:
+    return [twin.id for twin in bank.identical(text, **filters)]  # type: ignore[arg-type]
 
 
-def test_the_user_s_own_are_asked_for_by_their_scope(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings=SETTINGS) as bank:
-        mine = bank.remember("One.", scope="user")
-        assert bank.identical("One.") == ()
-        assert [twin.id for twin in bank.identical("One.", scope="user")] == [mine.id]
-        with pytest.raises(InputError, match="use two calls"):
-            bank.identical("One.", scope=["bank", "user"])
+def test_memories_of_exactly_this_text_are_found(opened: Callable[..., Bank]) -> None:
+    bank = opened(session="s", secrets="redact")
+    first = bank.remember("Dogs travel free.", at="2026-01-02").id
+    second = bank.remember("Dogs travel free.", at="2026-01-01", kind="turn", scope="session").id
+    for other in ("Dogs travel free", "Free dogs travel."):
+        bank.remember(other)
+    mine = bank.remember("Dogs travel free.", scope="user").id
+    assert twins(bank, "Dogs travel free.") == [first, second]
+    assert twins(bank, "Cats travel free.") == []
+    assert twins(bank, "Dogs travel free.", kinds="turn") == [second]
+    assert twins(bank, "Dogs travel free.", scope="bank") == [first]
+    assert twins(bank, "Dogs travel free.", scope="user") == [mine]
+    assert twins(opened(), "Dogs travel free.") == [first]
+    bank.invalidate(first)
+    assert twins(bank, "Dogs travel free.") == [second]
+    # Texts are screened before they are compared.
+    assert twins(bank, CUT.format("777")) == [] != [bank.remember(CUT.format("555")).id] == twins(bank, CUT.format("7"))
+    with pytest.raises(InputError, match="use two calls"):
+        bank.identical("One.", scope=["bank", "user"])
+    for text in ("", " ", 5, None):
+        with pytest.raises(InputError, match="text"):
+            bank.identical(text)  # type: ignore[arg-type]
 
 
-def test_what_would_be_cut_is_cut_before_it_is_compared(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings={**SETTINGS, "secrets": "redact"}) as bank:
-        kept = bank.remember("Call me. <private>555</private> password: tern-9Wq!fjord")
-        same = bank.identical("Call me. <private>777</private> password: tern-9Wq!fjord")
-        assert [twin.id for twin in same] == [kept.id]
+def test_widening_takes_more_and_never_less(opened: Callable[..., Bank]) -> None:
+    bank = opened(session="s")
+    id = bank.remember("One.", importance=0.2, scope="session", valid_until="2096-04-01").id
+    wide = bank.widen(id, importance=0.7, scope="bank", valid_until="2096-05-01T00:00:00Z")
+    assert (wide.importance, wide.scope, wide.version) == (0.7, "bank", 1)
+    assert wide.as_dict()["valid_until"].startswith("2096-05-01")
+    assert bank.changes(last=1)[0].what == "update"
+    before = bank.changes()
+    for less in ({"importance": 0.2}, {"importance": 0.7}, {"scope": "session"}, {"valid_until": "2096-03-01"}):
+        assert bank.widen(id, **less) == wide
+    assert bank.changes() == before
+    assert bank.widen(bank.remember("One.").id, valid_until="2096-04-01").valid_until is None
+    for wrong in ({}, {"importance": 2.0}, {"scope": "user"}, {"valid_until": "soon"}):
+        with pytest.raises(InputError):
+            bank.widen(id, **wrong)
+    bank.remove(id)
+    with pytest.raises(ConflictError):
+        bank.widen(id, importance=0.9)
 
 
-def test_what_no_longer_holds_is_no_twin(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, settings=SETTINGS) as bank:
-        bank.invalidate(bank.remember("One.").id)
-        assert bank.identical("One.") == ()
-
-
-@pytest.mark.parametrize("text", ["", " ", 5, None])
-def test_what_is_no_text_is_refused(tmp_path: Path, text: object) -> None:
-    with pieria.open("b", data=tmp_path, settings=SETTINGS) as bank, pytest.raises(InputError, match="text"):
-        bank.identical(text)  # type: ignore[arg-type]
+def test_highest_of_many_widenings_at_once_stands(bank: Bank) -> None:
+    id = bank.remember("One.", importance=0.0).id
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda tenths: bank.widen(id, importance=tenths / 10), [8, 3, 7, 1, 6, 2, 5, 4]))
+    assert [memory.importance for memory in bank.list()] == [0.8]

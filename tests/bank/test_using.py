@@ -6,13 +6,13 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.bank.resting import rested
+from tests.contract.making import START, HandClock
 
 import pieria
 from pieria import Bank
@@ -22,13 +22,24 @@ from pieria.record.usage import UNUSED
 from pieria.runtime.background import background
 
 SOON = 15.0
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(using, "PAUSE", 3600.0)
 
 
 @pytest.fixture
-def bank(tmp_path: Path) -> Iterator[Bank]:
-    with pieria.open("b", data=tmp_path) as bank:
-        yield bank
+def short_pause(long_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(using, "PAUSE", 0.05)
+
+
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """Let garbage collections of the test look at its own objects only, which is quick."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def soon(holds: Any) -> None:
@@ -53,55 +64,55 @@ def in_the_way(bank: Bank) -> sqlite3.Connection:
     return other
 
 
-def test_what_is_noted_is_written_by_itself_in_one_change(bank: Bank) -> None:
+def test_noted_uses_are_written_in_one_change(bank: Bank, short_pause: None) -> None:
     one, two = bank.remember("heron").id, bank.remember("swift").id
     bank.core.uses.note([one, two])
     bank.core.uses.note([one])
-    assert written(bank, one, two) == {}
     soon(lambda: written(bank, one, two) == {one: 2, two: 1})
     assert changes(bank) == ["remember", "remember", "recalled"]
     [change] = bank.changes(last=1)
     assert (change.who, set(change.ids)) == ("pieria", {one, two})
 
 
-def test_counts_are_there_after_sync_and_after_opening_again(tmp_path: Path) -> None:
-    now = [NOON]
-    with pieria.open("b", data=tmp_path, clock=lambda: now[0]) as bank:
-        id = bank.remember("heron").id
-        bank.core.uses.note([id])
-        assert bank.sync()
-        assert written(bank, id) == {id: 1}
-        now[0] += timedelta(hours=1)
-        bank.core.uses.note([id])
-    with pieria.open("b", data=tmp_path) as bank:
-        used = bank.usage(id)[id]
-        assert (used.accesses, used.last_access) == (2, NOON + timedelta(hours=1))
-        assert changes(bank) == ["remember", "recalled", "recalled"]
+def test_counts_are_there_after_sync_and_after_closing(
+    bank: Bank, opened: Callable[..., Bank], clock: HandClock
+) -> None:
+    id = bank.remember("heron").id
+    bank.core.uses.note([id])
+    assert bank.sync()
+    assert written(bank, id) == {id: 1}
+    clock.move(hours=1)
+    bank.core.uses.note([id])
+    bank.close()
+    again = opened()
+    used = again.usage(id)[id]
+    assert (used.accesses, used.last_access) == (2, clock.now)
+    assert changes(again) == ["remember", "recalled", "recalled"]
 
 
-def test_replies_tell_of_what_is_not_written_yet(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, clock=lambda: NOON) as bank:
-        id = bank.remember("heron").id
-        bank.core.uses.note([id, id])
-        assert (bank.usage(id)[id].accesses, bank.usage(id)[id].last_access) == (2, NOON)
-        assert bank.touch(id, reviews=1)[id].accesses == 3
-        assert written(bank, id) == {id: 1}
-        assert bank.sync()
-        assert (bank.usage(id)[id].accesses, written(bank, id)) == (3, {id: 3})
+def test_usage_holds_uses_that_are_not_written_yet(bank: Bank) -> None:
+    id = bank.remember("heron").id
+    bank.core.uses.note([id, id])
+    assert (bank.usage(id)[id].accesses, bank.usage(id)[id].last_access) == (2, START)
+    assert written(bank, id) == {}
+    assert bank.touch(id, reviews=1)[id].accesses == 3
+    assert written(bank, id) == {id: 1}
+    assert bank.sync()
+    assert (bank.usage(id)[id].accesses, written(bank, id)) == (3, {id: 3})
 
 
-def test_an_export_and_a_backup_hold_what_was_noted(bank: Bank, tmp_path: Path) -> None:
+def test_export_and_backup_hold_noted_uses(bank: Bank, opened: Callable[..., Bank], tmp_path: Path) -> None:
     id = bank.remember("heron").id
     bank.core.uses.note([id])
     file = bank.export(tmp_path / "out.jsonl").path
     bank.core.uses.note([id])
     pieria.restore(bank.backup(tmp_path / "b.backup"), tmp_path, name="restored")
-    with pieria.open("imported", data=tmp_path) as imported, pieria.open("restored", data=tmp_path) as restored:
-        imported.import_(file)
-        assert (written(imported, id), written(restored, id)) == ({id: 1}, {id: 2})
+    imported = opened("imported")
+    imported.import_(file)
+    assert (written(imported, id), written(opened("restored"), id)) == ({id: 1}, {id: 2})
 
 
-def test_nothing_but_usage_changes(bank: Bank) -> None:
+def test_only_the_usage_changes(bank: Bank) -> None:
     id = bank.remember("heron").id
     before = bank.history(id)
     bank.core.uses.note([id])
@@ -113,7 +124,7 @@ def test_nothing_but_usage_changes(bank: Bank) -> None:
     assert bank.get(id) is None
 
 
-def test_what_is_gone_by_then_is_not_counted(bank: Bank) -> None:
+def test_uses_of_memories_that_are_gone_are_not_counted(bank: Bank) -> None:
     kept, removed, purged, revised = (bank.remember(text).id for text in ("heron", "swift", "gull", "crane"))
     bank.core.uses.note([kept, removed, purged, revised, "never there"])
     bank.remove(removed)
@@ -158,17 +169,14 @@ def test_many_threads_lose_no_count(bank: Bank) -> None:
     assert seen == sorted(seen)
 
 
-def test_many_memories_do_not_wait_for_the_pause(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(using, "PAUSE", 3600.0)
+def test_many_memories_do_not_wait_for_the_pause(bank: Bank) -> None:
     ids = [memory.id for memory in bank.remember_many([{"text": f"heron {n}"} for n in range(using.MANY)])]
     bank.core.uses.note(ids[:10])
     bank.core.uses.note(ids[10:])
     soon(lambda: len(written(bank, *ids)) == using.MANY)
 
 
-def test_a_bank_that_cannot_be_written_drops_counts_and_says_so(
-    bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bank_that_cannot_be_written_drops_counts_and_logs_it(bank: Bank, caplog: pytest.LogCaptureFixture) -> None:
     id = bank.remember("heron").id
     with bank.core.store.writing() as writer:
         writer._session.connection.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
@@ -179,7 +187,7 @@ def test_a_bank_that_cannot_be_written_drops_counts_and_says_so(
     assert bank.usage(id)[id] == UNUSED
 
 
-def test_a_busy_bank_is_tried_again(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_busy_bank_is_tried_again(bank: Bank, short_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
     id = bank.remember("heron").id
     monkeypatch.setattr(bank.core.store, "_busy_seconds", 0.01)
     bank.core.uses.note([id])
@@ -192,10 +200,11 @@ def test_a_busy_bank_is_tried_again(bank: Bank, monkeypatch: pytest.MonkeyPatch)
     soon(lambda: written(bank, id) == {id: 2})
 
 
-def test_closing_does_not_wait_for_whoever_is_in_the_way(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    bank = pieria.open("b", data=tmp_path, settings={"busy_seconds": 3600.0})
-    id = bank.remember("heron").id
-    bank.core.uses.note([id])
+def test_closing_does_not_wait_for_another_writer(
+    opened: Callable[..., Bank], caplog: pytest.LogCaptureFixture
+) -> None:
+    bank = opened(busy_seconds=3600.0)
+    bank.core.uses.note([bank.remember("heron").id])
     other = in_the_way(bank)
     with caplog.at_level(logging.WARNING, "pieria"):
         bank.close()
@@ -203,8 +212,8 @@ def test_closing_does_not_wait_for_whoever_is_in_the_way(tmp_path: Path, caplog:
     other.close()
 
 
-def test_uses_are_counted_at_the_end_though_the_background_is_kept_by_something_else(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_closing_counts_uses_while_the_background_is_busy(
+    bank: Bank, opened: Callable[..., Bank], caplog: pytest.LogCaptureFixture
 ) -> None:
     begun, over = threading.Event(), threading.Event()
 
@@ -212,19 +221,18 @@ def test_uses_are_counted_at_the_end_though_the_background_is_kept_by_something_
         begun.set()
         over.wait(30)
 
-    with pieria.open("b", data=tmp_path) as bank:
-        id = bank.remember("heron").id
-        bank.sync()
-        assert background.afterwards(work)
-        assert begun.wait(30)
-        bank.core.uses.note([id])
+    id = bank.remember("heron").id
+    bank.sync()
+    assert background.afterwards(work)
+    assert begun.wait(30)
+    bank.core.uses.note([id])
+    bank.close()
     over.set()
-    with pieria.open("b", data=tmp_path) as bank:
-        assert written(bank, id) == {id: 1}
+    assert written(opened(), id) == {id: 1}
     assert "not counted" not in caplog.text
 
 
-def test_a_dropped_bank_writes_what_it_noted(tmp_path: Path) -> None:
+def test_dropped_bank_writes_its_uses(tmp_path: Path, few_objects: None) -> None:
     bank = pieria.open("b", data=tmp_path)
     id = bank.remember("heron").id
     bank.core.uses.note([id])
@@ -234,8 +242,8 @@ def test_a_dropped_bank_writes_what_it_noted(tmp_path: Path) -> None:
         soon(lambda: written(again, id) == {id: 1})
 
 
-def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_banks_are_closed_where_no_thread_can_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_objects: None
 ) -> None:
     """As at the end of a process, from Python 3.12 on."""
     rested()
@@ -255,7 +263,7 @@ def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
             assert written(bank, "heron") == {"heron": 1}
 
 
-def test_a_group_of_verbs_keeps_its_bank_open(tmp_path: Path) -> None:
+def test_group_of_verbs_keeps_its_bank_open(tmp_path: Path, few_objects: None) -> None:
     bank = pieria.open("notes", data=tmp_path)
     kept = weakref.ref(bank)
     groups: list[object] = [getattr(bank, name) for name in ("facts", "hooks", "places", "scratchpad", "text")]

@@ -1,6 +1,5 @@
 """Neighbours of memories and places: their order, the limits, and the number of statements."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,45 +13,51 @@ from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import End
 
 ROOM = pieria.Place("attic/birds")
+LINKS = (
+    ("hub", "c", "related"), ("b", "hub", "related"), ("a", "hub", "sibling"), ("hub", "c", "answers"),
+    ("hub", ROOM, "kept_in"), ("hub", "d", "related"), ("c", "d", "related"), ("e", "c", "related"),
+    (ROOM, "f", "holds"), ("d", "f", "related"),
+)  # fmt: skip
 
 
 @pytest.fixture
-def bank(kept: Kept) -> Iterator[Bank]:
-    """Yield a bank with a hub whose first links lead to hidden memories, and a few others further."""
-    with kept.opened("notes", settings={"durability": "off"}) as bank:
-        bank.remember_many([{"id": id, "text": id} for id in ("hub", *"abcdef", *(f"old{n}" for n in range(9)))])
-        for n in range(9):
-            bank.link("hub", f"old{n}")
-            bank.invalidate(f"old{n}")
-        for source, target, relation in (
-            ("hub", "c", "related"), ("b", "hub", "related"), ("a", "hub", "sibling"), ("hub", "c", "answers"),
-            ("hub", ROOM, "kept_in"), ("hub", "d", "related"), ("c", "d", "related"), ("e", "c", "related"),
-            (ROOM, "f", "holds"), ("d", "f", "related"),
-        ):  # fmt: skip
-            bank.link(source, target, relation)
-        yield bank
+def bank(bank: Bank) -> Bank:
+    return linked(bank)
+
+
+def linked(bank: Bank) -> Bank:
+    """Fill a bank with a hub whose first links lead to hidden memories, and a few others further."""
+    bank.remember_many([{"id": id, "text": id} for id in ("hub", *"abcdef", *(f"old{n}" for n in range(9)))])
+    for n in range(9):
+        bank.link("hub", f"old{n}")
+        bank.invalidate(f"old{n}")
+    for source, target, relation in LINKS:
+        bank.link(source, target, relation)
+    return bank
 
 
 def told(found: Neighborhood) -> list[tuple[str, str, int]]:
     return [(each.memory.id if each.memory else str(each.place), each.link.relation, each.hops) for each in found]
 
 
-def test_neighbours_come_nearest_first_by_the_oldest_link_that_leads_there(bank: Bank) -> None:
+def test_neighbours_come_nearest_first_by_the_oldest_link(kept: Kept) -> None:
     near = [
         ("c", "related", 1), ("b", "related", 1), ("a", "sibling", 1), (ROOM.name, "kept_in", 1), ("d", "related", 1),
     ]  # fmt: skip
     further = [("e", "related", 2), ("f", "holds", 2)]
-    assert told(bank.neighbors("hub")) == near
-    assert told(bank.neighbors("hub", hops=3)) == near + further
-    assert told(bank.neighbors("hub", direction="out")) == [one for one in near if one[0] != "b"]
-    assert told(bank.neighbors("hub", direction="in")) == near[1:3]
-    assert told(bank.neighbors("hub", relation="answers", hops=2)) == [("c", "answers", 1)]
-    for limit in range(1, 8):
-        cut = bank.neighbors("hub", hops=2, limit=limit)
-        assert (told(cut), cut.truncated) == ((near + further)[:limit], limit < 7)
+    with kept.opened("notes") as bank:
+        linked(bank)
+        assert told(bank.neighbors("hub")) == near
+        assert told(bank.neighbors("hub", hops=3)) == near + further
+        assert told(bank.neighbors("hub", direction="out")) == [one for one in near if one[0] != "b"]
+        assert told(bank.neighbors("hub", direction="in")) == near[1:3]
+        assert told(bank.neighbors("hub", relation="answers", hops=2)) == [("c", "answers", 1)]
+        for limit in range(1, 8):
+            cut = bank.neighbors("hub", hops=2, limit=limit)
+            assert (told(cut), cut.truncated) == ((near + further)[:limit], limit < 7)
 
 
-def test_of_several_each_has_the_neighbours_that_it_has_alone(bank: Bank) -> None:
+def test_each_of_several_has_the_neighbours_that_it_has_alone(bank: Bank) -> None:
     ends = [*"fedcba", "hub", ROOM, pieria.Place("no/where")]
     ways: list[dict[str, Any]] = [{}, {"limit": 2}, {"direction": "in"}, {"relation": "related", "direction": "out"}]
     for way in (way | {"hops": hops} for way in ways for hops in (1, 2, 3)):
@@ -60,9 +65,12 @@ def test_of_several_each_has_the_neighbours_that_it_has_alone(bank: Bank) -> Non
         alone = {end: bank.neighbors(end, **way) for end in ends}
         assert list(around.items()) == list(alone.items()), way
         assert [each.truncated for each in around.values()] == [each.truncated for each in alone.values()], way
-
-
-def test_of_several_one_that_is_not_there_is_named(bank: Bank) -> None:
+    mine = [bank.remember(text, scope="user").id for text in ("I like tea.", "I like jazz.")]
+    bank.link(*mine)
+    around = bank.neighbors_each([mine[0], "b", mine[1]])
+    assert {id: told(found) for id, found in around.items()} == {
+        mine[0]: [(mine[1], "related", 1)], "b": [("hub", "related", 1)], mine[1]: [(mine[0], "related", 1)],
+    }  # fmt: skip
     bank.remove("b")
     with pytest.raises(ConflictError, match="removed") as removed:
         bank.neighbors_each(["a", "b", "nobody"])
@@ -71,16 +79,7 @@ def test_of_several_one_that_is_not_there_is_named(bank: Bank) -> None:
         bank.neighbors_each([ROOM, "a", "nobody"])
 
 
-def test_what_is_the_users_own_is_asked_for_in_its_bank(bank: Bank) -> None:
-    mine = [bank.remember(text, scope="user").id for text in ("I like tea.", "I like jazz.")]
-    bank.link(*mine)
-    around = bank.neighbors_each([mine[0], "b", mine[1]])
-    assert {id: told(found) for id, found in around.items()} == {
-        mine[0]: [(mine[1], "related", 1)], "b": [("hub", "related", 1)], mine[1]: [(mine[0], "related", 1)],
-    }  # fmt: skip
-
-
-def test_many_take_no_more_statements_than_one_and_of_a_hub_no_more_is_read_than_is_wanted(bank: Bank) -> None:
+def test_many_take_no_more_statements_than_one(bank: Bank) -> None:
     def taken(ids: str, hops: int, most: int) -> list[int | None]:
         """Return the row limit of each statement, or None for statements that look for links."""
         limits: list[int | None] = []

@@ -28,11 +28,6 @@ ARMS = {
 ALONE = {"entity", "fact", "link"}
 
 
-@pytest.fixture(autouse=True)
-def by_words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_EMBEDDER", "none")
-
-
 def means(told: dict[str, Any]) -> dict[str, float]:
     return {name: of["mean"] for name, of in told.items() if name != "questions"}
 
@@ -92,7 +87,7 @@ def test_beam_is_read_as_it_was_said(tmp_path: Path) -> None:
     }
 
 
-def test_each_question_is_written_with_what_was_found(bench: Ask, tmp_path: Path) -> None:
+def test_each_question_is_written_with_its_hits(bench: Ask, tmp_path: Path) -> None:
     file = finding.locomo(tmp_path, finding.small_talk("one"))
     assert bench("locomo", file, "--questions", str(tmp_path / "found"), "--limit", "1").code == 0
     rows = written(tmp_path / "found")
@@ -106,9 +101,7 @@ def test_each_question_is_written_with_what_was_found(bench: Ask, tmp_path: Path
     assert rows[0]["confidence"] > rows[4]["confidence"]
 
 
-def test_an_interruption_leaves_what_was_found_before_it(
-    bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interruption_keeps_earlier_questions(bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recall, asked = Bank.recall, []
 
     def interrupted(bank: Bank, query: str, **how: Any) -> Any:
@@ -124,10 +117,15 @@ def test_an_interruption_leaves_what_was_found_before_it(
     assert kept == list(dict.fromkeys(asked))[-2:] == ["apple?", "telescope?"]
 
 
-def test_each_arm_and_each_feature_is_switched_off_in_turn(bench: Ask, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_each_arm_and_feature_is_switched_off_in_turn(bench: Ask, tmp_path: Path) -> None:
     file = finding.locomo(tmp_path, finding.small_talk("one"))
     found = tmp_path / "found"
-    told = bench("locomo", file, "--ablate", "--questions", str(found), "--json").json["without"]
+    result = bench("locomo", file, "--ablate", "--questions", str(found), "--json").json
+    told = result["without"]
+    shown = list(lines(result))
+    assert any(line.startswith("arm text: ") and "R@10 0.000 -0.625 [" in line for line in shown)
+    assert any("feature agent" in line for line in shown)
     with_weight = POLICIES["hybrid"].weights
     assert set(told) == {f"arm {arm}: {features}" for arm, features in ARMS.items()} | {
         f"feature {feature}" for feature in with_weight if feature not in ALONE
@@ -157,7 +155,8 @@ def test_after_a_sleep_everything_is_asked_again(bench: Ask, tmp_path: Path) -> 
     assert any(line.startswith("summaries before a source") for line in lines(result))
 
 
-def test_what_one_conversation_teaches_is_tried_on_another(bench: Ask, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_fit_of_one_conversation_is_tried_on_another(bench: Ask, tmp_path: Path) -> None:
     file = finding.locomo(tmp_path, *(finding.contrary_talk(name) for name in ("one", "two", "three")))
     found = tmp_path / "found"
     told = bench("locomo", file, "--leave-one-out", "--questions", str(found), "--json").json["leave_one_out"]
@@ -179,57 +178,44 @@ def test_what_one_conversation_teaches_is_tried_on_another(bench: Ask, tmp_path:
     }  # fmt: skip
 
 
-def test_the_one_that_is_left_out_teaches_nothing(bench: Ask, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_left_out_conversation_teaches_nothing(bench: Ask, tmp_path: Path) -> None:
     """Two of a kind and one of another: each is recalled with weights from the others, not with its own."""
     talks = [finding.contrary_talk("one"), finding.small_talk("two"), finding.small_talk("three")]
-    file = finding.locomo(tmp_path, *talks)
-    told = bench("locomo", file, "--leave-one-out", "--json").json["leave_one_out"]["conversations"]
+    result = bench("locomo", finding.locomo(tmp_path, *talks), "--leave-one-out", "--json").json
+    told = result["leave_one_out"]["conversations"]
     assert told["one"]["fitted"] == 0.0
     assert told["one"]["weights"]["fitted"]["author"] > 0 > told["two"]["weights"]["fitted"]["author"]
     assert told["two"]["weights"] == told["three"]["weights"]
+    shown = list(lines(result))
+    assert "model: none" in shown
+    assert "arm dense was left out: no embedder is set" in shown
+    assert any(line.startswith("category 1 ") and "  R@5 0." in line for line in shown)
+    assert any(line.split()[:3] == ["one", "0.000", "0.000"] for line in shown)
+    assert any("fitted - own" in line for line in shown)
 
 
-@pytest.mark.slow
-def test_people_read_lines(bench: Ask, tmp_path: Path) -> None:
-    talks = [finding.contrary_talk("one"), finding.contrary_talk("two"), finding.small_talk("three")]
-    file = finding.locomo(tmp_path, *talks)
-    told = list(lines(bench("locomo", file, "--ablate", "--leave-one-out", "--json").json))
-    text = "\n".join(told)
-    assert "model: none" in told
-    assert "arm dense was left out: no embedder is set" in told
-    assert any(line.startswith("category 1 ") and " 14  R@5 0.143 [" in line for line in told)
-    (without_text,) = (line for line in told if line.startswith("arm text: "))
-    assert "R@10 0.000 -0.156 [" in without_text
-    assert "]*" in without_text
-    assert "feature agent" in text
-    assert any(line.split()[:3] == ["one", "0.000", "1.000"] for line in told)
-    assert "fitted - own" in text
+REFUSED = {
+    ("--questions", "nowhere/found"): "cannot be written",
+    ("--policy", "nonsense"): "expected one of hybrid",
+    ("--policy", "decay", "--leave-one-out"): "product(feature ** weight)",
+    ("--limit", "1", "--leave-one-out"): "needs two conversations",
+    ("--sleep", "--leave-one-out"): "one of them at a time",
+}
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--questions", "nowhere/found"), "cannot be written"),
-        (("--policy", "nonsense"), "expected one of hybrid"),
-        (("--policy", "decay", "--leave-one-out"), "product(feature ** weight)"),
-        (("--limit", "1", "--leave-one-out"), "needs two conversations"),
-        (("--sleep", "--leave-one-out"), "one of them at a time"),
-    ],
-)
-def test_what_cannot_be_is_said_before_anything_takes_long(
-    bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], says: str
-) -> None:
+def test_wrong_options_are_refused_at_once(bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Bank, "remember_many", lambda *_: pytest.fail("it began all the same"))
     file = finding.locomo(tmp_path, finding.small_talk("one"), finding.small_talk("two"))
-    answer = bench("locomo", file, *options)
-    assert answer.code == 2
-    assert says in " ".join(answer.err.split())
+    for options, says in REFUSED.items():
+        answer = bench("locomo", file, *options)
+        assert answer.code == 2
+        assert says in " ".join(answer.err.split())
 
 
-def test_a_recall_is_timed_against_the_embedding_of_its_question(
-    bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_recall_is_timed_against_its_embedding(bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "auto")
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
     told = bench("locomo", finding.locomo(tmp_path, finding.small_talk("one")), "--json").json
@@ -239,9 +225,7 @@ def test_a_recall_is_timed_against_the_embedding_of_its_question(
 
 
 @pytest.mark.slow
-def test_with_some_of_the_vectors_nothing_is_measured(
-    bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_measured_without_all_vectors(bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "server:none")
     monkeypatch.setenv("PIERIA_EMBEDDER_URL", "http://127.0.0.1:9/v1")
     answer = bench("locomo", finding.locomo(tmp_path, finding.small_talk("one")))

@@ -30,44 +30,34 @@ def test_planted_weights_are_found() -> None:
     assert np.array(list(found.values())) == pytest.approx(PLANTED, abs=0.03)
 
 
-def test_what_does_not_vary_stays_as_it_was() -> None:
+def test_unvaried_features_keep_their_weight() -> None:
     own = {**NOTHING, "near": 0.5, "never": 0.3, "always": -0.2}
     found = fitted(lessons(500), own)
     assert (found["never"], found["always"]) == (0.3, -0.2)
+    assert fitted([], own) == own
 
 
-def test_what_a_single_question_shows_changes_little() -> None:
+def test_weights_move_with_the_number_of_lessons() -> None:
     separating = Lesson(np.eye(5)[:2], np.array([1.0, 0.0]))
     found = fitted([separating], NOTHING)
     assert 0 < found["near"] < 2 * LEEWAY
     assert found["thin"] == -found["near"]
+    many = [Lesson(0.1 * np.eye(5)[:2], np.array([1.0, 0.0]))] * 1_000
+    assert 1 < fitted(many, NOTHING)["near"] <= MOST
+    assert fitted(many[:1], {**NOTHING, "near": 2 * MOST})["near"] == MOST
 
 
-def test_many_that_agree_move_a_weight_far_and_no_further_than_recall_takes() -> None:
-    separating = [Lesson(0.1 * np.eye(5)[:2], np.array([1.0, 0.0]))] * 1_000
-    assert 1 < fitted(separating, NOTHING)["near"] <= MOST
-    assert fitted(separating[:1], {**NOTHING, "near": 2 * MOST})["near"] == MOST
-
-
-def test_neither_the_order_of_lessons_nor_where_it_begins_matters_much() -> None:
-    taught = lessons(2_000)
+def test_order_and_first_weights_matter_little() -> None:
+    taught = lessons(1_000)
     found = fitted(taught, NOTHING)
     assert fitted(taught[::-1], NOTHING) == pytest.approx(found, abs=1e-5)
     assert fitted(taught, dict.fromkeys(NAMES, 0.3))["near"] == pytest.approx(found["near"], abs=0.02)
 
 
-def test_nothing_taught_changes_nothing() -> None:
-    own = dict(zip(NAMES, PLANTED.tolist(), strict=True))
-    assert fitted([], own) == own
-
-
-def test_a_lesson_is_what_the_hits_say() -> None:
+def test_lesson_holds_the_features_of_hits() -> None:
     made = lesson([{"thin": 0.5}, {"near": 1.0, "other": 3.0}, {}], ("near", "thin"), [True, False, True])
     assert made is not None
     assert made.features.tolist() == [[0.0, 0.5], [1.0, 0.0], [0.0, 0.0]]
     assert made.wanted.tolist() == [0.5, 0.0, 0.5]
-
-
-@pytest.mark.parametrize("evidence", [[], [True, True], [False, False]])
-def test_where_all_hits_are_evidence_or_none_there_is_no_lesson(evidence: list[bool]) -> None:
-    assert lesson([{}] * len(evidence), NAMES, evidence) is None
+    for evidence in ([], [True, True], [False, False]):
+        assert lesson([{}] * len(evidence), NAMES, evidence) is None

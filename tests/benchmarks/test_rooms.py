@@ -11,16 +11,13 @@ from tests.cli.conftest import Ask
 from benchmarks.rooms import lines
 
 
-@pytest.fixture(autouse=True)
-def by_words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_EMBEDDER", "none")
-
-
 def shares(told: dict[str, Any]) -> set[float]:
     return {told[name]["mean"] for name in ("rooms R@5", "rooms R@10", "rooms")}
 
 
-@pytest.mark.parametrize("how", [(), ("--undated",)], ids=["dated", "by the tool"])
+@pytest.mark.parametrize(
+    "how", [pytest.param((), marks=pytest.mark.slow), ("--undated",)], ids=["dated", "by the tool"]
+)
 def test_rooms_are_found_in_the_wing_that_is_asked(bench: Ask, tmp_path: Path, how: tuple[str, ...]) -> None:
     file = finding.locomo(tmp_path, finding.small_talk("one"), finding.contrary_talk("two"))
     told = bench("rooms", file, *how, "--questions", str(tmp_path / "found.jsonl"), "--json").json
@@ -37,7 +34,7 @@ def test_rooms_are_found_in_the_wing_that_is_asked(bench: Ask, tmp_path: Path, h
     assert next(lines(told)).split()[:2] == ["all", str(4 + len(finding.TOPICS))]
 
 
-def test_only_the_first_conversations_where_a_limit_says_so(bench: Ask, tmp_path: Path) -> None:
+def test_limit_takes_the_first_conversations(bench: Ask, tmp_path: Path) -> None:
     file = finding.locomo(tmp_path, finding.small_talk("one"), finding.small_talk("two"))
     told = bench("rooms", file, "--limit", "1", "--json").json
     assert told["conversations"] == {"one": 0.625}

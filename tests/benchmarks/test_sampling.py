@@ -17,14 +17,11 @@ def test_the_interval_is_that_of_the_mean() -> None:
     assert found.low == pytest.approx(found.value - reach, abs=0.006)
     assert found.high == pytest.approx(found.value + reach, abs=0.006)
     assert sampling.mean(values) == found
-
-
-def test_what_never_varies_has_no_width() -> None:
     assert sampling.mean([0.25] * 50) == pytest.approx((0.25, 0.25, 0.25))
     assert sampling.mean([0.5]) == (0.5, 0.5, 0.5)
 
 
-def test_groups_whose_members_are_alike_tell_less_than_as_many_values_by_themselves() -> None:
+def test_similar_members_widen_the_interval_of_groups() -> None:
     groups = [[0.0] * 40, [1.0] * 60, [0.0] * 40, [1.0] * 60]
     found = sampling.mean_of_groups(groups)
     alone = sampling.mean([value for group in groups for value in group])

@@ -66,6 +66,7 @@ WITH_THE_MODEL = {
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the benchmark ask and write little."""
     for module, values in SMALL.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
@@ -93,8 +94,7 @@ def test_every_budget_has_its_row(bench: Ask, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small")
-def test_without_a_model_it_says_what_was_left_out(bench: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_MODELS", str(tmp_path / "none"))
+def test_missing_model_is_noted(bench: Ask) -> None:
     told = bench("speed", "--n", str(SIZE), "--n", "2000", "--json").json
     assert ALWAYS.keys() <= rows_of(told).keys()
     assert not WITH_THE_MODEL.keys() & rows_of(told).keys()
@@ -102,13 +102,13 @@ def test_without_a_model_it_says_what_was_left_out(bench: Ask, tmp_path: Path, m
     assert "recall, from 1,000 to 2,000" in rows_of(told)
 
 
-@pytest.fixture
-def full(tmp_path: Path) -> Iterator[filled.Filled]:
-    with filled.filled(tmp_path, SIZE, lambda *_: None) as made:
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[filled.Filled]:
+    with filled.filled(tmp_path_factory.mktemp("full"), SIZE, lambda *_: None) as made:
         yield made
 
 
-def test_the_bank_holds_what_the_workload_says(full: filled.Filled) -> None:
+def test_bank_holds_the_workload(full: filled.Filled) -> None:
     assert full.bank.count() == SIZE == full.size == len(full.rows)
     turns = [number for number in range(SIZE) if session(number) is not None]
     assert len(turns) == SIZE // 10
@@ -122,7 +122,7 @@ def test_the_bank_holds_what_the_workload_says(full: filled.Filled) -> None:
         assert full.bank.count(place=End("place", f"{wing}/room")) == share == full.places.count(f"{wing}/room")
 
 
-def test_a_question_is_near_the_text_that_it_is_made_of(full: filled.Filled) -> None:
+def test_question_is_near_its_own_text(full: filled.Filled) -> None:
     text, vector = full.question()
     own = [number for number, said in enumerate(full.texts) if set(text.split()) <= set(said.split())]
     nearest = int(np.argmax(full.meaning.all.astype(np.float32) @ vector))
@@ -130,13 +130,13 @@ def test_a_question_is_near_the_text_that_it_is_made_of(full: filled.Filled) -> 
     assert full.bank.core.embedding.question(text, 5) == pytest.approx(vector, abs=1e-5)
 
 
-def test_what_a_scan_misses_is_told(full: filled.Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_share_that_a_scan_misses_is_reported(full: filled.Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row.value for row in exact.exactness(full)] == [1.0] * 5
     monkeypatch.setattr(exact, "WANTED", 5)
     assert [row.value for row in exact.exactness(full)][:4] == [0.5, 0.5, 0.5, 0.5]
 
 
-def test_filters_let_their_share_of_every_thousand_through() -> None:
+def test_filters_pass_their_share_of_every_thousand() -> None:
     for begin in (0, 1_000, 57_000):
         places = [place(number) for number in range(begin, begin + 1_000)]
         assert [places.count(f"{wing}/room") for wing, _ in FILTERS.values()] == [500, 100, 10, 1]
@@ -150,21 +150,17 @@ def test_the_workload_is_the_same_each_time() -> None:
     assert json.dumps(Meaning().embed(["never heard of"])) == json.dumps(Meaning().embed(["nor of that"]))
 
 
-@pytest.mark.parametrize("data", ["somewhere", "mysql://host/base"])
-def test_what_is_no_server_is_not_measured_as_one(bench: Ask, data: str) -> None:
-    result = bench("speed", "--data", data)
-    assert result.code == 2
-    assert "postgresql://" in result.err
+def test_only_servers_are_measured_by_address(bench: Ask) -> None:
+    for data in ("somewhere", "mysql://host/base"):
+        result = bench("speed", "--data", data)
+        assert result.code == 2
+        assert "postgresql://" in result.err
 
 
 @pytest.mark.slow
-def test_on_a_server_writing_recalling_and_finding_are_measured(
-    bench: Ask, monkeypatch: pytest.MonkeyPatch, database: str
-) -> None:
-    server = import_module("benchmarks.server")
-    for module, values in {**SMALL, server: {"SINGLE_WRITES": 5}}.items():
-        for name, value in values.items():
-            monkeypatch.setattr(module, name, value)
+@pytest.mark.usefixtures("small")
+def test_server_is_measured(bench: Ask, monkeypatch: pytest.MonkeyPatch, database: str) -> None:
+    monkeypatch.setattr(import_module("benchmarks.server"), "SINGLE_WRITES", 5)
     result = bench("speed", "--data", database, "--n", str(SIZE), "--json")
     told = result.json
     rows = {row["name"]: row for row in told["rows"]}
@@ -172,17 +168,3 @@ def test_on_a_server_writing_recalling_and_finding_are_measured(
     assert rows[f"remember at {SIZE:,}, p50"]["value"] > 0
     assert all(row["met"] for name, row in rows.items() if name.startswith("nearest"))
     assert "still there" in told["notes"][0]
-
-
-def test_what_a_hook_costs_is_measured(bench: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    capturing = import_module("benchmarks.capture_cost")
-    monkeypatch.setattr(capturing, "EVENTS", 3)
-    monkeypatch.setattr(capturing, "LINES", 20)
-    told = bench("capture", "--n", str(SIZE), "--events", "200", "--json").json
-    hook, drain, _ = told["rows"]
-    assert (hook["name"], hook["target"]) == ("a hook beside 1,000 memories, p95", "< 60")
-    # The value is judged before it is rounded.
-    assert hook["met"] in (hook["value"] < 60, hook["value"] <= 60)
-    assert hook["detail"]["python_alone_p50_ms"] > 0 and hook["detail"]["max_ms"] > 0
-    # All that hooks and the test spooled is handed over.
-    assert drain["detail"]["events"] == 23

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.trust import trusted_project
+
 import pieria
 from pieria.capture import hook
 from pieria.capture.drain import Drain, Drained
@@ -58,25 +60,26 @@ def codex(name: str, folder: str | Path, **more: Any) -> dict[str, Any]:
     return {**told, "hook_event_name": name, "model": "some-model", "permission_mode": "default", **more}
 
 
+def host_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
+
+
+def command(spool: Path, host: str = "claude-code") -> list[str]:
+    return [sys.executable, "-I", "-S", str(HOOK), host, str(spool)]
+
+
 def ran(
-    payload: Any,
-    spool: Path,
-    host: str = "claude-code",
-    *,
-    env: dict[str, str] | None = None,
-    more: tuple[str, ...] = (),
+    payload: Any, spool: Path, host: str = "claude-code", *, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the hook like a host, without PIERIA_DATA unless `env` sets it."""
+    """Run the hook's process like a host, without PIERIA_DATA unless `env` sets it."""
     given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    command = [sys.executable, "-I", "-S", str(HOOK), host, str(spool), *more]
-    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=30, env=environ | (env or {}))
+    environ = host_environment() | (env or {})
+    return subprocess.run(command(spool, host), input=given, capture_output=True, check=False, timeout=30, env=environ)
 
 
-def hooked(payload: Any, spool: Path, host: str = "claude-code", **more: Any) -> list[dict[str, Any]]:
-    """Return all that the hook wrote to the spool; it must print nothing."""
-    done = ran(payload, spool, host, **more)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+def hooked(payload: Any, spool: Path, host: str = "claude-code") -> list[dict[str, Any]]:
+    """Handle the payload like the hook's process, without the process; return all lines of the spool."""
+    hook.take(host, str(spool), payload)
     return lines(spool)
 
 
@@ -103,6 +106,27 @@ def turns(data: Path, bank: str) -> list[str]:
 def on_disk(folder: Path) -> bytes:
     """Return the bytes of all files below the folder."""
     return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def spooled(spool: Path, *lines: Any) -> None:
+    """Write lines to the spool like hooks."""
+    spool.mkdir(parents=True, exist_ok=True)
+    with (spool / hook.LIVE).open("ab") as live:
+        for line in lines:
+            live.write(b"\n" + (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n")
+
+
+def said(text: str, own: str, folder: Path, what: str = "prompt") -> dict[str, Any]:
+    """Return the spool's line of an event."""
+    event = {"host": "claude-code", "at": "2026-05-01T10:00:00Z", "what": what, "session": SESSION, "text": text}
+    return {"own": own, "event": {**event, "folder": str(folder)}}
+
+
+def a_project(folder: Path, bank: str, *more: str) -> Path:
+    """Make a folder whose trusted settings name its bank."""
+    folder.mkdir()
+    trusted_project(folder, "\n".join([f'bank = "{bank}"', *more, ""]))
+    return folder
 
 
 def kept_and_dropped(data: Path, value: bool) -> tuple[int, int]:

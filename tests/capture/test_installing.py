@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.capture.making import common, events, prompt
+from tests.capture.making import common, events, host_environment, prompt
 
 import pieria
 from pieria.capture.install import actions as doing
@@ -54,32 +54,24 @@ def put(where: Where, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
-def test_a_file_is_as_it_was_after_uninstalling(text: str, where: Where) -> None:
-    file = put(where, text)
-    assert doing.install(CLAUDE, where).state == "missing"
-    found = doing.status(CLAUDE, where)
-    assert (found.state, sorted(found.events)) == ("installed", sorted(CLAUDE.events))
-    assert found.context == ["SessionStart", "UserPromptSubmit"]
-    again = file.read_bytes()
-    assert doing.install(CLAUDE, where).state == "installed"
-    assert file.read_bytes() == again
-    doing.uninstall(CLAUDE, where)
-    assert file.read_bytes() == text.encode()
-    assert doing.status(CLAUDE, where).state == "missing"
-
-
-@pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
-def test_nothing_else_in_a_file_changes(text: str, where: Where) -> None:
-    before = jsontext.parsed(text.removeprefix("\ufeff")).value
-    file = put(where, text)
-    doing.install(CLAUDE, where)
-    after = jsontext.parsed(file.read_text("utf-8").removeprefix("\ufeff")).value
-    assert {name: value for name, value in after.items() if name != "hooks"} == {
-        name: value for name, value in before.items() if name != "hooks"
-    }
-    for event, groups in before.get("hooks", {}).items():
-        assert after["hooks"][event][: len(groups)] == groups
+def test_files_are_as_before_after_uninstalling(where: Where) -> None:
+    for name, text in BY_HAND.items():
+        before = jsontext.parsed(text.removeprefix("\ufeff")).value
+        file = put(where, text)
+        assert doing.install(CLAUDE, where).state == "missing", name
+        found = doing.status(CLAUDE, where)
+        assert (found.state, sorted(found.events)) == ("installed", sorted(CLAUDE.events)), name
+        assert found.context == ["SessionStart", "UserPromptSubmit"]
+        again = file.read_bytes()
+        after = jsontext.parsed(again.decode().removeprefix("\ufeff")).value
+        for event, groups in before.pop("hooks", {}).items():
+            assert after["hooks"][event][: len(groups)] == groups, name
+        assert {key: value for key, value in after.items() if key != "hooks"} == before, name
+        assert doing.install(CLAUDE, where).state == "installed"
+        assert file.read_bytes() == again, name
+        doing.uninstall(CLAUDE, where)
+        assert file.read_bytes() == text.encode(), name
+        assert doing.status(CLAUDE, where).state == "missing"
 
 
 def spelt(value: Any, space: str, indent: int | str | None) -> str:
@@ -116,7 +108,7 @@ LINE = Commands("claude-code", Path("/data/spool")).line
     ends=st.tuples(st.sampled_from(["", " ", "\n"]), st.sampled_from(["", "\n", "\n\n "])),
     steps=st.lists(st.sampled_from([CAPTURED, TOLD]), min_size=1, max_size=4),
 )
-def test_any_file_is_as_it_was(
+def test_any_file_is_as_before_after_any_installs(
     settings: dict[str, Any], hooks: Any, place: int, space: str, indent: Any, ends: tuple[str, str], steps: Any
 ) -> None:
     """Holds for any number of installs, with the context hook and without."""
@@ -138,7 +130,7 @@ def test_any_file_is_as_it_was(
     gone=st.lists(st.sampled_from([(event, what) for event, done in TOLD.items() for what in done]), unique=True),
     wanted=st.sampled_from([CAPTURED, TOLD]),
 )
-def test_what_is_half_there_is_completed_and_can_be_taken_away(
+def test_partly_removed_entries_are_completed_and_removed(
     hooks: Any, indent: Any, gone: list[tuple[str, str]], wanted: Any
 ) -> None:
     """A user had removed some of the entries by hand."""
@@ -155,35 +147,29 @@ def test_what_is_half_there_is_completed_and_can_be_taken_away(
     assert left is None or not entries.found(left)
 
 
-@given(
-    before=st.lists(st.sampled_from(["1", '"a"', "[]", "{ }"]), max_size=3),
-    blanks=st.lists(st.sampled_from(["", " ", "\n  ", " /* c */ ", " // c\n"]), min_size=9, max_size=9),
-    trailing=st.booleans(),
-)
-def test_an_entry_is_taken_out_of_any_list_to_the_byte(before: list[str], blanks: list[str], trailing: bool) -> None:
-    body = "".join(f"{blanks[n]}{one}{blanks[n + 3]}," for n, one in enumerate(before))
-    if not (trailing and before):
-        body = body.removesuffix(",")
-    text = f"[{body}{blanks[8]}]"
-    now = jsontext.with_entry(text, jsontext.parsed(text), {"ours": True})
-    node = jsontext.parsed(now)
-    assert node.value == [*jsontext.parsed(text).value, {"ours": True}]
-    assert jsontext.without_entry(now, node, node.entries[-1]) == text
-
-
-def test_a_file_that_was_not_there_goes_again(where: Where) -> None:
+def test_files_of_every_host_come_and_go(where: Where) -> None:
     for host in HOSTS.values():
+        assert doing.install(host, where, dry_run=True).state == "missing"
+        assert not where.file(host).exists()
         assert doing.install(host, where).state == "missing"
+        there = where.file(host).read_bytes()
         assert doing.status(host, where).state == "installed"
+        assert doing.status(host, where).context
+        assert doing.uninstall(host, where, dry_run=True).state == "installed"
+        assert where.file(host).read_bytes() == there
+        assert doing.install(host, where, context=False).state == "installed"
+        found = doing.status(host, where)
+        assert (found.state, found.context) == ("installed", [])
+        assert b"context --hook" not in where.file(host).read_bytes()
         doing.uninstall(host, where)
         assert not where.file(host).exists()
 
 
-def test_what_was_written_into_it_meanwhile_stays(where: Where) -> None:
+def test_entries_of_others_stay(where: Where) -> None:
     doing.install(CLAUDE, where)
     file = where.file(CLAUDE)
     held = json.loads(file.read_text())
-    theirs = {"hooks": [{"type": "command", "command": "say done"}]}
+    theirs = {"hooks": [{"type": "command", "command": "pieria context --hook claude-code"}]}
     held["hooks"]["Stop"].append(theirs)
     held["hooks"]["PreCompact"][0]["hooks"].append(theirs["hooks"][0])
     file.write_text(json.dumps({"model": "opus", **held}))
@@ -191,7 +177,7 @@ def test_what_was_written_into_it_meanwhile_stays(where: Where) -> None:
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"Stop": [theirs], "PreCompact": [theirs]}}
 
 
-def test_an_older_entry_is_brought_up_to_date_in_its_place(where: Where) -> None:
+def test_outdated_entries_are_replaced_in_their_place(where: Where) -> None:
     text = BY_HAND["comments"]
     file = put(where, text)
     doing.install(CLAUDE, where)
@@ -201,9 +187,16 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(where: Where) -> None
     assert doing.status(CLAUDE, where).state == "installed"
     doing.uninstall(CLAUDE, where)
     assert file.read_text() == text
+    doing.install(CODEX, where)
+    held = json.loads(where.file(CODEX).read_text())
+    del held["hooks"]["SessionStart"][1]
+    where.file(CODEX).write_text(json.dumps(held))
+    assert doing.status(CODEX, where).state == "outdated"
+    doing.install(CODEX, where)
+    assert doing.status(CODEX, where).state == "installed"
 
 
-def test_what_a_killed_process_of_the_same_number_left_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_half_written_file_of_a_killed_process_is_replaced(tmp_path: Path) -> None:
     """In a container, process numbers repeat with each start."""
     left = tmp_path / f".settings.json.{os.getpid()}.new"
     left.write_text("half of something longer")
@@ -215,38 +208,28 @@ def test_what_a_killed_process_of_the_same_number_left_is_in_nobodys_way(tmp_pat
     assert (tmp_path / "settings.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_dry_run_writes_nothing(where: Where) -> None:
-    file = put(where, BY_HAND["tabs"])
-    assert doing.install(CLAUDE, where, dry_run=True).state == "missing"
-    assert file.read_text() == BY_HAND["tabs"]
-    doing.install(CLAUDE, where)
-    there = file.read_bytes()
-    assert doing.uninstall(CLAUDE, where, dry_run=True).state == "installed"
-    assert file.read_bytes() == there
+def test_files_in_another_format_are_not_touched(where: Where) -> None:
+    broken = (
+        "", "  \n", "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"a": 1', '{"a": 1} x', "{a: 1}",
+    )  # fmt: skip
+    for text in (*(text.encode() for text in broken), b'{"a": "\xe9"}'):
+        where.file(CLAUDE).write_bytes(text)
+        assert doing.status(CLAUDE, where).state == "unreadable", text
+        for deed in (doing.install, doing.uninstall):
+            with pytest.raises(ConfigError, match=r"settings\.json|UTF-8"):
+                deed(CLAUDE, where)
+        assert where.file(CLAUDE).read_bytes() == text
+    plugin = where.file(OPENCODE)
+    plugin.parent.mkdir()
+    plugin.write_text("export const Mine = async () => ({})\n")
+    assert doing.status(OPENCODE, where).state == "foreign"
+    with pytest.raises(ConflictError):
+        doing.install(OPENCODE, where)
+    doing.uninstall(OPENCODE, where)
+    assert plugin.read_text() == "export const Mine = async () => ({})\n"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "  \n", "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"a": 1', '{"a": 1} x', "{a: 1}", "{'a': 1}"],
-)
-def test_a_file_that_is_not_as_its_host_has_it_is_not_touched(text: str, where: Where) -> None:
-    file = put(where, text)
-    assert doing.status(CLAUDE, where).state == "unreadable"
-    with pytest.raises(ConfigError, match=r"settings\.json"):
-        doing.install(CLAUDE, where)
-    with pytest.raises(ConfigError, match=r"settings\.json"):
-        doing.uninstall(CLAUDE, where)
-    assert file.read_text() == text
-
-
-def test_a_file_that_is_no_utf_8_is_not_touched(where: Where) -> None:
-    where.file(CLAUDE).write_bytes(b'{"a": "\xe9"}')
-    with pytest.raises(ConfigError, match="UTF-8"):
-        doing.install(CLAUDE, where)
-    assert where.file(CLAUDE).read_bytes() == b'{"a": "\xe9"}'
-
-
-def test_a_link_stays_a_link_and_its_file_as_readable_as_it_was(where: Where, tmp_path: Path) -> None:
+def test_links_and_modes_of_files_are_kept(where: Where, tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles.json"
     kept.write_text("{}\n")
     kept.chmod(0o640)
@@ -257,18 +240,7 @@ def test_a_link_stays_a_link_and_its_file_as_readable_as_it_was(where: Where, tm
     assert kept.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_plugin_of_somebody_else_is_not_touched(where: Where) -> None:
-    file = where.file(OPENCODE)
-    file.parent.mkdir()
-    file.write_text("export const Mine = async () => ({})\n")
-    assert doing.status(OPENCODE, where).state == "foreign"
-    with pytest.raises(ConflictError):
-        doing.install(OPENCODE, where)
-    doing.uninstall(OPENCODE, where)
-    assert file.read_text() == "export const Mine = async () => ({})\n"
-
-
-def test_hosts_say_where_their_files_are(tmp_path: Path) -> None:
+def test_hosts_are_found_by_their_variables_and_folders(tmp_path: Path) -> None:
     named = {name: str(tmp_path / name) for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")}
     where = Where(tmp_path, tmp_path, tmp_path, named)
     assert [where.file(host).relative_to(tmp_path).as_posix() for host in HOSTS.values()] == [
@@ -276,9 +248,6 @@ def test_hosts_say_where_their_files_are(tmp_path: Path) -> None:
         "CODEX_HOME/hooks.json",
         "XDG_CONFIG_HOME/opencode/plugins/pieria.js",
     ]
-
-
-def test_without_a_name_those_are_meant_that_are_here(tmp_path: Path) -> None:
     where = Where(tmp_path, tmp_path, tmp_path, {})
     with pytest.raises(ConfigError, match="Claude Code, Codex, OpenCode"):
         doing.chosen((), where)
@@ -287,7 +256,7 @@ def test_without_a_name_those_are_meant_that_are_here(tmp_path: Path) -> None:
     assert doing.chosen(("opencode",), where) == [OPENCODE]
 
 
-def test_it_is_told_where_a_host_runs_no_hooks(where: Where) -> None:
+def test_switched_off_hooks_of_a_host_are_reported(where: Where) -> None:
     put(where, '{"disableAllHooks": true}')
     doing.install(CLAUDE, where)
     assert doing.status(CLAUDE, where).problems == ["disableAllHooks is set, so Claude Code runs no hooks"]
@@ -297,108 +266,63 @@ def test_it_is_told_where_a_host_runs_no_hooks(where: Where) -> None:
     assert "Codex runs no hooks" in doing.status(CODEX, where).problems[0]
 
 
-def shell(line: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run a hook's command like a host."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    return subprocess.run(["sh", "-c", line], input=given, capture_output=True, check=False, env=environ, timeout=30)
+def shell(line: str | list[str], given: Any) -> bytes:
+    """Run a hook's command like a host; return its output."""
+    command = ["sh", "-c", line] if isinstance(line, str) else line
+    payload = json.dumps(given).encode()
+    done = subprocess.run(command, input=payload, capture_output=True, check=True, env=host_environment(), timeout=60)
+    assert done.stderr == b""
+    return done.stdout
 
 
-def of_ours(held: dict[str, Any], event: str, what: str) -> str:
+def of_ours(where: Where, event: str, what: str) -> str:
+    held = json.loads(where.file(CLAUDE).read_text())["hooks"]
     commands = [str(one["command"]) for group in held[event] for one in group["hooks"]]
     return next(line for line in commands if which_of_ours(line) == what)
 
 
-def test_what_is_installed_captures(where: Where, tmp_path: Path) -> None:
-    """Run the exact line from the file like a host."""
-    doing.install(CLAUDE, where)
-    held = json.loads(where.file(CLAUDE).read_text())["hooks"]
-    for payload in (common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "Hello")):
-        line = of_ours(held, payload["hook_event_name"], CAPTURE)
-        done = shell(line, json.dumps(payload).encode())
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert [event["text"] for event in events(where.spool)] == ["startup", "Hello"]
+def constant(where: Where, name: str) -> list[str]:
+    """Return the command that OpenCode's plugin has under this name."""
+    lead = f"const {name} = "
+    [line] = [line for line in where.file(OPENCODE).read_text().splitlines() if line.startswith(lead)]
+    command: list[str] = json.loads(line.removeprefix(lead))
+    return command
 
 
-def test_what_is_installed_tells_what_is_remembered(where: Where, tmp_path: Path) -> None:
-    """Run the exact lines from the file, beside the capturing ones, in an unusual data folder."""
+def test_installed_commands_capture_and_tell_the_context(where: Where, tmp_path: Path) -> None:
+    """Run the exact lines from the files like a host, in an unusual data folder."""
     with pieria.open("default", data=tmp_path / "data") as bank:
         bank.remember("Always answer in metric units.", author_type="human")
         bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.", files=["deploy.py"])
-    doing.install(CLAUDE, replace(where, data=tmp_path / "data"))
-    held = json.loads(where.file(CLAUDE).read_text())["hooks"]
-    told = {}
-    for payload in (common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "when are JWT keys rotated?")):
-        event = payload["hook_event_name"]
-        done = shell(of_ours(held, event, CONTEXT), json.dumps(payload).encode())
-        assert (done.returncode, done.stderr) == (0, b"")
-        told[event] = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-    assert "metric units" in told["SessionStart"]
-    assert "metric units" not in told["UserPromptSubmit"]
+    for host in (CLAUDE, OPENCODE):
+        doing.install(host, replace(where, data=tmp_path / "data"))
+    asked = common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "when are JWT keys rotated?")
+    for payload in asked:
+        assert shell(of_ours(where, payload["hook_event_name"], CAPTURE), payload) == b""
+    given = {"hook": "chat.message", "directory": str(tmp_path), "input": {"sessionID": "ses_1", "messageID": "msg_1"}}
+    shell(constant(where, "HOOK"), {**given, "output": {"parts": [{"type": "text", "text": "Fix it."}]}})
+    assert [(event["host"], event["text"]) for event in events(where.spool)] == [
+        ("claude-code", "startup"),
+        ("claude-code", "when are JWT keys rotated?"),
+        ("opencode", "Fix it."),
+    ]
+    answer = json.loads(shell(constant(where, "CONTEXT"), {"event": "start", "session": "s", "folder": str(tmp_path)}))
+    assert "metric units" in answer["context"]
+    told = []
+    for payload in asked:
+        answer = json.loads(shell(of_ours(where, payload["hook_event_name"], CONTEXT), payload))
+        told.append("metric units" in answer["hookSpecificOutput"]["additionalContext"])
+    assert told == [True, False]
 
 
-def test_without_the_context_a_host_is_told_nothing(where: Where) -> None:
-    file = put(where, BY_HAND["comments"])
-    for host in HOSTS.values():
-        doing.install(host, where)
-        assert doing.status(host, where).context
-        assert doing.install(host, where, context=False).state == "installed"
-        found = doing.status(host, where)
-        assert (found.state, found.context) == ("installed", [])
-    assert "context --hook" not in file.read_text()
-    doing.uninstall(CLAUDE, where)
-    assert file.read_text() == BY_HAND["comments"]
-
-
-def test_a_context_that_is_half_there_is_outdated(where: Where) -> None:
-    doing.install(CODEX, where)
-    held = json.loads(where.file(CODEX).read_text())
-    del held["hooks"]["SessionStart"][1]
-    where.file(CODEX).write_text(json.dumps(held))
-    assert doing.status(CODEX, where).state == "outdated"
-    doing.install(CODEX, where)
-    assert doing.status(CODEX, where).state == "installed"
-
-
-def test_a_command_that_somebody_wrote_by_hand_is_theirs(where: Where) -> None:
-    text = spelt({"hooks": {"Stop": [{"hooks": [{"command": "pieria context --hook claude-code"}]}]}}, "", 2)
-    file = put(where, text)
-    doing.install(CLAUDE, where)
-    doing.uninstall(CLAUDE, where)
-    assert file.read_text() == text
-
-
-@pytest.mark.parametrize("what", [CAPTURE, CONTEXT])
-def test_a_hook_whose_python_or_file_is_gone_stops_nobody(what: str, where: Where) -> None:
+def test_hooks_whose_python_or_file_is_gone_stop_nobody(where: Where) -> None:
     """A missing file ends Python with status 2, with which a Claude Code hook refuses a prompt."""
     doing.install(CLAUDE, where)
-    line = of_ours(json.loads(where.file(CLAUDE).read_text())["hooks"], "SessionStart", what)
-    for was, now in (("pieria/capture", "pieria/gone"), ("-m pieria", "-m pieria_gone"), ("python", "no-python")):
-        if was in line:
-            done = shell(line.replace(was, now, 1), b"{}")
-            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def test_what_the_plugin_of_opencode_runs_captures(where: Where, tmp_path: Path) -> None:
-    doing.install(OPENCODE, where)
-    [line] = [line for line in where.file(OPENCODE).read_text().splitlines() if line.startswith("const HOOK = ")]
-    command = json.loads(line.removeprefix("const HOOK = "))
-    given = {"hook": "chat.message", "directory": str(tmp_path), "input": {"sessionID": "ses_1", "messageID": "msg_1"}}
-    written = json.dumps({**given, "output": {"parts": [{"type": "text", "text": "Fix it."}]}}).encode()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    subprocess.run(command, input=written, check=True, env=environ, timeout=30)
-    assert [(event["host"], event["text"]) for event in events(where.spool)] == [("opencode", "Fix it.")]
-
-
-def test_what_the_plugin_of_opencode_runs_tells_what_is_remembered(where: Where, tmp_path: Path) -> None:
-    with pieria.open("default", data=tmp_path / "data") as bank:
-        bank.remember("Always answer in metric units.", author_type="human")
-    doing.install(OPENCODE, replace(where, data=tmp_path / "data"))
-    [line] = [line for line in where.file(OPENCODE).read_text().splitlines() if line.startswith("const CONTEXT = ")]
-    given = json.dumps({"event": "start", "session": "ses_1", "folder": str(tmp_path)}).encode()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    command = json.loads(line.removeprefix("const CONTEXT = "))
-    done = subprocess.run(command, input=given, check=True, env=environ, timeout=30, capture_output=True)
-    assert "metric units" in json.loads(done.stdout)["context"]
+    for what in (CAPTURE, CONTEXT):
+        line = of_ours(where, "SessionStart", what)
+        for was, now in (("pieria/capture", "pieria/gone"), ("-m pieria", "-m pieria_gone"), ("python", "no-python")):
+            if was in line:
+                assert shell(line.replace(was, now, 1), {}) == b""
 
 
 PLAYED = """
@@ -423,15 +347,12 @@ await hooks.dispose()
 
 
 @pytest.mark.slow
-def test_what_is_said_to_a_sub_agent_of_opencode_is_not_captured_and_what_it_does_is(
-    where: Where, tmp_path: Path
-) -> None:
+def test_opencode_plugin_leaves_out_what_sub_agents_say(where: Where, tmp_path: Path) -> None:
     doing.install(OPENCODE, where, context=False)
     plugin = tmp_path / "plugin.mjs"
     plugin.write_text(where.file(OPENCODE).read_text())
     played = PLAYED.format(plugin=json.dumps(str(plugin)), folder=json.dumps(str(tmp_path)))
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    subprocess.run(["node", "--input-type=module", "-e", played], check=True, env=environ, timeout=60)
+    shell(["node", "--input-type=module", "-e", played], {})
     assert [(event["what"], event["session"], event["text"]) for event in events(where.spool)] == [
         ("start", "main", "session.created"),
         ("prompt", "main", "Tidy up."),

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.capture.test_draining import a_project, said, spooled
+from tests.capture.making import a_project, said, spooled
 
 from pieria import Workspace
 from pieria.capture.bank_removal import remove_bank
@@ -21,7 +21,7 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
     return Workspace(request.getfixturevalue("empty_database"), settings)
 
 
-def test_what_waits_for_it_goes_along_and_what_waits_for_others_is_kept(workspace: Workspace, tmp_path: Path) -> None:
+def test_pending_events_go_with_their_bank(workspace: Workspace, tmp_path: Path) -> None:
     app, other = a_project(tmp_path / "app", "app"), a_project(tmp_path / "other", "other")
     spool = spool_of(workspace)
     with workspace:
@@ -37,8 +37,8 @@ def test_what_waits_for_it_goes_along_and_what_waits_for_others_is_kept(workspac
         assert workspace.open("other", create=False).count() == 1
 
 
-def test_what_cannot_be_handed_over_now_is_told(workspace: Workspace, tmp_path: Path) -> None:
-    app = a_project(tmp_path / "app", "app")
+def test_events_out_of_reach_are_reported(tmp_path: Path) -> None:
+    workspace, app = Workspace(tmp_path / "data"), a_project(tmp_path / "app", "app")
     spool = spool_of(workspace)
     with workspace:
         workspace.open("app").remember("We chose JWT.")
@@ -55,7 +55,8 @@ def test_what_cannot_be_handed_over_now_is_told(workspace: Workspace, tmp_path: 
         assert workspace.open("app", create=False).count() == 1
 
 
-def test_a_bank_that_is_not_there_is_not_begun_to_be_removed(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_bank_that_does_not_exist_cannot_be_removed(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "data")
     spooled(spool_of(workspace).folder, said("Why JWT?", "1", a_project(tmp_path / "app", "app")))
     with workspace, pytest.raises(NotFoundError):
         remove_bank(workspace, "app")

@@ -1,10 +1,13 @@
-"""Run the command line in this process, or as a process for tests of streams, signals or start-up."""
+"""Run the command line in this process, on pipes or on a terminal; as a process only to test streams and signals."""
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -93,43 +96,38 @@ def run(environment: dict[str, str]) -> Run:
 
 
 @pytest.fixture
-def terminal(environment: dict[str, str]) -> Callable[..., Answer]:
-    """Return a function that runs `pieria ARGS` on a terminal (stdin, stdout and stderr); its output is `out`."""
-    import fcntl
-    import pty
-    import struct
-    import termios
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """Return a function that runs `pieria ARGS` in this process, on a terminal of its own; its output is `out`."""
+    from pieria.doors.cli.root import cli
 
     def ran(*args: str, width: int = 100, typed: str = "", env: dict[str, str] | None = None) -> Answer:
         leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-        process = subprocess.Popen(
-            [*ENTRY, *args],
-            stdin=follower,
-            stdout=follower,
-            stderr=follower,
-            env={**environment, "TERM": "xterm-256color", **(env or {})},
-        )
-        os.close(follower)
-        if typed:
-            os.write(leader, typed.encode())
-        said = _all_of(leader)
+        os.write(leader, typed.encode())
+        with ThreadPoolExecutor(1) as reading, monkeypatch.context() as patch, pytest.raises(SystemExit) as ended:
+            said = reading.submit(_all_of, leader)
+            for name in APPEARANCE:
+                patch.delenv(name, raising=False)
+            for name, value in {"TERM": "xterm-256color", "COLUMNS": str(width), **(env or {})}.items():
+                patch.setenv(name, value)
+            with ExitStack() as streams:
+                for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+                    stream = streams.enter_context(open(os.dup(follower), mode, encoding="utf-8"))
+                    patch.setattr(sys, name, stream)
+                os.close(follower)
+                cli.main(args)
         os.close(leader)
-        return Answer(process.wait(timeout=60), said.decode().replace("\r\n", "\n"), "")
+        return Answer(int(ended.value.code or 0), said.result().decode().replace("\r\n", "\n"), "")
 
     return ran
 
 
 def _all_of(terminal: int) -> bytes:
+    """Return all output, up to the error that a terminal raises once its other end is closed."""
     said = b""
-    while True:
-        try:
-            part = os.read(terminal, 1 << 16)
-        except OSError:  # the other end was closed
-            return said
-        if not part:
-            return said
-        said += part
+    with suppress(OSError):
+        while part := os.read(terminal, 1 << 16):
+            said += part
+    return said
 
 
 @pytest.fixture

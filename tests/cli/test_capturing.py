@@ -1,7 +1,7 @@
 """`pieria hooks` and `pieria capture`; every command that opens a bank sees the agent's latest events."""
 
 import json
-import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -33,7 +33,7 @@ def spool(home: Path) -> Path:
     return home / "data" / "spool"
 
 
-def test_hooks_are_installed_looked_at_and_taken_away(ask: Ask, claude: Path) -> None:
+def test_hooks_are_installed_with_or_without_context(ask: Ask, claude: Path) -> None:
     [would] = ask("hooks", "install", "--dry-run").json
     assert (would["host"], would["was"], would["dry_run"], claude.read_text()) == (
         "claude-code",
@@ -52,9 +52,6 @@ def test_hooks_are_installed_looked_at_and_taken_away(ask: Ask, claude: Path) ->
     assert "unchanged" in ask("hooks", "uninstall", "--no-json").out
     ask("hooks", "install")
     assert f"removed the hooks from: {claude}" in ask("hooks", "uninstall", "--no-json").out.replace("\n", "")
-
-
-def test_who_does_not_want_to_be_told_says_so(ask: Ask, claude: Path) -> None:
     ask("hooks", "install")
     assert "gets context: SessionStart, UserPromptSubmit" in ask("hooks", "status", "--no-json").out
     assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True
@@ -66,12 +63,11 @@ def test_who_does_not_want_to_be_told_says_so(ask: Ask, claude: Path) -> None:
     assert claude.read_text() == SETTINGS
 
 
-def test_what_is_still_to_be_done_by_hand_is_told(ask: Ask) -> None:
+def test_hooks_of_other_hosts_and_of_a_project_are_installed(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "open /hooks in Codex" in ask("hooks", "install", "--host", "codex", "--no-json").out
     assert "needs: open /hooks in Codex" in ask("hooks", "status", "--host", "codex", "--no-json").out
-
-
-def test_a_project_may_have_hooks_of_its_own(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = ask("hooks", "install", "--host", "claude-code", "--scope", "project")
     assert (refused.code, "in no project" in refused.err) == (2, True)
     (tmp_path / "app" / ".git").mkdir(parents=True)
@@ -81,9 +77,7 @@ def test_a_project_may_have_hooks_of_its_own(ask: Ask, tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("claude")
-def test_hooks_for_the_user_and_for_the_project_are_one_too_many(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hooks_for_user_and_project_are_one_too_many(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "app" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "app")
     ask("hooks", "install", "--scope", "project", "--host", "claude-code")
@@ -96,41 +90,32 @@ def test_hooks_for_the_user_and_for_the_project_are_one_too_many(
     assert ask("hooks", "status").code == 0
 
 
-def test_hooks_that_do_not_work_are_told_by_the_exit_code(ask: Ask, claude: Path) -> None:
+def test_broken_and_unknown_hooks_fail(ask: Ask, claude: Path, home: Path) -> None:
+    for wrong in ("--scope=all", "--host=emacs"):
+        assert ask("hooks", "install", wrong).code == 2
     claude.write_text('{"disableAllHooks": true}')
     ask("hooks", "install")
     answer = ask("hooks", "status", "--no-json")
     assert (answer.code, "runs no hooks" in answer.out) == (1, True)
     claude.write_text("not JSON")
     assert ask("hooks", "status").code == 1
-
-
-@pytest.mark.parametrize("scope", ["--scope=all", "--host=emacs"])
-def test_what_is_no_scope_and_no_host_is_refused(ask: Ask, scope: str) -> None:
-    assert ask("hooks", "install", scope).code == 2
-
-
-def test_where_there_is_no_host_nothing_is_written(ask: Ask, home: Path) -> None:
+    shutil.rmtree(claude.parent)
     answer = ask("hooks", "install")
     assert (answer.code, "none of the hosts was found" in answer.err) == (2, True)
     assert sorted(path.name for path in home.iterdir()) == ["work"]
 
 
-def test_a_command_finds_what_an_agent_did_a_moment_ago(ask: Ask, spool: Path) -> None:
+def test_commands_and_tools_find_what_an_agent_just_did(ask: Ask, spool: Path) -> None:
     ran(prompt(Path.cwd(), "Which tokens do APIs take?"), spool)
     ran(stop(Path.cwd(), "They take JWT."), spool)
     found = ask("recall", "which tokens do APIs take?").json["hits"]
     assert "Which tokens do APIs take?" in [hit["memory"]["text"] for hit in found]
     assert ask("hooks", "status").json["spool"]["waiting_bytes"] == 0
+    ran(prompt(Path.cwd(), "When do kestrels nest?", "later"), spool)
+    assert "When do kestrels" in ask("call", "mnemosyne_recall", '{"query": "when do kestrels nest?"}').out
 
 
-def test_a_tool_that_is_called_finds_it_too(ask: Ask, spool: Path) -> None:
-    ran(prompt(Path.cwd(), "Which tokens do APIs take?"), spool)
-    found = ask("call", "mnemosyne_recall", '{"query": "which tokens do APIs take?"}').out
-    assert "Which tokens do APIs take?" in found
-
-
-def test_what_cannot_be_handed_over_does_not_stop_a_command(ask: Ask, spool: Path, home: Path) -> None:
+def test_stuck_spool_stops_no_command(ask: Ask, spool: Path, home: Path) -> None:
     ran(prompt(Path.cwd(), "Hello"), spool, env={"PIERIA_BANK": "other"})
     (home / "data" / "other.db").mkdir()
     answer = ask("remember", "something")
@@ -138,7 +123,7 @@ def test_what_cannot_be_handed_over_does_not_stop_a_command(ask: Ask, spool: Pat
     assert ask("hooks", "status").json["spool"]["waiting_bytes"] > 0
 
 
-def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
+def test_spool_is_drained_by_hand(ask: Ask, spool: Path) -> None:
     ran(prompt(Path.cwd(), "Hello"), spool)
     with (spool / "events.jsonl").open("ab") as live:
         live.write(b"torn\n")
@@ -151,15 +136,15 @@ def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
     assert "stored: " in ask("hooks", "drain", "--no-json").out
 
 
-@pytest.mark.parametrize("command", [("worker", "--once"), ("worker", "--idle", "1")])
-def test_a_worker_drains(ask: Ask, spool: Path, command: tuple[str, ...]) -> None:
-    ran(prompt(Path.cwd(), "Hello"), spool)
-    assert ask(*command).code == 0
-    with pieria.open("default") as bank:
-        assert [memory.text for memory in bank.list()] == ["Hello"]
+def test_worker_drains_the_spool(ask: Ask, spool: Path) -> None:
+    for number, ends in enumerate(("--once", "--idle=1")):
+        ran(prompt(Path.cwd(), "Hello", f"s{number}"), spool)
+        assert ask("worker", ends).code == 0
+        assert ask("count").json == {"count": number + 1}
 
 
-def test_a_server_drains_by_itself(spool: Path) -> None:
+@pytest.mark.slow
+def test_server_drains_the_spool(spool: Path) -> None:
     """No command opens a bank before that."""
     with subprocess.Popen([*ENTRY, "serve", "--port", "0"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -181,39 +166,27 @@ def test_a_server_drains_by_itself(spool: Path) -> None:
 EVENT: dict[str, Any] = {"what": "prompt", "session": "s", "id": "1", "text": "Use JWT."}
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        json.dumps(EVENT),
-        json.dumps([EVENT, EVENT]),
-        f"{json.dumps(EVENT)}\n\n{json.dumps(EVENT)}\n",
-    ],
-)
-def test_events_come_as_an_object_a_list_or_lines(ask: Ask, written: str) -> None:
-    assert ask("capture", "--bank", "b", stdin=written).json["kept"] == 1
-    assert ask("capture", "--bank", "b", stdin=written).json["kept"] == 0
-    with pieria.open("b") as bank:
-        [turn] = bank.list()
-    assert (turn.text, turn.session, turn.source) == ("Use JWT.", "s", "generic")
+def test_events_come_as_an_object_a_list_or_lines(ask: Ask) -> None:
+    one = json.dumps(EVENT)
+    for bank, written in (("a", one), ("b", json.dumps([EVENT, EVENT])), ("c", f"{one}\n\n{one}\n")):
+        assert ask("capture", "--bank", bank, stdin=written).json["kept"] == 1
+        assert ask("capture", "--bank", bank, stdin=written).json["kept"] == 0
+        with pieria.open(bank) as held:
+            [turn] = held.list()
+        assert (turn.text, turn.session, turn.source) == ("Use JWT.", "s", "generic")
 
 
-def test_what_the_events_do_not_say_comes_from_the_line(ask: Ask) -> None:
+def test_options_fill_in_events_and_torn_lines_are_named(ask: Ask, home: Path) -> None:
     said = json.dumps({"what": "prompt", "text": "Use JWT."})
     answer = ask("capture", "--host", "mine", "--session", "monday", "--no-json", stdin=said)
     assert answer.out.startswith("1 kept")
     with pieria.open("default") as bank:
         [turn] = bank.list()
     assert (turn.session, turn.source) == ("monday", "mine")
-
-
-def test_a_line_that_is_torn_keeps_no_other_out(ask: Ask) -> None:
     whole = json.dumps({"what": "prompt", "session": "s", "text": "Use\u2028JWT."}, ensure_ascii=False)
     answer = ask("capture", stdin=f'{whole}\n{{"what": "prompt"')
     assert (answer.code, json.loads(answer.out)["kept"]) == (2, 1)
     assert "Line 2 is not" in answer.err
-
-
-def test_nothing_private_and_no_secret_gets_in(ask: Ask, home: Path) -> None:
     text = "Take <private>HIDDEN</private> the key ghp_" + "A1b2" * 9
     ask("capture", stdin=json.dumps({**EVENT, "text": text}))
     held = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
@@ -222,7 +195,7 @@ def test_nothing_private_and_no_secret_gets_in(ask: Ask, home: Path) -> None:
     assert b"A1b2A1b2" not in held
 
 
-def test_of_several_those_that_are_well_are_kept_and_the_others_told(ask: Ask) -> None:
+def test_wrong_events_are_named_and_the_others_kept(ask: Ask) -> None:
     wrong = [{**EVENT, "what": "dance"}, EVENT, {"what": "prompt"}, 7, {**EVENT, "colour": "red"}]
     answer = ask("capture", stdin=json.dumps(wrong))
     assert answer.code == 1
@@ -231,16 +204,13 @@ def test_of_several_those_that_are_well_are_kept_and_the_others_told(ask: Ask) -
     assert [line.split(":")[1].strip() for line in told] == [
         "events[0].what", "events[2].session", "events[3].event", "events[4].event",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("written", ["not JSON", "[" * 10_000, '{"what": "prompt"', "\xff"])
-def test_what_is_no_json_is_refused(ask: Ask, written: str) -> None:
-    answer = ask("capture", stdin=written.encode("latin-1"))
-    assert (answer.code, "standard input" in answer.err) == (2, True)
+    for written in (b"not JSON", b"[" * 10_000, b'{"what": "prompt"', b"\xff"):
+        answer = ask("capture", stdin=written)
+        assert (answer.code, "standard input" in answer.err) == (2, True)
 
 
 @pytest.mark.parametrize("command", [["list", "--kind", "observation"], ["context", "--hook", "claude-code"]])
-def test_a_command_distils_what_has_come_to_rest(ask: Ask, command: list[str]) -> None:
+def test_commands_distil_a_session_that_is_over(ask: Ask, command: list[str]) -> None:
     """The command has to do it: no server and no worker runs here."""
     day = Session("yesterday", host="claude-code", folder=str(Path.cwd()))
     yesterday = [
@@ -254,16 +224,3 @@ def test_a_command_distils_what_has_come_to_rest(ask: Ask, command: list[str]) -
         bank.observe([replace(event, at=event.at - long_ago) for event in yesterday])
     begun = {"hook_event_name": "SessionStart", "session_id": "today", "cwd": str(Path.cwd()), "source": "startup"}
     assert "Fixed KeyError: 'JPY'" in ask(*command, stdin=json.dumps(begun)).out
-
-
-def test_draining_distils_the_banks_that_it_reached(ask: Ask) -> None:
-    day = Session("today", folder=str(Path.cwd()))
-    told = [day.prompt("Use JWT for all new APIs from now on."), day.end()]
-    spool = Path(os.environ["PIERIA_DATA"]) / "spool"
-    spool.mkdir(parents=True)
-    spool.joinpath("events.jsonl").write_text(
-        "".join(json.dumps({"own": event.id, "event": event.as_dict()}) + "\n" for event in told)
-    )
-    assert ask("hooks", "drain").json["kept"] == 2
-    with pieria.open() as bank:
-        assert [job.state for job in bank.jobs.list(kinds="distil")] == ["done"]

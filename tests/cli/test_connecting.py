@@ -5,13 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
 
 
-def test_memories_and_places_are_tied_and_untied(ask: Ask, bank: Bank) -> None:
+def test_memories_and_places_are_linked_and_used(ask: Ask, bank: Bank) -> None:
     link = ask("link", "jwt", "queue", "-r", "explains", "--weight", "0.5", "--label", "why", "--meta", "a=b").json
     assert (link["source"], link["relation"], link["target"], link["weight"]) == ("jwt", "explains", "queue", 0.5)
     assert (link["label"], link["meta"]) == ("why", {"a": "b"})
@@ -22,37 +21,6 @@ def test_memories_and_places_are_tied_and_untied(ask: Ask, bank: Bank) -> None:
     assert [untied["id"] for untied in ask("unlink", link["id"]).json["unlinked"]] == [link["id"]]
     assert ask("unlink", "jwt", "place:billing/queue", "-q").ids == [place["id"]]
     assert ask("neighbors", "jwt").json == {"neighbors": [], "truncated": False}
-
-
-def test_neighbors_that_are_left_out_are_told(ask: Ask, bank: Bank) -> None:
-    ask("link", "jwt", "queue")
-    ask("link", "jwt", "maya")
-    for form in ("--json", "--jsonl"):
-        assert "more than these 1: --limit" in ask("neighbors", "jwt", "-n", "1", form).err
-        assert ask("neighbors", "jwt", "-n", "2", form).err == ""
-    assert ask("neighbors", "jwt", "-n", "1").json["truncated"] is True
-
-
-def test_neighbors_are_chosen_by_relation_direction_and_distance(ask: Ask, bank: Bank) -> None:
-    ask("link", "jwt", "queue", "-r", "explains")
-    ask("link", "maya", "jwt", "-r", "wrote")
-    assert ask("neighbors", "jwt", "-r", "wrote", "-q").ids == ["maya"]
-    assert ask("neighbors", "jwt", "--direction", "out", "-q").ids == ["queue"]
-    assert ask("neighbors", "maya", "--hops", "2", "-q").ids == ["jwt", "queue"]
-    assert ask("neighbors", "maya", "--hops", "2", "-n", "1", "-q").ids == ["jwt"]
-    lines = ask("neighbors", "maya", "--hops", "2", "--jsonl").out.splitlines()
-    assert [json.loads(line)["hops"] for line in lines] == [1, 2]
-    assert "explains" in ask("neighbors", "jwt", "--no-json").out
-
-
-@pytest.mark.parametrize(
-    "arguments", [("link", "jwt", "jwt"), ("link", "jwt", "nowhere"), ("link", "jwt", "place:x"), ("unlink", "nowhere")]
-)
-def test_ties_that_cannot_be_are_refused(ask: Ask, bank: Bank, arguments: tuple[str, ...]) -> None:
-    assert ask(*arguments).code in (1, 2)
-
-
-def test_uses_are_counted(ask: Ask, bank: Bank) -> None:
     ask("touch", "jwt", "maya")
     usage = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json[
         "usage"
@@ -60,6 +28,24 @@ def test_uses_are_counted(ask: Ask, bank: Bank) -> None:
     assert usage["jwt"]["accesses"] == 3
     assert (usage["jwt"]["reviews"], usage["jwt"]["crossings"], usage["jwt"]["rewards"]) == (1, 3, 0.5)
     assert "0.50" in ask("touch", "jwt", "--no-json").out
+
+
+def test_neighbors_are_chosen_and_cut(ask: Ask, bank: Bank) -> None:
+    ask("link", "jwt", "queue", "-r", "explains")
+    ask("link", "maya", "jwt", "-r", "wrote")
+    for form in ("--json", "--jsonl"):
+        assert "more than these 1: --limit" in ask("neighbors", "jwt", "-n", "1", form).err
+        assert ask("neighbors", "jwt", "-n", "2", form).err == ""
+    assert ask("neighbors", "jwt", "-n", "1").json["truncated"] is True
+    assert ask("neighbors", "jwt", "-r", "wrote", "-q").ids == ["maya"]
+    assert ask("neighbors", "jwt", "--direction", "out", "-q").ids == ["queue"]
+    assert ask("neighbors", "maya", "--hops", "2", "-q").ids == ["jwt", "queue"]
+    assert ask("neighbors", "maya", "--hops", "2", "-n", "1", "-q").ids == ["jwt"]
+    lines = ask("neighbors", "maya", "--hops", "2", "--jsonl").out.splitlines()
+    assert [json.loads(line)["hops"] for line in lines] == [1, 2]
+    assert "explains" in ask("neighbors", "jwt", "--no-json").out
+    for wrong in (("link", "jwt", "jwt"), ("link", "jwt", "nowhere"), ("link", "jwt", "place:x"), ("unlink", "no")):
+        assert ask(*wrong).code in (1, 2), wrong
 
 
 # --- facts
@@ -103,7 +89,7 @@ def test_facts_give_way_and_end(ask: Ask) -> None:
     assert len(ask("facts", "timeline", "-n", "1", "--jsonl").out.splitlines()) == 1
 
 
-def test_contradictions_are_shown(ask: Ask) -> None:
+def test_contradictions_and_names_of_one_entity_are_shown(ask: Ask) -> None:
     ask("facts", "add", "Maya", "lives_in", "Ghent")
     ask("facts", "add", "Maya", "lives_in", "Leuven")
     against = ask("facts", "declare", "lives_in").json["conflicts"]
@@ -113,9 +99,6 @@ def test_contradictions_are_shown(ask: Ask) -> None:
     ask("facts", "declare", "lives_in", "--many-valued")
     assert ask("facts", "conflicts").json == {"conflicts": []}
     assert ask("facts", "predicates").json["predicates"][0]["name"] == "lives_in"
-
-
-def test_names_of_one_entity_are_joined_and_parted(ask: Ask) -> None:
     ask("facts", "add", "Maya", "works_on", "billing")
     assert ask("facts", "alias", "M. Jansen", "Maya").json["aliases"] == ["M. Jansen"]
     assert triples(ask("facts", "query", "M. Jansen").json)
@@ -136,9 +119,7 @@ def test_facts_are_counted_and_shown_to_people(ask: Ask) -> None:
     assert "works_on 1" in ask("facts", "stats", "--no-json").out
 
 
-def test_facts_that_do_not_fit_beside_one_another_are_shown_whole(
-    ask: Ask, terminal: Callable[..., Answer], bank: Bank
-) -> None:
+def test_facts_too_wide_for_a_table_are_shown_whole(ask: Ask, terminal: Callable[..., Answer], bank: Bank) -> None:
     bank.facts.add("Maya", "works_on", "the billing of the ferries", valid_from="2025-01-31", valid_until="2025-06-30")
     roomy, narrow = (terminal("facts", "query", "--history", width=width).out for width in (100, 60))
     assert "predicate" in roomy
@@ -167,7 +148,7 @@ def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
     assert ask("scratchpad", "read", "--session", "s2").json["entries"]
 
 
-def test_a_fact_is_purged_with_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
+def test_fact_is_purged_with_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
     id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
     told = ask("facts", "remove", id, "--purge", "--dry-run").json
     assert told["erased"] == {"facts": 1, "versions": 1}
@@ -181,25 +162,15 @@ def test_a_fact_is_purged_with_a_receipt(ask: Ask, bank: Bank, home: Path) -> No
         assert b"nightingale" not in file.read_bytes()
 
 
-@pytest.mark.parametrize("wrong", [("--dry-run",), ("--as-told", "x"), ("--yes",), ("--purge", "--reason", "y")])
-def test_options_of_a_facts_purge_go_with_it(ask: Ask, bank: Bank, wrong: tuple[str, ...]) -> None:
+def test_purge_of_a_fact_asks_the_person_at_the_terminal(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
     id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
-    assert ask("facts", "remove", id, *wrong).code == 2
-    assert ask("facts", "history", id).code == 0
-
-
-@pytest.mark.parametrize(("typed", "left"), [("n\n", 1), ("y\n", 0)])
-def test_a_facts_purge_asks_the_person_at_the_terminal(
-    terminal: Callable[..., Answer], ask: Ask, bank: Bank, typed: str, left: int
-) -> None:
-    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
-    answer = terminal("facts", "remove", id, "--purge", typed=typed)
-    assert "Maya keeps nightingale" in answer.out and "[y/N]" in answer.out
-    assert answer.code == left
-    assert len(ask("facts", "timeline", "nightingale").json["facts"]) == left
-
-
-def test_a_sure_facts_purge_does_not_ask(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
-    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
+    for wrong in (("--dry-run",), ("--as-told", "x"), ("--yes",), ("--purge", "--reason", "y")):
+        assert ask("facts", "remove", id, *wrong).code == 2
+    for typed, left in (("n\n", 1), ("y\n", 0)):
+        answer = terminal("facts", "remove", id, "--purge", typed=typed)
+        assert "Maya keeps nightingale" in answer.out and "[y/N]" in answer.out
+        assert answer.code == left
+        assert len(ask("facts", "timeline", "nightingale").json["facts"]) == left
+    id = ask("facts", "add", "Maya", "keeps", "terns").json["id"]
     assert "[y/N]" not in terminal("facts", "remove", id, "--purge", "--yes").out
     assert ask("facts", "history", id).code == 1

@@ -2,47 +2,61 @@
 
 import json
 import math
-import os
 import re
 import shlex
-import subprocess
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from tests.cli.conftest import Answer, Ask, Run
 from tests.doors.http.conftest import started
 
-import pieria
+from pieria.doors.cli.root import cli
 from pieria.doors.demo.show import show
 from pieria.doors.demo.story import BANK, lines
 from pieria.language.analyser import query_terms, terms
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
-COMMAND = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
-
-
-def run(*arguments: str | Path, **values: Any) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False, **values)
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo") / "kept"
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return the folder that `pieria demo --keep` keeps, and what it prints.
 
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory, kept: Path) -> Iterator[dict[str, Any]]:
-    """Yield what the demo showed. It runs in this process, where a test cannot reach another machine."""
-    home = tmp_path_factory.mktemp("home")
+    It runs in this process, where no test can reach another machine.
+    """
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("demo") / "a kept bank"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))
+        for name, value in {"HOME": str(home), "PIERIA_SECRETS": "refuse", "PIERIA_SESSION": "mine"}.items():
+            patch.setenv(name, value)
         patch.chdir(home)
-        yield show(kept, shown=False)
+        done = CliRunner().invoke(cli, ["demo", "--keep", str(folder)])
+    assert (done.exit_code, done.stderr) == (0, "")
     assert list(home.iterdir()) == []
+    return folder, done.stdout
+
+
+@pytest.fixture(scope="module")
+def kept(played: tuple[Path, str]) -> Path:
+    return played[0]
+
+
+@pytest.fixture(scope="module")
+def printed(played: tuple[Path, str]) -> str:
+    return played[1]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        done = CliRunner().invoke(cli, ["demo", "--json"])
+    return dict(json.loads(done.stdout))
 
 
 def scene(told: dict[str, Any], begins: str) -> dict[str, Any]:
@@ -58,18 +72,15 @@ def scripts(text: str) -> set[str]:
     return {unicodedata.name(char).split()[0] for char in text if char.isalpha()}
 
 
-def test_the_story_is_long_and_many_tongued() -> None:
-    told = [line for line in lines() if line.get("do", "remember") == "remember"]
+def test_story_is_long_and_kept_whole(told: dict[str, Any]) -> None:
+    remembered = [line for line in lines() if line.get("do", "remember") == "remember"]
     days = [line["on"] for line in lines()]
-    assert len(told) >= 60
+    assert len(remembered) >= 60
     assert days == sorted(days)
     assert len({day[:7] for day in days}) >= 5
-    found = Counter(script for line in told for script in scripts(line["text"]))
+    found = Counter(script for line in remembered for script in scripts(line["text"]))
     assert {"LATIN", "CJK", "HIRAGANA", "ARABIC", "CYRILLIC", "GREEK", "DEVANAGARI", "HANGUL", "HEBREW"} <= set(found)
-    assert len({line["author"] for line in told}) >= 5
-
-
-def test_the_story_is_told_whole(told: dict[str, Any]) -> None:
+    assert len({line["author"] for line in remembered}) >= 5
     today = "2025-07-01"
     called = scene(told, "Half a year")["found"]["told"]
     assert called == Counter(line.get("do", "remember") for line in lines())
@@ -77,7 +88,7 @@ def test_the_story_is_told_whole(told: dict[str, Any]) -> None:
     assert results(told, "bank.count()") == [called["remember"] - len(hidden)]
 
 
-def test_every_question_but_those_that_should_have_none_is_answered_with_reasons(told: dict[str, Any]) -> None:
+def test_questions_are_answered_with_reasons_and_for_their_time(told: dict[str, Any]) -> None:
     asked = scene(told, "Ask, and see why")["calls"]
     assert [len(call["result"]["hits"]) for call in asked] == [1] * (len(asked) - 1) + [0]
     for call in asked[:-1]:
@@ -87,16 +98,20 @@ def test_every_question_but_those_that_should_have_none_is_answered_with_reasons
         assert hit["score"] == pytest.approx(1 - math.exp(-worth), abs=1e-6)
         assert call["result"]["confidence"] > 0.9
     assert asked[-1]["result"]["confidence"] == 0
-
-
-def test_without_a_model_what_shares_no_word_is_not_found_and_the_demo_says_why(told: dict[str, Any]) -> None:
     shown = scene(told, "Search by meaning")
     assert [len(call["result"]["hits"]) for call in shown["calls"]] == [0, 0]
     assert shown["found"]["model"].startswith("none")
+    then, now, office, new_office = (
+        call["result"]["hits"][0]["memory"] for call in scene(told, "What did we believe")["calls"]
+    )
+    assert (then["id"], then["version"]) == (now["id"], 1)
+    assert now["version"] == 2
+    assert then["text"] != now["text"]
+    assert office["id"] != new_office["id"]
 
 
 @pytest.mark.slow
-def test_with_a_model_what_shares_no_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_model_meaning_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "local")
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
     told = show(shown=False)
@@ -110,25 +125,22 @@ def test_with_a_model_what_shares_no_word_is_found(monkeypatch: pytest.MonkeyPat
     assert [len(call["result"]["hits"]) for call in scene(told, "Ask, and see why")["calls"]] == [1, 1, 1, 1, 1, 0]
 
 
-def test_the_past_answers_otherwise_than_the_present(told: dict[str, Any]) -> None:
-    then, now, office, new_office = (
-        call["result"]["hits"][0]["memory"] for call in scene(told, "What did we believe")["calls"]
-    )
-    assert (then["id"], then["version"]) == (now["id"], 1)
-    assert now["version"] == 2
-    assert then["text"] != now["text"]
-    assert office["id"] != new_office["id"]
-
-
-def test_facts_are_answered_for_two_times_and_the_conflict_is_resolved(told: dict[str, Any]) -> None:
+def test_facts_asides_and_lessons_are_shown(told: dict[str, Any]) -> None:
     timeline, known_then, known_now, hosted, *_ = (call["result"] for call in scene(told, "Facts")["calls"])
     assert [fact["object"] for fact in timeline] == [known_then[0]["object"], known_now[0]["object"]]
     assert hosted[0]["valid_until"] == hosted[1]["valid_from"]
     [conflict] = results(told, "bank.facts.conflicts")[0]
     assert len(conflict["facts"]) == 2
+    calls = [call["result"] for call in scene(told, "Who may see it")["calls"]]
+    nobody, session, mine, elsewhere = calls
+    assert (len(nobody["hits"]), len(session["hits"])) == (0, 1)
+    assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
+    *_, learnt, recall = (call["result"] for call in scene(told, "Learning")["calls"])
+    assert {memory["kind"] for memory in learnt["memories"]} == {"semantic", "procedural"}
+    assert recall["hits"][0]["memory"]["kind"] in ("semantic", "episodic")
 
 
-def test_what_is_private_is_not_kept(told: dict[str, Any], kept: Path) -> None:
+def test_private_and_purged_texts_are_in_no_file(told: dict[str, Any], kept: Path) -> None:
     [line] = [line for line in lines() if "<private>" in line.get("text", "")]
     [private] = re.findall(r"<private>(.+?)</private>", line["text"])
     word = max(private.split(), key=len)
@@ -136,38 +148,19 @@ def test_what_is_private_is_not_kept(told: dict[str, Any], kept: Path) -> None:
     assert "private:cut" in json.dumps(told)
     refused = scene(told, "Private text stays out")["calls"]
     assert "privacy" in [call["result"].get("code") for call in refused if isinstance(call["result"], dict)]
-
-
-def test_asides_stay_in_their_session_and_what_is_the_users_follows(told: dict[str, Any]) -> None:
-    calls = [call["result"] for call in scene(told, "Who may see it")["calls"]]
-    nobody, session, mine, elsewhere = calls
-    assert (len(nobody["hits"]), len(session["hits"])) == (0, 1)
-    assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
-
-
-def test_a_session_is_learnt_from_and_what_was_learnt_is_recalled(told: dict[str, Any]) -> None:
-    *_, learnt, recall = (call["result"] for call in scene(told, "Learning")["calls"])
-    assert {memory["kind"] for memory in learnt["memories"]} == {"semantic", "procedural"}
-    assert recall["hits"][0]["memory"]["kind"] in ("semantic", "episodic")
-
-
-def test_what_is_purged_is_nowhere_in_the_files(told: dict[str, Any], kept: Path) -> None:
     found = scene(told, "Forget")["found"]["occurrences"]
     assert found["before"] > 0
     assert found["after"] == 0
     assert all(found["word"].lower().encode() not in file.read_bytes().lower() for file in kept.iterdir())
 
 
-def test_the_undone_removal_is_back_and_the_second_undo_refused(told: dict[str, Any]) -> None:
+def test_removal_is_undone_and_the_copy_is_equal(told: dict[str, Any]) -> None:
     calls = scene(told, "Forget")["calls"]
     removed, undone = (call["result"] for call in calls if call["call"].startswith("bank.recall"))
     assert removed["hits"][0]["memory"]["id"] != "rule"
     assert undone["hits"][0]["memory"]["id"] == "rule"
     assert removed["confidence"] < undone["confidence"]
     assert [call["result"].get("code") for call in calls if call["call"].startswith("bank.undo")] == [None, "conflict"]
-
-
-def test_the_copy_is_equal_and_the_bank_is_well(told: dict[str, Any]) -> None:
     found = scene(told, "Take it with you")["found"]
     assert found["equal"] is True
     assert found["records"] > 200
@@ -175,15 +168,7 @@ def test_the_copy_is_equal_and_the_bank_is_well(told: dict[str, Any]) -> None:
     assert diagnosis["well"] is True
 
 
-def test_the_kept_bank_can_be_asked(told: dict[str, Any], kept: Path) -> None:
-    assert told["kept"] == str(kept)
-    with pieria.open(BANK, data=kept) as bank:
-        [hit] = bank.recall("When does the winter timetable end?", k=1)
-        assert hit.memory.version == 2
-        assert bank.doctor().well
-
-
-def test_the_figures_follow_what_is_told() -> None:
+def test_figures_follow_the_story() -> None:
     changed = [
         {**line, "text": line["text"].replace("27 April", "4 May")} if line.get("id") == "winter-end" else line
         for line in lines()
@@ -194,59 +179,36 @@ def test_the_figures_follow_what_is_told() -> None:
     assert results(told, 'bank.count(by="author")')[0]["Nobody"] == 1
 
 
-def test_a_pipe_gets_plain_text_and_a_users_bank_is_left_alone(home: Path) -> None:
-    done = run("demo", env={**os.environ, "PIERIA_SECRETS": "refuse", "PIERIA_SESSION": "mine"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\x1b" not in done.stdout
-    assert "✗" not in done.stdout.replace("✗  text: refused", "").replace("✗  change 95 was undone already", "")
-    assert all(line == line.rstrip() and len(line) <= 100 for line in done.stdout.splitlines())
-    assert not (home / "data").exists()
+def test_pipe_gets_plain_text(printed: str) -> None:
+    assert "\x1b" not in printed
+    assert "✗" not in printed.replace("✗  text: refused", "").replace("✗  change 95 was undone already", "")
+    assert all(line == line.rstrip() and len(line) <= 100 for line in printed.splitlines() if "pieria " not in line)
 
 
-def test_json_is_the_storys_results() -> None:
-    done = run("demo", "--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert len(told["scenes"]) >= 10
-    assert all(each["call"] and each["ms"] >= 0 for scene in told["scenes"] for each in scene["calls"])
-
-
-def test_a_terminal_gets_colours() -> None:
-    outer, inner = os.openpty()
-    with subprocess.Popen([*COMMAND, "demo"], stdout=inner, env={**os.environ, "TERM": "xterm"}) as process:
-        os.close(inner)
-        seen = b""
-        while chunk := _read(outer):
-            seen += chunk
-    os.close(outer)
-    assert process.returncode == 0
-    assert b"\x1b[1" in seen
-
-
-def _read(terminal: int) -> bytes:
-    """Return the next output; a terminal whose other end was closed raises an error."""
-    try:
-        return os.read(terminal, 65536)
-    except OSError:
-        return b""
-
-
-def test_keep_leaves_the_bank_and_says_what_to_try(tmp_path: Path) -> None:
-    folder = tmp_path / "a folder"
-    done = run("demo", "--keep", folder)
-    assert done.returncode == 0, done.stderr
-    offered = re.findall(r"^ *(pieria .*)$", done.stdout, flags=re.MULTILINE)
-    *asked, served = offered
+def test_kept_bank_can_be_asked_as_the_demo_offers(ask: Ask, printed: str, kept: Path) -> None:
+    *asked, served = re.findall(r"^ *(pieria .*)$", printed, flags=re.MULTILINE)
     assert len(asked) >= 4
     for command in asked:
-        tried = run(*shlex.split(command)[1:])
-        assert tried.returncode == 0, f"{command}\n{tried.stderr}"
-        assert tried.stdout.strip() not in ("", "[]")
-    assert served.startswith("pieria serve ")
-    with started(*shlex.split(served)[2:]) as server, server.client() as client:
+        tried = ask(*shlex.split(command)[1:])
+        assert tried.code == 0, f"{command}\n{tried.err}"
+        assert tried.out.strip() not in ("", "[]")
+    assert shlex.split(served)[1:] == ["serve", "--data", str(kept)]
+    again = ask("demo", "--keep", str(kept))
+    assert again.code != 0
+    assert "error: --keep:" in again.err and "another folder" in again.err
+
+
+@pytest.mark.slow
+def test_terminal_gets_colours(terminal: Callable[..., Answer]) -> None:
+    shown = terminal("demo")
+    assert shown.code == 0
+    assert "\x1b[1" in shown.out
+
+
+@pytest.mark.slow
+def test_process_shows_the_demo_and_its_bank_is_served(run: Run, tmp_path: Path, home: Path) -> None:
+    assert run("demo", "--keep", str(tmp_path / "kept")).returncode == 0
+    assert not (home / "data").exists()
+    with started("--data", str(tmp_path / "kept")) as server, server.client() as client:
         there = client.get("/", headers={"accept": "text/html"}).headers["location"]
     assert there.endswith(f"/{BANK}")
-    again = run("demo", "--keep", folder)
-    assert again.returncode != 0
-    assert "another folder" in again.stderr
-    assert "error: --keep:" in again.stderr

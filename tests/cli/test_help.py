@@ -1,5 +1,7 @@
 """Help, its page, and completion: each covers every command."""
 
+from collections.abc import Callable
+
 import click
 import pytest
 from tests.cli.conftest import Ask, Run
@@ -7,20 +9,16 @@ from tests.cli.reference import PAGE, commands, documented, leaves, printed
 
 from pieria.doors.cli.root import COMMANDS, SECTIONS, cli
 
+Completed = Callable[[str], set[str]]
 
-def test_the_page_prints_the_help_of_every_command_word_for_word() -> None:
+
+def test_page_covers_every_command_and_exit_code() -> None:
+    """click caches the help option of the first context: one without settings must not take `-h` away."""
     outdated = [path for path, help in printed().items() if documented().get(path) != help]
     assert outdated == [], "run: python tests/cli/reference.py"
     assert set(documented()) == set(printed())
-
-
-def test_every_command_explains_itself_by_the_same_words_however_it_is_reached() -> None:
-    """click caches the help option of the first context: one without settings must not take `-h` away."""
     for path, context in commands():
         assert context.command.get_help_option_names(click.Context(context.command)) == ["-h", "--help"], path
-
-
-def test_the_page_names_every_exit_code() -> None:
     from pieria.doors.cli import run as running
 
     page = PAGE.read_text()
@@ -31,34 +29,22 @@ def test_the_page_names_every_exit_code() -> None:
         assert f"\n| {code} | " in page
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_overview_says_of_a_command_what_its_own_help_begins_with(name: str) -> None:
-    command = cli.get_command(click.Context(cli), name)
-    assert command is not None
-    assert command.name == name
-    assert COMMANDS[name].help
-    assert command.help
-
-
-def test_the_overview_has_every_command_under_one_heading(ask: Ask) -> None:
+def test_every_command_is_explained_in_the_overview(ask: Ask) -> None:
     overview = ask("--help").out
     for section, listed in SECTIONS.items():
         assert f"\n{section}:\n" in overview
-        for name, command in listed.items():
+        for name, described in listed.items():
+            command = cli.get_command(click.Context(cli), name)
+            assert command is not None
+            assert command.name == name
             assert f"  {name} " in overview
-            assert command.help in overview
+            assert described.help in overview
     assert sum(len(listed) for listed in SECTIONS.values()) == len(COMMANDS)
-
-
-def test_every_command_and_every_option_is_explained() -> None:
     for path, context in commands():
         assert context.command.help, path
         for parameter in context.command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, (path, parameter.name)
-
-
-def test_every_command_points_to_the_shared_options(ask: Ask) -> None:
     for path in leaves():
         if path != "pieria demo":
             assert "--bank NAME" in ask(*path.split()[1:], "-h").out
@@ -67,25 +53,35 @@ def test_every_command_points_to_the_shared_options(ask: Ask) -> None:
 # --- completion
 
 
-def completed(run: Run, words: str) -> set[str]:
-    done = run(
-        env={"_PIERIA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
-    )
-    return {line.partition(",")[2] for line in done.stdout.decode().splitlines() if line}
+@pytest.fixture
+def completed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Completed:
+    def completing(words: str) -> set[str]:
+        with monkeypatch.context() as patch:
+            patch.setenv("_PIERIA_COMPLETE", "bash_complete")
+            patch.setenv("COMP_WORDS", words)
+            patch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+            return {line.partition(",")[2] for line in ask().out.splitlines() if line}
+
+    return completing
 
 
-def test_the_shell_completes_commands_options_names_and_banks(run: Run, ask: Ask) -> None:
-    assert completed(run, "pieria re") == {"remember", "recall", "revise", "rekey", "restore", "remove-bank", "review"}
-    assert {"add", "query"} <= completed(run, "pieria facts ")
-    assert completed(run, "pieria remember --valid-") == {"--valid-from", "--valid-until"}
-    assert completed(run, "pieria remember --kind d") == {"drawer", "diary"}
+def test_shell_completes_words(completed: Completed, ask: Ask) -> None:
+    assert completed("pieria re") == {"remember", "recall", "revise", "rekey", "restore", "remove-bank", "review"}
+    assert {"add", "query"} <= completed("pieria facts ")
+    assert completed("pieria remember --valid-") == {"--valid-from", "--valid-until"}
+    assert completed("pieria remember --kind d") == {"drawer", "diary"}
     ask("remember", "x", "--bank", "notes")
-    assert completed(run, "pieria recall --bank n") == {"notes"}
-    assert completed(run, "pieria recall --data /dev/null --bank n") == set()
+    assert completed("pieria recall --bank n") == {"notes"}
+    assert completed("pieria recall --data /dev/null --bank n") == set()
+    assert completed("pieria call mnemosyne_rem") == {"mnemosyne_remember"}
+    assert "mnemosyne" in {name.rpartition(",")[2] for name in completed("pieria mcp --toolset mn")}
+    assert "all" in {name.rpartition(",")[2] for name in completed("pieria mcp --toolset mnemosyne,")}
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_its_script(run: Run, shell: str) -> None:
-    script = run(env={"_PIERIA_COMPLETE": f"{shell}_source"})
-    assert script.returncode == 0
-    assert b"_PIERIA_COMPLETE" in script.stdout
+def test_each_shell_gets_its_script(run: Run, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = run(env={"_PIERIA_COMPLETE": "bash_source"})
+    assert (script.returncode, b"_PIERIA_COMPLETE" in script.stdout) == (0, True)
+    for shell in ("zsh", "fish"):
+        monkeypatch.setenv("_PIERIA_COMPLETE", f"{shell}_source")
+        answer = ask()
+        assert (answer.code, "_PIERIA_COMPLETE" in answer.out) == (0, True)

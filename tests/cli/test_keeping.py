@@ -1,42 +1,40 @@
-"""`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor` and `where`."""
+"""`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor`, `where`, `seal`, `remove-bank` and `vault`."""
 
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Ask, Run
+from tests.cli.conftest import Answer, Ask, Run
 from tests.trust import trusted_project
 
+import pieria
 from pieria import Bank
 
 
-def test_a_bank_goes_through_a_file_into_another(ask: Ask, bank: Bank, person: None, tmp_path: Path) -> None:
+def test_bank_goes_through_a_file_or_folder_into_another(ask: Ask, bank: Bank, person: None, tmp_path: Path) -> None:
     report = ask("export", str(tmp_path / "out.jsonl")).json
     assert Path(report["path"]).exists()
     taken = ask("import", str(tmp_path / "out.jsonl"), "--bank", "copy", "--trusted").json
     assert taken["replayed"] is True
     assert ask("history", "jwt", "--bank", "copy").json == ask("history", "jwt").json
-
-
-def test_a_bank_goes_through_a_pipe_into_another(run: Run, ask: Ask, bank: Bank) -> None:
-    exported = run("export", "-")
-    assert exported.returncode == 0
-    assert json.loads(exported.stdout.splitlines()[0])["pieria"] == "export"
-    taken = run("import", "-", "--bank", "copy", stdin=exported.stdout)
-    assert json.loads(taken.stdout)["added"]["memories"] == 3
-    assert json.loads(taken.stdout)["path"] == "standard input"
-    assert set(ask("list", "-q", "--bank", "copy").ids) == {"jwt", "maya", "queue"}
-
-
-def test_a_folder_gets_a_file_of_its_own(ask: Ask, bank: Bank, tmp_path: Path) -> None:
     written = ask("export", str(tmp_path), "-q").out.strip()
     assert Path(written).parent == tmp_path
     assert Path(written).name.startswith("default.")
 
 
-def test_an_import_can_be_tried_and_forced(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+def test_bank_goes_through_a_pipe_into_another(run: Run, ask: Ask, bank: Bank) -> None:
+    exported = run("export", "-")
+    assert exported.returncode == 0
+    assert json.loads(exported.stdout.splitlines()[0])["pieria"] == "export"
+    taken = ask("import", "-", "--bank", "copy", stdin=exported.stdout).json
+    assert (taken["added"]["memories"], taken["path"]) == (3, "standard input")
+    assert set(ask("list", "-q", "--bank", "copy").ids) == {"jwt", "maya", "queue"}
+
+
+def test_import_is_tried_and_forced(ask: Ask, bank: Bank, tmp_path: Path) -> None:
     file = str(tmp_path / "out.jsonl")
     ask("export", file)
     bank.update("maya", importance=0.1)
@@ -50,7 +48,7 @@ def test_an_import_can_be_tried_and_forced(ask: Ask, bank: Bank, tmp_path: Path)
     assert ask("get", "maya").json["importance"] == 0.5
 
 
-def test_broken_lines_are_told_and_may_be_left_out(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+def test_broken_lines_are_named(ask: Ask, bank: Bank, tmp_path: Path) -> None:
     file = tmp_path / "out.jsonl"
     ask("export", str(file))
     lines = file.read_text().splitlines()
@@ -65,20 +63,24 @@ def test_broken_lines_are_told_and_may_be_left_out(ask: Ask, bank: Bank, tmp_pat
     assert ask("count", "--bank", "copy").json == {"count": 0}
 
 
-@pytest.mark.parametrize("content", [None, "hello\n", ""])
-def test_what_is_no_export_is_refused(ask: Ask, tmp_path: Path, content: str | None) -> None:
+def test_invalid_file_is_refused(ask: Ask, person: None, tmp_path: Path) -> None:
     file = tmp_path / "file"
-    if content is not None:
+    for content in ("hello\n", ""):
         file.write_text(content)
-    refused = ask("import", str(file))
-    assert refused.code == (3 if content is None else 1)
-    assert str(file) in refused.err
-    piped = ask("import", "-", stdin=content or "")
-    assert piped.code == 1
-    assert "standard input" in piped.err
+        refused = ask("import", str(file))
+        assert (refused.code, str(file) in refused.err) == (1, True)
+        piped = ask("import", "-", stdin=content)
+        assert (piped.code, "standard input" in piped.err) == (1, True)
+    assert ask("restore", str(file)).code in (1, 3)
+    wrong = ask("restore", str(file), "--bank", "../x")
+    assert (wrong.code, "--bank" in wrong.err) == (2, True)
+    for command in ("import", "restore"):
+        for missing, code, said in ((tmp_path / "nowhere", 3, "no such file"), (tmp_path, 1, "it is a folder")):
+            refused = ask(command, str(missing), "--bank", "copy")
+            assert (refused.code, said in refused.err) == (code, True)
 
 
-def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, person: None, tmp_path: Path, home: Path) -> None:
+def test_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, person: None, tmp_path: Path, home: Path) -> None:
     written = Path(ask("backup", "-q").out.strip())
     assert written.parent == home / "data"
     named = ask("backup", str(tmp_path / "my.backup")).json
@@ -95,26 +97,24 @@ def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, person: None, tmp_p
     assert ask("get", "jwt").code == 0
 
 
-def test_a_restore_needs_a_backup_and_a_name_that_can_be(ask: Ask, person: None, tmp_path: Path) -> None:
-    (tmp_path / "no.backup").write_text("hello")
-    assert ask("restore", str(tmp_path / "no.backup")).code in (1, 3)
-    wrong = ask("restore", str(tmp_path / "no.backup"), "--bank", "../x")
-    assert wrong.code == 2
-    assert "--bank" in wrong.err
-
-
-def test_stats_count_and_tell_no_words(ask: Ask, bank: Bank) -> None:
+def test_stats_and_where_count_banks_and_memories(ask: Ask, bank: Bank) -> None:
     answer = ask("stats")
     assert answer.json["counts"]["memories"] == 3
     shown = ask("stats", "--no-json").out
     assert "note 3" in shown
     for told in (answer.out, shown):
         assert "JWT" not in told
+    shown = ask("stats", "--no-json").out
+    assert re.search(r"last change +3: remember by python, \d{4}-\d\d-\d\d \d\d:\d\dZ \(just now\)", shown)
+    assert " MB free" in ask("doctor", "--no-json").out
+    ask("remember", "x", "--bank", "notes")
+    assert ask("where").json["banks"] == ["default", "notes"]
 
 
-def test_the_doctor_finds_all_well_and_shows_where_settings_come_from(
-    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
+def test_doctor_shows_settings_and_what_to_do(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch, home: Path
 ) -> None:
+    """Leftovers of a killed copy do no harm, but a person has to delete them."""
     monkeypatch.setenv("PIERIA_SECRETS", "redact")
     diagnosis = ask("doctor", "--bank", "default").json
     assert diagnosis["well"] is True
@@ -123,26 +123,6 @@ def test_the_doctor_finds_all_well_and_shows_where_settings_come_from(
     shown = ask("doctor", "--no-json").out
     assert "all checks passed" in shown
     assert "environment PIERIA_SECRETS" in shown
-
-
-def test_the_doctor_fails_when_something_is_not_well_and_mends_it(ask: Ask, bank: Bank, home: Path) -> None:
-    bank.close()
-    with sqlite3.connect(home / "data" / "default.db") as connection:
-        connection.execute("DELETE FROM terms WHERE row = 1")
-    connection.close()
-    unwell = ask("doctor", "--no-json")
-    assert unwell.code == 1
-    assert "FAILED" in unwell.out
-    assert "--repair" in unwell.out
-    assert ask("doctor", "-q").out.splitlines() == ["terms", "text index"]
-    mended = ask("doctor", "--repair")
-    assert mended.json["repaired"] == ["text index"]
-    assert ask("doctor").code == 0
-    assert ask("recall", "JWT", "-q").ids == ["jwt"]
-
-
-def test_the_doctor_says_what_to_do_about_each_thing_it_finds(ask: Ask, bank: Bank, home: Path) -> None:
-    """Leftovers of a killed copy do no harm, but a person has to delete them."""
     assert "what to do" not in ask("doctor", "--no-json").out
     (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
     left = ask("doctor", "--no-json")
@@ -158,7 +138,23 @@ def test_the_doctor_says_what_to_do_about_each_thing_it_finds(ask: Ask, bank: Ba
         assert "".join(f"what to do: {remedy}".split()) in "".join(shown.split())
 
 
-def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_and_repairs_damage(ask: Ask, bank: Bank, home: Path) -> None:
+    bank.close()
+    with sqlite3.connect(home / "data" / "default.db") as connection:
+        connection.execute("DELETE FROM terms WHERE row = 1")
+    connection.close()
+    unwell = ask("doctor", "--no-json")
+    assert unwell.code == 1
+    assert "FAILED" in unwell.out
+    assert "--repair" in unwell.out
+    assert ask("doctor", "-q").out.splitlines() == ["terms", "text index"]
+    mended = ask("doctor", "--repair")
+    assert mended.json["repaired"] == ["text index"]
+    assert ask("doctor").code == 0
+    assert ask("recall", "JWT", "-q").ids == ["jwt"]
+
+
+def test_where_says_who_chose_the_bank(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = ask("where").json
     assert found["bank"] == {"value": "default", "from": "default"}
     assert found["data"] == {"value": str(home / "data"), "from": "environment PIERIA_DATA"}
@@ -175,7 +171,7 @@ def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, m
     assert "does not exist yet" in " ".join(ask("where", "--no-json").out.split())
 
 
-def test_no_agent_restores_a_backup(ask: Ask, bank: Bank) -> None:
+def test_agent_restores_no_backup(ask: Ask, bank: Bank) -> None:
     written = ask("backup", "-q").out.strip()
     refused = ask("restore", written, "--bank", "before")
     assert refused.code == 1
@@ -183,36 +179,120 @@ def test_no_agent_restores_a_backup(ask: Ask, bank: Bank) -> None:
     assert ask("list", "--bank", "before").code == 1
 
 
-@pytest.mark.parametrize("command", ["import", "restore"])
-def test_a_file_that_cannot_be_read_is_no_refusal(ask: Ask, person: None, tmp_path: Path, command: str) -> None:
-    for file, said in ((tmp_path / "nowhere", "no such file"), (tmp_path, "it is a folder")):
-        refused = ask(command, str(file), "--bank", "copy")
-        assert refused.code == (1 if file.is_dir() else 3)
-        assert said in refused.err
-
-
-@pytest.mark.parametrize("command", ["export", "backup"])
-def test_what_cannot_be_written_is_told_with_what_could_not_be_made(
-    ask: Ask, bank: Bank, tmp_path: Path, command: str
-) -> None:
+def test_unwritable_file_is_named(ask: Ask, bank: Bank, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused = ask(command, str(tmp_path / "file" / "out"))
-    assert refused.code == 3
-    assert "its folder could not be made" in refused.err
-    assert f"Make the folder {tmp_path / 'file'}" in refused.err
-    assert "data folder" not in refused.err
-    refused = ask(command, "/proc/out")
-    assert refused.code == 3
-    assert "/proc/out cannot be written" in refused.err
-    assert "write in /proc" in refused.err
+    for command in ("export", "backup"):
+        refused = ask(command, str(tmp_path / "file" / "out"))
+        assert refused.code == 3
+        assert "its folder could not be made" in refused.err
+        assert f"Make the folder {tmp_path / 'file'}" in refused.err
+        assert "data folder" not in refused.err
+        refused = ask(command, "/proc/out")
+        assert refused.code == 3
+        assert "/proc/out cannot be written" in refused.err
+        assert "write in /proc" in refused.err
 
 
-def test_counts_and_sizes_are_for_people(ask: Ask, bank: Bank) -> None:
-    shown = ask("stats", "--no-json").out
-    assert re.search(r"last change +3: remember by python, \d{4}-\d\d-\d\d \d\d:\d\dZ \(just now\)", shown)
-    assert " MB free" in ask("doctor", "--no-json").out
+def test_bank_is_sealed_rekeyed_and_unsealed(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = f"file:{tmp_path / 'one'}", f"file:{tmp_path / 'other'}"
+    ask("remember", "The zephyrquokka hid.", "--bank", "mine")
+    monkeypatch.setenv("PIERIA_SEAL_KEY", one)
+    assert ask("seal", "--bank", "mine").json["key_made"] is True
+    assert ask("where", "--bank", "mine").json["sealed"] is True
+    assert ask("rekey", "--bank", "mine", "--to", other).json["key"] == other
+    closed = ask("stats", "--bank", "mine")
+    assert closed.code == 3
+    monkeypatch.setenv("PIERIA_SEAL_KEY", other)
+    assert ask("count", "--bank", "mine").code == 0
+    assert ask("unseal", "--bank", "mine").json["sealed"] is False
+    assert ask("where", "--bank", "mine").json["sealed"] is False
 
 
-def test_where_lists_the_banks_there_are(ask: Ask, bank: Bank) -> None:
-    ask("remember", "x", "--bank", "notes")
-    assert ask("where").json["banks"] == ["default", "notes"]
+@pytest.fixture
+def trial() -> None:
+    with pieria.open("trial") as bank:
+        bank.remember("We chose JWT.", id="jwt")
+
+
+def test_bank_is_shown_and_then_removed(ask: Ask, bank: Bank, trial: None) -> None:
+    told = ask("remove-bank", "--bank", "trial", "--dry-run").json
+    assert ask("where").json["banks"] == ["default", "trial"]
+    gone = ask("remove-bank", "--bank", "Trial", "--yes").json
+    assert gone == {**told, "dry_run": False}
+    assert gone["erased"]["memories"] == 1
+    assert Path(gone["path"]).name == "trial.db"
+    assert ask("where").json["banks"] == ["default"]
+    assert ask("get", "jwt", "--bank", "trial").code == 1
+
+
+def test_removal_is_shown_asked_for_and_named(
+    ask: Ask, trial: None, monkeypatch: pytest.MonkeyPatch, terminal: Callable[..., Answer]
+) -> None:
+    refused = ask("remove-bank", "--bank", "trial")
+    assert refused.code == 2 and "--yes" in refused.err and "--dry-run" in refused.err
+    monkeypatch.setenv("PIERIA_BANK", "trial")
+    refused = ask("remove-bank", "--yes")
+    assert refused.code == 2 and "--bank" in refused.err
+    missing = ask("remove-bank", "--bank", "trail", "--yes")
+    assert missing.code == 1 and "Did you mean trial?" in missing.err
+    assert ask("where").json["banks"] == ["trial"]
+    for typed, code, left in (("n\n", 1, ["trial"]), ("y\n", 0, [])):
+        answer = terminal("remove-bank", "--bank", "trial", typed=typed)
+        assert answer.code == code, answer.out
+        assert "memories 1" in answer.out and "trial.db" in answer.out
+        assert ("nothing was removed" in answer.out) == bool(left)
+        assert ask("where").json["banks"] == left
+
+
+def test_bank_open_in_another_process_stays(ask: Ask, run: Callable[..., object], bank: Bank) -> None:
+    bank.remember("theirs", id="theirs")
+    answer = run("remove-bank", "--bank", "default", "--yes")
+    assert (answer.returncode, b"Close the bank there" in answer.stderr) == (4, True), answer  # type: ignore[attr-defined]
+    assert bank.get("theirs")
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Maya.md").write_text("Maya leads billing.")
+    monkeypatch.setenv("PIERIA_VAULT", str(folder))
+    return folder
+
+
+def test_notes_go_both_ways(ask: Ask, vault: Path) -> None:
+    [id] = ask("remember", "We chose JWT.", "--title", "JWT", "-q").ids
+    assert ask("vault", "promote", id, "--dry-run", "-q").out == "Pieria/JWT.md\n"
+    assert ask("vault", "promote", id).json["promoted"][0]["what"] == "written"
+    assert ask("vault", "sync").json["notes"] == {"new": 1}
+    note = vault / "Pieria" / "JWT.md"
+    note.write_text(note.read_text().replace("JWT.", "tokens."))
+    assert ask("vault", "status").json["waiting"] == {"new": 0, "changed": 1, "vanished": 0}
+    assert ask("vault", "sync", "-q").out == "edited Pieria/JWT.md\n"
+    assert ask("get", id).json["text"] == "We chose tokens."
+
+
+def test_person_sees_counts_and_problems_of_notes(vault: Path, terminal: Callable[..., Answer]) -> None:
+    (vault / "bad.md").write_text("---\ntags: [\n---\nStill a text.\n")
+    said = terminal("vault", "sync", "--dry-run")
+    assert said.code == 1
+    for part in ("would sync", "2 new", "bad.md", "is not YAML", "its text is imported"):
+        assert part in said.out
+    assert "2 new" in terminal("vault", "status").out
+    assert "synced" in terminal("vault", "sync").out
+    assert "nothing" in terminal("vault", "status").out
+
+
+def test_unreadable_note_fails_and_the_rest_is_in(ask: Ask, vault: Path) -> None:
+    (vault / "image.md").write_bytes(b"\x89PNG\0\0")
+    assert ask("vault", "sync").code == 1
+    assert ask("vault", "sync").code == 1
+    assert ask("count").json == {"count": 1}
+    (vault / "image.md").unlink()
+    assert ask("vault", "sync").code == 0
+
+
+def test_missing_vault_says_what_to_set(ask: Ask) -> None:
+    answer = ask("vault", "sync")
+    assert answer.code == 2
+    assert "PIERIA_VAULT" in answer.err

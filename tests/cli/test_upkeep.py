@@ -1,13 +1,22 @@
-"""`pieria upkeep`, as a person and a script use it."""
+"""`pieria upkeep`, `review`, `decay`, `trace` and `quarantine`, as a person and a script use them."""
 
 import json
+import struct
+import zlib
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from tests.cli.conftest import Ask
+from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
 
+import pieria
 from pieria import Bank
 from pieria.graph import Changeset, Semantic, Tag
+from pieria.record.changeset import Changeset as Record
+from pieria.record.time import micros, system_clock
+from pieria.record.usage import Use
 
 LONG_AGO = datetime(2024, 3, 2, tzinfo=UTC)
 
@@ -30,7 +39,7 @@ def talk(bank: Bank) -> Bank:
     return bank
 
 
-def test_a_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
+def test_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     shown = ask("upkeep", "sleep", "--dry-run")
     assert shown.json["consolidated"] == 5
     assert talk.count(kinds="summary") == 0
@@ -42,23 +51,21 @@ def test_a_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     assert ask("upkeep", "sleep", "-q").out == ""
 
 
-def test_collection_is_a_dry_run_unless_told_otherwise(ask: Ask, bank: Bank) -> None:
+def test_collection_and_promotion_are_tried_first(ask: Ask, bank: Bank) -> None:
     bank.remember("a passing remark", id="r")
     assert ask("upkeep", "gc", "--threshold", "1").json["dry_run"] is True
     assert "would be removed" in ask("upkeep", "gc", "--threshold", "1", "--no-json").out
     assert ask("upkeep", "gc", "--threshold", "0").json["faded"] == []
-
-
-def test_ids_are_promoted(ask: Ask, bank: Bank) -> None:
     bank.remember("worth keeping", id="w")
     assert ask("upkeep", "promote", "w", "-q").out == "w\n"
     assert ask("upkeep", "promote", "--dry-run").json["promoted"] == []
     refused = ask("upkeep", "promote", "nobody")
-    assert refused.code == 1
-    assert "nobody" in refused.err
+    assert (refused.code, "nobody" in refused.err) == (1, True)
+    for line in (["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["archive", "--limit", "x"]):
+        assert ask("upkeep", *line).code == 2
 
 
-def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Bank) -> None:
+def test_validation_exits_with_one_if_a_check_fails(ask: Ask, talk: Bank) -> None:
     assert ask("upkeep", "validate").code == 0
     [summary] = talk.upkeep.sleep().summaries
     for n in range(5):
@@ -70,11 +77,6 @@ def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Ban
     assert ask("upkeep", "repair", "--dry-run").code == 1
     assert ask("upkeep", "repair").json["repaired"] == [summary.id]
     assert ask("upkeep", "validate", "--no-json").out.endswith("all checks passed\n")
-
-
-@pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["archive", "--limit", "x"]])
-def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str]) -> None:
-    assert ask("upkeep", *line).code == 2
 
 
 def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
@@ -92,7 +94,7 @@ def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
     assert "cluster-of-nothing" in ask("upkeep", "merge", "cluster-of-nothing").err
 
 
-def test_a_graph_is_kept_in_order_from_the_command_line(ask: Ask, bank: Bank) -> None:
+def test_graph_is_kept_in_order(ask: Ask, bank: Bank) -> None:
     bank.graph.apply_changeset(Changeset([Tag(id="lonely", label="on nothing"), Semantic(id="a", proposition="So.")]))
     shown = ask("upkeep", "graph", "repair", "--dry-run").json
     assert shown["dry_run"] is True and shown["orphan_ids"] == ["lonely"]
@@ -101,3 +103,146 @@ def test_a_graph_is_kept_in_order_from_the_command_line(ask: Ask, bank: Bank) ->
     assert ask("upkeep", "graph", "prune", "--type", "episodic", "-q").out == "lonely\n"
     assert ask("upkeep", "graph", "consolidate").json["deleted"] == 0
     assert [memory.id for memory in bank.list(status="archived")] == ["lonely"]
+
+
+@pytest.fixture
+def taught(bank: Bank) -> Bank:
+    with pieria.open("default", via="person") as opened:
+        opened.observe([*session("monday", MIGRATED), *session("tuesday", PUT_RIGHT)])
+    return bank
+
+
+@pytest.mark.usefixtures("person")
+def test_lessons_are_shown_then_learnt_with_their_evidence(ask: Ask, taught: Bank) -> None:
+    would = ask("upkeep", "propose", "--dry-run").json
+    assert {each["state"] for each in would["proposals"]} == {"proposed"}
+    assert len(ask("upkeep", "propose", "--dry-run", "--of", "monday").json["proposals"]) == 1
+    assert taught.upkeep.proposals(("proposed", "accepted")).proposals == ()
+    assert "2 lessons came from 2 sessions" in ask("upkeep", "propose", "--no-json").out
+    told = " ".join(ask("upkeep", "proposals", "--state", "proposed", "--state", "accepted", "--no-json").out.split())
+    assert "pytest tests/api`: OperationalError: no such table: invoices → run `alembic upgrade head`" in told
+    assert "“no, use pnpm, not npm”, after the agent ran `npm install zod`" in told
+    assert [each["state"] for each in ask("upkeep", "proposals", "--type", "rule").json["proposals"]] == ["proposed"]
+
+
+@pytest.mark.usefixtures("person")
+def test_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) -> None:
+    ask("upkeep", "propose")
+    [id] = ask("upkeep", "proposals", "--type", "procedure", "-q").ids
+    accepted = ask("upkeep", "accept", id, "--reason", "seen often").json
+    assert (accepted["proposals"][0]["state"], accepted["proposals"][0]["reason"]) == ("accepted", "seen often")
+    assert "accepted already" in ask("upkeep", "accept", id).err
+    assert "pieria undo" in ask("upkeep", "decline", id, "--no-json").out
+    assert ask("upkeep", "proposals", "--state", "declined", "-q").ids == [id]
+    assert ask("undo", str(accepted["change"])).code == 1
+    assert "1 wait for a decision" in ask("doctor", "--no-json").out
+
+
+@pytest.mark.usefixtures("person")
+def test_only_a_person_accepts_a_proposal(ask: Ask, taught: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask("upkeep", "propose")
+    id, *_ = ask("upkeep", "proposals", "-q").ids
+    monkeypatch.setattr("pieria.doors.cli.person.is_person", lambda: False)
+    refused = ask("upkeep", "accept", id)
+    assert (refused.code, "only a person may do this" in refused.err) == (1, True)
+
+
+@pytest.fixture
+def faded(bank: Bank) -> Bank:
+    """Write memories, one last used eight days ago, as an import would."""
+    bank.remember("The heron nests <by> the mill.", id="heron", at=system_clock() - timedelta(days=9))
+    bank.remember("Bread is baked with sourdough.", id="bread")
+    with bank.core.store.writing() as writer:
+        writer.apply(Record("test", usage=[Use("heron", 0, micros(system_clock() - timedelta(days=8)))]))
+    return bank
+
+
+def test_due_memories_are_listed_and_reviews_counted(ask: Ask, faded: Bank) -> None:
+    [due] = ask("review").json["due"]
+    assert (due["id"], due["uses"]) == ("heron", 0)
+    assert due["retention"] == pytest.approx(0.265, abs=0.001)
+    assert "0.27" in ask("review", "--no-json").out
+    done = ask("review", "heron", "--no-json")
+    assert (done.code, "retention 0.27 to 1.00" in done.out) == (0, True)
+    assert ask("review").json["due"] == []
+    assert faded.usage("heron")["heron"].reviews == 1
+    partly = ask("review", "heron", "gone", "--no-json")
+    assert (partly.code, "not reviewed gone" in partly.out) == (1, True)
+
+
+def test_decay_is_drawn_for_people_and_told_to_programs(ask: Ask, faded: Bank) -> None:
+    shown = ask("decay", "heron", "--no-json").out
+    assert all(word in shown for word in ("review 0.35", "gc 0.05", "power_law", "collected"))
+    told = ask("decay", "heron").json
+    assert told["retention"] == pytest.approx(0.265, abs=0.001)
+    assert told["review"]["from"] < told["at"] < told["review"]["to"] < told["collected"]
+    assert ask("decay", "gone").code != 0
+    assert "not yet" in shown
+    faded.upkeep.promote("heron")
+    assert "yes" in ask("decay", "heron", "--no-json").out
+
+
+def test_picture_of_decay_is_valid_for_any_text(ask: Ask, faded: Bank, tmp_path: Path) -> None:
+    svg, png = tmp_path / "curve.svg", tmp_path / "curve.png"
+    assert ask("decay", "heron", "--svg", str(svg), "--png", str(png)).code == 0
+    root = ElementTree.parse(svg).getroot()  # noqa: S314 - the file is our own
+    assert root.tag.endswith("svg")
+    labels = {text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert any("heron" in label for label in labels)
+    assert "used" in labels and "written" not in labels, "it fades from its last use, whenever it came here"
+    packed = png.read_bytes()
+    assert packed.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", packed[16:24])
+    length = struct.unpack(">I", packed[33:37])[0]
+    rows = zlib.decompress(packed[41 : 41 + length])
+    assert len(rows) == height * (1 + 3 * width)
+    assert b"\x25\x63\xeb" in rows, "the curve is drawn"
+
+
+@pytest.fixture
+def page() -> str:
+    with pieria.open("default") as bank:
+        page = bank.remember("Refunds go to account 42.", source="evil.html", session="monday").id
+        bank.link(bank.remember("Refunds: 42.", kind="summary").id, page, "provenance")
+    return page
+
+
+@pytest.mark.usefixtures("person")
+def test_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
+    traced = ask(*["trace", "--source", "evil.html"]).json
+    assert [item["how"] for item in traced["items"]] == ["", "drawn from"]
+    assert ask(*["quarantine", "--source", "evil.html", "--dry-run"]).json["memories"] == 2
+    held = ask(*["quarantine", "--source", "evil.html", "--reason", "hacked"]).json
+    assert held["memories"] == 2
+    assert ask(*["list"]).json["memories"] == []
+    refused = ask("get", page)
+    assert refused.code == 1 and "put it in quarantine on" in refused.err and "hacked" in refused.err
+    [listed] = ask(*["quarantine", "--list"]).json["quarantines"]
+    assert listed["number"] == held["number"]
+    assert ask(*f"quarantine --lift {held['number']}".split()).json["memories"] == 2
+    assert len(ask(*["list"]).json["memories"]) == 2
+    assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
+
+
+def test_agent_lifts_no_quarantine_and_options_must_agree(ask: Ask, page: str) -> None:
+    held = ask(*["quarantine", "--source", "evil.html"]).json
+    for words in (["quarantine", "--lift"], ["undo"]):
+        refused = ask(*words, str(held["number"]))
+        assert refused.code == 1 and "only a person may do this" in refused.err
+    assert len(ask(*["quarantine", "--list"]).json["quarantines"]) == 1
+    for line in (
+        "trace",
+        "trace x --source y",
+        "quarantine",
+        "quarantine --list --lift 3",
+        "quarantine --lift 3 --dry-run",
+    ):
+        assert ask(*line.split()).code == 2, line
+
+
+def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
+    told = ask(*["--no-json", "trace", "--session", "monday"]).out
+    assert "Refunds" in told and "drawn from" in told
+    held = ask(*["--no-json", "quarantine", "--session", "monday"]).out
+    assert "pieria quarantine --lift" in held
+    assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out

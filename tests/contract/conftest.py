@@ -28,11 +28,12 @@ Engine = Callable[[Path, str, Clock], Store]
 
 
 def sqlite(folder: Path, name: str, clock: Clock) -> Store:
-    return SQLiteStore(folder / f"{name}.db", clock=clock)
-
-
-def sqlite_without_waiting_for_the_disk(folder: Path, name: str, clock: Clock) -> Store:
     return SQLiteStore(folder / f"{name}.db", durability="off", clock=clock)
+
+
+def sqlite_sealed(folder: Path, name: str, clock: Clock) -> Store:
+    seal = Seal("a test", lambda: bytes(range(32)))
+    return SQLiteStore(folder / f"{name}.db", durability="off", clock=clock, seal=seal)
 
 
 def postgres(url: str) -> Engine:
@@ -43,34 +44,28 @@ def postgres(url: str) -> Engine:
     return open_store
 
 
-def without_vector_indexes(url: str) -> str:
-    """Drop vector indexes left by earlier tests, because a purge leaves a table with such an index to a repair."""
-    with psycopg.connect(url, autocommit=True) as connection:
+ENGINES: dict[str, Engine] = {"sqlite": sqlite, "sqlite-sealed": sqlite_sealed}
+SERVERS = ("postgres", "postgres-ahead")
+"""Stores on a server, with each bank under its own name. "postgres-ahead" has a schema newer than this Pieria."""
+ALIKE = ("sqlite-sealed", "postgres-ahead")
+"""Stores that differ from another one below the statements. All tests run on them too, but in the slow tier."""
+STORES = [
+    pytest.param(name, marks=pytest.mark.slow) if name in ALIKE else pytest.param(name) for name in (*ENGINES, *SERVERS)
+]
+on_one_of_each = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+"""For tests of thousands of rows, which the stores that are alike need not repeat."""
+
+
+@pytest.fixture(scope="module")
+def without_vector_indexes(database: str) -> str:
+    """Drop vector indexes left by other tests, because a purge leaves a table with such an index to a repair."""
+    with psycopg.connect(database, autocommit=True) as connection:
         left = connection.execute(
             "SELECT schemaname, indexname FROM pg_indexes WHERE indexname LIKE 'embedded\\_near\\_%'"
         ).fetchall()
         for schema, name in left:
             connection.execute(SQL("DROP INDEX IF EXISTS {}").format(Identifier(schema, name)))
-    return url
-
-
-def sqlite_sealed(folder: Path, name: str, clock: Clock) -> Store:
-    seal = Seal("a test", lambda: bytes(range(32)))
-    return SQLiteStore(folder / f"{name}.db", durability="off", clock=clock, seal=seal)
-
-
-ENGINES: dict[str, Engine] = {
-    "sqlite": sqlite,
-    "sqlite-off": sqlite_without_waiting_for_the_disk,
-    "sqlite-sealed": sqlite_sealed,
-}
-SERVERS = ("postgres", pytest.param("postgres-ahead", marks=pytest.mark.slow))
-"""Stores on a server, with each bank under its own name. "postgres-ahead" has a schema newer than this Pieria."""
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+    return database
 
 
 @pytest.fixture(scope="session")
@@ -80,12 +75,12 @@ def database_ahead(server: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=[*ENGINES, *SERVERS])
+@pytest.fixture(params=STORES)
 def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param in ENGINES:
         return ENGINES[request.param]
-    database = request.getfixturevalue("database" if request.param == "postgres" else "database_ahead")
-    return postgres(without_vector_indexes(database))
+    ahead = request.param == "postgres-ahead"
+    return postgres(request.getfixturevalue("database_ahead" if ahead else "without_vector_indexes"))
 
 
 @pytest.fixture

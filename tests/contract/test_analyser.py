@@ -22,15 +22,11 @@ def found(store: Store, term: str) -> int:
         return len(reader.text([term], ALL, 10, 10).candidates)
 
 
-def test_the_first_change_settles_the_analyser(store: Store) -> None:
-    assert analyser_of(store) == 0
-    apply(store, memory("heron", "m"))
-    assert analyser_of(store) == store.analyser > 0
-
-
-def test_an_older_pieria_does_not_write_into_a_newer_index_nor_take_it_back(opens: Opens) -> None:
+def test_older_pieria_refuses_to_touch_a_newer_index(opens: Opens) -> None:
     older, newer = opens(), opens()
+    assert analyser_of(older) == 0
     apply(older, memory("heron", "m"))
+    assert analyser_of(older) == older.analyser > 0
     newer.analyser += 1
     newer.reindex(terms_of, newer.analyser, if_older=True)
     before = everything(older)
@@ -50,7 +46,7 @@ def test_an_older_pieria_does_not_write_into_a_newer_index_nor_take_it_back(open
     apply(newer, memory("stork", "n"))
 
 
-def test_a_newer_pieria_builds_the_index_anew_before_it_writes(opens: Opens) -> None:
+def test_newer_pieria_rebuilds_the_index_before_it_writes(opens: Opens) -> None:
     older, newer = opens(), opens()
     apply(older, memory("heron", "m"))
     newer.analyser += 1
@@ -64,7 +60,7 @@ def test_a_newer_pieria_builds_the_index_anew_before_it_writes(opens: Opens) -> 
     assert all(finding.well for finding in newer.check())
 
 
-def test_of_two_who_find_the_index_old_one_builds_it(opens: Opens) -> None:
+def test_only_one_of_two_processes_rebuilds_an_old_index(opens: Opens) -> None:
     first, second = opens(), opens()
     apply(first, memory("heron", "m"))
     built: list[str] = []

@@ -1,16 +1,31 @@
 """Reads for ranking: columns of given rows, without building memories."""
 
 import contextlib
+import itertools
 
 import pytest
-from tests.contract.making import ALL, DAY, NOW, apply, ids_of, memory, next_version, open_state, select, standing
+from tests.contract.making import (
+    ALL,
+    DAY,
+    NOW,
+    HandClock,
+    apply,
+    ids_of,
+    memory,
+    next_version,
+    open_state,
+    standing,
+    tie,
+    triple,
+)
 
 from pieria.record.changeset import Changeset
-from pieria.record.filter import Filter, Viewer
-from pieria.record.time import micros, moment
+from pieria.record.filter import ANY_TIME, Filter, Shared, Viewer
+from pieria.record.time import iso, micros, moment
 from pieria.record.usage import UNUSED, Use
 from pieria.store.parts import Met
 from pieria.store.protocol import ORDERS, Store
+from pieria.store.sql import reader as sql_reader
 from pieria.store.sql.tally import PART
 
 
@@ -18,32 +33,21 @@ def row_of(store: Store, id: str) -> int:
     return open_state(store, id).row
 
 
-def test_the_content_of_a_row_is_read_whatever_became_of_it(store: Store) -> None:
+def test_content_of_a_row_is_read_until_it_is_purged(store: Store) -> None:
     first = memory("first", "a", title="a title", tags=["x"])
-    apply(store, first, memory("private", "b", scope="session", session="s"), memory("gone", "c"))
-    rows = {id: row_of(store, id) for id in "abc"}
+    private = memory("private", "b", scope="session", session="s")
+    rows = apply(store, first, private, memory("gone", "c"), memory("erased", "d")).rows
     apply(store, next_version(first, "second"))
-    apply(store, standing(memory("gone", "c"), rows["c"], ended="removed"))
+    apply(store, standing(memory("gone", "c"), rows[2], ended="removed"), erase=["d"])
     with store.reading() as reader:
-        found = reader.contents([*rows.values(), row_of(store, "a"), 99])
+        found = reader.contents([*rows, row_of(store, "a"), 99])
     assert [(content.id, content.version, content.text) for content in found.values()] == [
-        ("a", 1, "first"),
-        ("b", 1, "private"),
-        ("c", 1, "gone"),
-        ("a", 2, "second"),
-    ]
-    assert found[rows["a"]] == first.content
+        ("a", 1, "first"), ("b", 1, "private"), ("c", 1, "gone"), ("a", 2, "second"),
+    ]  # fmt: skip
+    assert found[rows[0]] == first.content
 
 
-def test_the_content_of_a_purged_row_is_gone(store: Store) -> None:
-    apply(store, memory("kept", "a"), memory("erased", "b"))
-    erased = row_of(store, "b")
-    apply(store, erase=["b"])
-    with store.reading() as reader:
-        assert reader.contents([erased]) == {}
-
-
-def test_an_outline_says_what_ranking_looks_at(store: Store) -> None:
+def test_outline_holds_what_ranking_looks_at(store: Store) -> None:
     at, valid = moment(NOW - DAY).isoformat(), moment(NOW - 2 * DAY).isoformat()
     write = memory(
         "text", "a", kind="turn", at=at, author="Ada", author_type="human", session="s", importance=0.75, strength=1.5,
@@ -61,27 +65,26 @@ def test_an_outline_says_what_ranking_looks_at(store: Store) -> None:
     assert plain.pinned is False
 
 
-def test_outlines_are_held_to_the_whole_filter(store: Store) -> None:
+def test_outlines_obey_the_whole_filter(store: Store) -> None:
     changed = memory("old words", "changed")
-    apply(
+    rows = apply(
         store,
         changed,
         memory("plain", "plain", tags=["x"], author="Ada", session="s", at=moment(NOW - DAY).isoformat()),
         memory("whispered", "whispered", scope="session", session="s"),
         memory("over", "over", valid_until=moment(NOW - 1).isoformat()),
         memory("removed", "removed"),
-    )
-    rows = [row_of(store, id) for id in ("changed", "plain", "whispered", "over", "removed")]
+    ).rows
     with store.reading() as reader:
         before = reader.head().known
     apply(store, next_version(changed, "new words"))
     apply(store, standing(memory("removed", "removed"), rows[-1], ended="removed"))
-    rows.append(row_of(store, "changed"))
+    every = [*rows, row_of(store, "changed"), 99]
 
     def seen(filter: Filter) -> list[str]:
         with store.reading() as reader:
-            found = reader.outlines([*rows, 99], filter)
-            spots = reader.spots([*rows, 99], filter)
+            found = reader.outlines(every, filter)
+            spots = reader.spots(every, filter)
         assert all(outline.row == row for row, outline in found.items())
         assert {spot.row: (spot.id, spot.kind, spot.at) for spot in spots} == {
             row: (outline.id, outline.kind, outline.at) for row, outline in found.items()
@@ -99,10 +102,9 @@ def test_outlines_are_held_to_the_whole_filter(store: Store) -> None:
         assert seen(ALL.having(**narrow)) == ["plain"]
 
 
-def test_a_spot_tells_since_when_a_version_stands_as_it_does(store: Store) -> None:
+def test_spot_says_since_when_a_version_stands_as_it_does(store: Store) -> None:
     write = memory("text", "a")
-    apply(store, write)
-    row = row_of(store, "a")
+    [row] = apply(store, write).rows
     before = open_state(store, "a")
     applied = apply(store, standing(write, row, pinned=1))
     with store.reading() as reader:
@@ -112,99 +114,39 @@ def test_a_spot_tells_since_when_a_version_stands_as_it_does(store: Store) -> No
         assert reader.spots([], ALL) == []
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_rows_are_those_of_select_in_its_order(store: Store, order: str) -> None:
+def test_rows_are_those_of_select_in_every_order(store: Store) -> None:
     for n in range(12):
         at = moment(NOW - (n * 7) % 5 * DAY).isoformat()
         apply(store, memory(f"note {n}", f"m{n}", at=at, importance=n * 5 % 4 / 4, kind=("note", "turn")[n % 2]))
-    for filter in (ALL, ALL.having(kinds=("turn",)), ALL.having(since=NOW - 2 * DAY), ALL.having(ids=("m3", "m9"))):
-        for limit in (1, 4, 50):
-            with store.reading() as reader:
-                assert reader.rows(filter, order, limit) == [
-                    memory.row for memory in reader.select(filter, order, limit)
-                ]
-    assert len(select(store)) == 12
+    filters = (ALL, ALL.having(kinds=("turn",)), ALL.having(since=NOW - 2 * DAY), ALL.having(ids=("m3", "m9")))
+    with store.reading() as reader:
+        for order, filter, limit in [(o, f, n) for o in ORDERS for f in filters for n in (1, 4, 50)]:
+            selected = [memory.row for memory in reader.select(filter, order, limit)]
+            assert reader.rows(filter, order, limit) == selected, (order, filter)
+        assert len(reader.rows(ALL, ORDERS[0], 50)) == 12
 
 
 def test_terms_are_counted_in_any_row(store: Store) -> None:
     first = memory("cat dog cat bird", "a")
-    apply(store, first, memory("fish", "b", scope="session", session="s"), memory("…", "c"))
-    rows = [row_of(store, id) for id in "abc"]
+    rows = apply(store, first, memory("fish", "b", scope="session", session="s"), memory("…", "c")).rows
     apply(store, next_version(first, "dog"))
     with store.reading() as reader:
         found = reader.counts([*rows, 99], ["cat", "bird", "horse", "fish"])
-    assert list(found) == rows
-    assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1})
-    assert found[rows[1]] == (1, 1, {"fish": 1})
-    assert found[rows[2]] == (0, 0, {})
+    assert list(found.items()) == [
+        (rows[0], (4, 3, {"cat": 2, "bird": 1})), (rows[1], (1, 1, {"fish": 1})), (rows[2], (0, 0, {})),
+    ]  # fmt: skip
 
 
-def test_a_write_transaction_reads_its_own_rows(store: Store) -> None:
-    with store.writing() as writer:
-        writer.apply(Changeset("test", "tests", writes=[memory("within", "a")]))
-        (row,) = writer.rows(ALL)
-        assert writer.contents([row])[row].text == "within"
-        assert writer.counts([row], ["within"])[row].counts == {"within": 1}
-        assert ids_of(writer.outlines([row], ALL).values()) == ["a"]
-
-
-def test_candidates_are_told_in_columns(store: Store) -> None:
-    write = memory("cat dog cat bird", "a", author="Ada", session="s", channel="c")
-    apply(store, write, memory("Bob: fish", "b"), memory("whispered", "c", scope="session", session="s"))
-    rows = {id: row_of(store, id) for id in "abc"}
-    apply(store, usage=[Use("a", 2, NOW)])
-    with store.reading() as reader:
-        met = reader.candidates([*rows.values(), 99], ALL.having(viewer=Viewer()))
-        outlined = reader.outlines(list(rows.values()), ALL.having(viewer=Viewer()))
-        glances = reader.glances(list(rows.values()))
-    order = [met.ids.index(id) for id in "ab"]
-    assert sorted(met.rows) == sorted([rows["a"], rows["b"]])
-    for column, attribute in ((met.kinds, "kind"), (met.at, "at"), (met.authors, "author"), (met.channels, "channel")):
-        assert [column[line] for line in order] == [getattr(outlined[rows[id]], attribute) for id in "ab"]
-    assert [met.used[line].accesses for line in order] == [2, 0]
-    assert met.used[order[1]] is UNUSED
-    assert [glances[rows[id]].speaker for id in "ab"] == [None, "Bob"]
-    assert [glances[rows[id]].length for id in "ab"] == [16, 9]
-
-
-def test_nobody_is_a_candidate_where_nothing_is_seen(store: Store) -> None:
-    with store.reading() as reader:
-        assert reader.candidates([1, 2], ALL) == Met()
-        held = reader.holdings([1, 2], ["heron"], [])
-    assert (held.rows, held.counts.shape, held.runs.shape, len(held.parts.lines)) == ([], (1, 0), (0, 0), 0)
-
-
-def test_holdings_are_counted_over_all_texts_at_once(store: Store) -> None:
-    texts = ("red car, green car; red car", "car red", "a boat", "red")
-    apply(store, *(memory(text, f"m{n}") for n, text in enumerate(texts)))
-    rows = [row_of(store, f"m{n}") for n in range(len(texts))]
-    with store.reading() as reader:
-        held = reader.holdings(rows, ["red", "car", "heron"], [("red", "car"), ("car", "red"), ("heron", "red")])
-    assert held.rows == rows
-    assert held.counts.tolist() == [[2, 1, 0, 1], [3, 1, 0, 0], [0, 0, 0, 0]]
-    assert held.runs.tolist() == [[2, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
-    assert held.lengths.tolist() == [6, 2, 2, 1]
-    assert held.distinct.tolist() == [3, 2, 2, 1]
-
-
-def test_a_long_text_is_told_in_parts_that_hold_something(store: Store) -> None:
-    beginning, middle, end = "heron nest " * 30, "water " * 500, "heron " * 2
-    apply(store, memory("a short heron", "b"), memory(beginning + middle + end, "a"))
-    with store.reading() as reader:
-        held = reader.holdings([row_of(store, "b"), row_of(store, "a")], ["heron", "nest", "boat"], [])
-    assert held.counts.tolist() == [[1, 32], [0, 30], [0, 0]]
-    assert held.parts.lines.tolist() == [1, 1]
-    assert held.parts.counts.tolist() == [[30, 2], [30, 0], [0, 0]]
-    assert held.parts.lengths.tolist() == [PART, 562 % PART]
-
-
-def test_what_was_never_committed_is_not_kept(store: Store) -> None:
+def test_write_transaction_reads_its_own_rows(store: Store) -> None:
     class Undone(Exception):
         pass
 
     with contextlib.suppress(Undone), store.writing() as writer:
         writer.apply(Changeset("test", "tests", writes=[memory("heron", "a")]))
-        [row] = writer.rows(ALL)
+        (row,) = writer.rows(ALL)
+        assert writer.contents([row])[row].text == "heron"
+        assert writer.counts([row], ["heron"])[row].counts == {"heron": 1}
+        assert ids_of(writer.outlines([row], ALL).values()) == ["a"]
         assert writer.holdings([row], ["heron"], []).counts.tolist() == [[1]]
         raise Undone
     apply(store, memory("stork", "b"))
@@ -212,12 +154,230 @@ def test_what_was_never_committed_is_not_kept(store: Store) -> None:
         assert reader.holdings(reader.rows(ALL), ["heron", "stork"], []).counts.tolist() == [[0], [1]]
 
 
-def test_nothing_of_what_is_purged_is_left_in_memory(store: Store) -> None:
-    apply(store, memory("heron", "a"))
-    row = row_of(store, "a")
+def test_candidates_are_given_in_columns(store: Store) -> None:
     with store.reading() as reader:
-        assert reader.holdings([row], ["heron"], []).counts.tolist() == [[1]]
-    apply(store, erase=["a"])
+        assert reader.candidates([1, 2], ALL) == Met()
+    write = memory("cat dog cat bird", "a", author="Ada", session="s", channel="c")
+    rows = apply(store, write, memory("Bob: fish", "b"), memory("whispered", "c", scope="session", session="s")).rows
+    apply(store, usage=[Use("a", 2, NOW)])
+    with store.reading() as reader:
+        met = reader.candidates([*rows, 99], ALL.having(viewer=Viewer()))
+        outlined = reader.outlines(rows, ALL.having(viewer=Viewer()))
+        glances = reader.glances(rows)
+    order = [met.ids.index(id) for id in "ab"]
+    assert sorted(met.rows) == sorted(rows[:2])
+    for column, attribute in ((met.kinds, "kind"), (met.at, "at"), (met.authors, "author"), (met.channels, "channel")):
+        assert [column[line] for line in order] == [getattr(outlined[row], attribute) for row in rows[:2]]
+    assert [met.used[line].accesses for line in order] == [2, 0]
+    assert met.used[order[1]] is UNUSED
+    assert [(glances[row].speaker, glances[row].length) for row in rows[:2]] == [(None, 16), ("Bob", 9)]
+
+
+def test_terms_and_runs_are_counted_over_all_texts_at_once(store: Store) -> None:
+    with store.reading() as reader:
+        held = reader.holdings([1, 2], ["heron"], [])
+    assert (held.rows, held.counts.shape, held.runs.shape, len(held.parts.lines)) == ([], (1, 0), (0, 0), 0)
+    texts = ("red car, green car; red car", "car red", "a boat", "red", "red red boat car, red boat")
+    rows = apply(store, *(memory(text, f"m{n}") for n, text in enumerate(texts))).rows
+    runs = [("red", "car"), ("car", "red"), ("heron", "red"), ("red", "boat", "car")]
+    with store.reading() as reader:
+        held = reader.holdings(rows, ["red", "car", "heron"], runs)
+    assert held.rows == rows
+    assert held.counts.tolist() == [[2, 1, 0, 1, 3], [3, 1, 0, 0, 1], [0] * 5]
+    assert held.runs.tolist() == [[2, 0, 0, 0, 0], [1, 1, 0, 0, 1], [0] * 5, [0, 0, 0, 0, 1]]
+    assert held.lengths.tolist() == [6, 2, 2, 1, 6]
+    assert held.distinct.tolist() == [3, 2, 2, 1, 3]
+    apply(store, erase=["m0"])
     store.scrub()
     with store.reading() as reader:
-        assert reader.holdings([row], ["heron"], []).rows == []
+        assert reader.holdings(rows[:2], ["red"], []).rows == rows[1:2]
+
+
+def test_long_text_is_counted_in_parts_that_hold_something(store: Store) -> None:
+    beginning, middle, end = "heron nest " * 30, "water " * 500, "heron " * 2
+    rows = apply(store, memory("a short heron", "b"), memory(beginning + middle + end, "a")).rows
+    with store.reading() as reader:
+        held = reader.holdings(rows, ["heron", "nest", "boat"], [])
+    assert held.counts.tolist() == [[1, 32], [0, 30], [0, 0]]
+    assert held.parts.lines.tolist() == [1, 1]
+    assert held.parts.counts.tolist() == [[30, 2], [30, 0], [0, 0]]
+    assert held.parts.lengths.tolist() == [PART, 562 % PART]
+
+
+# --- hubs: the last written links come first, no more than requested, and none that is hidden
+
+
+def test_newest_links_from_a_hub_come_first_then_those_to_it(store: Store) -> None:
+    writes = [memory(id, id) for id in "abcde"]
+    rows = dict(zip("abcde", apply(store, *writes).rows, strict=True))
+    apply(
+        store,
+        links=[
+            tie("1", "a", "b"), tie("2", "a", "c"), tie("3", "a", "d"), tie("4", "e", "a"), tie("5", "b", "a"),
+            tie("6", "a", "attic/birds"), tie("7", "a", "nobody"), tie("8", "b", "c"),
+        ],
+    )  # fmt: skip
+    with store.reading() as reader:
+        assert reader.tied(["a"], ALL, 9) == {"a": [rows[id] for id in "dcbbe"]}
+        assert reader.tied(["a", "b", "nobody"], ALL, 1) == {
+            "a": [rows["d"], rows["b"]], "b": [rows["c"], rows["a"]], "nobody": [rows["a"]],
+        }  # fmt: skip
+        assert reader.tied([], ALL, 1) == {}
+        before = reader.head().known
+    apply(store, standing(writes[3], rows["d"], status="archived"), links=[tie("5", "b", "a", ended="removed")])
+    with store.reading() as reader:
+        assert reader.tied(["a"], ALL, 2) == {"a": [rows["c"], rows["b"], rows["e"]]}
+        then = ALL.having(known_at=before)
+        assert reader.tied(["a"], then, 2) == {"a": [rows[id] for id in "dcbe"]}
+
+
+def test_ties_are_current_links_to_visible_memories(store: Store) -> None:
+    writes = [memory(id, id) for id in "abcd"]
+    rows = dict(zip("abcd", apply(store, *writes).rows, strict=True))
+    ties = [tie("1", "a", "b"), tie("2", "c", "a"), tie("3", "a", "d"), tie("4", "b", "c"), tie("5", "a", "nobody")]
+    apply(store, links=[*ties, tie("6", "a", "attic/birds")])
+    with store.reading() as reader:
+        found = sorted(reader.ties_of("ab", ALL), key=lambda tie: (tie.id, tie.entry))
+        assert [(tie.id, tie.other, tie.relation) for tie in found] == [
+            ("a", "b", ties[0].relation), ("a", "c", ties[1].relation), ("a", "d", ties[2].relation),
+            ("b", "a", ties[0].relation), ("b", "c", ties[3].relation),
+        ]  # fmt: skip
+        there = sorted({(tie.row, tie.other, tie.kind, tie.at, tie.known_from) for tie in found})
+        assert there == sorted(reader.spots(list(rows.values()), ALL))
+        assert {tie.other for tie in reader.ties_of("ab", ALL.having(ids=("d",)))} == {"d"}
+        assert reader.ties_of([], ALL) == []
+    apply(store, standing(writes[3], rows["d"], ended="removed"), links=[tie("1", "a", "b", ended="removed")])
+    with store.reading() as reader:
+        assert {tie.other for tie in reader.ties_of(["a"], ALL)} == {"c"}
+        assert [tie[:2] for tie in reader.ties_of(["nobody"], ALL)] == [("nobody", ties[4].relation)]
+
+
+def test_labelled_memories_come_newest_first(store: Store) -> None:
+    writes = [memory(f"m{n}", f"m{n}", entities=["Vienna"] if n % 2 else ["Graz", "Vienna"]) for n in range(6)]
+    rows = apply(store, *writes, memory("none", "none")).rows
+    apply(store, standing(writes[5], rows[5], ended="removed"))
+    with store.reading() as reader:
+        assert reader.labelled("entities", ["vienna"], ALL, 3) == [rows[4], rows[3], rows[2]]
+        assert reader.labelled("entities", ["vienna", "graz"], ALL, 9) == rows[4::-1]
+        assert reader.labelled("entities", ["vienna"], ALL.having(entities=("graz",)), 9) == [rows[4], rows[2], rows[0]]
+        assert reader.labelled("entities", ["linz"], ALL, 9) == []
+        assert reader.labelled("standing", ["vienna"], ALL, 9) == []
+
+
+def test_newest_facts_are_those_visible_and_valid(store: Store) -> None:
+    writes = [memory("a", "a"), memory("b", "b"), memory("c", "c", valid_until="2026-02-01"), memory("d", "d")]
+    rows = apply(store, *writes).rows
+    facts = [triple(str(n), "Vienna", "holds", f"t{n}", memory=id) for n, id in enumerate("abcd")]
+    facts += [
+        triple("without", "Vienna", "holds", "x"),
+        triple("past", "Vienna", "holds", "y", memory="a", valid_until=NOW - DAY),
+    ]
+    apply(store, facts=facts)
+    apply(store, standing(writes[3], rows[3], status="archived"))
+    with store.reading() as reader:
+
+        def drawn(filter: Filter, *keys: str, newest: int = 1) -> list[str]:
+            return [span.id for span in reader.drawn(keys or ("vienna",), filter, newest)]
+
+        assert drawn(ALL) == ["1"]
+        assert drawn(ALL, newest=9) == ["0", "1"]
+        assert drawn(ALL.having(status=None)) == ["3"]
+        assert drawn(ALL.having(ids=("a",))) == ["0"]
+        assert drawn(ALL.having(valid_at=NOW - 40 * DAY)) == ["past"]
+        assert drawn(ALL, "t0", "t1", "vienna", newest=9) == drawn(ALL, "t1", "t0", newest=9) == ["0", "1"]
+        assert drawn(ALL, "linz") == []
+        written = ALL.having(valid_at=ANY_TIME)
+        assert drawn(written, newest=2) == ["2", "past"]
+        before = reader.head().known
+    apply(store, facts=[triple("1", "Vienna", "holds", "t1", memory="b", ended="ended")])
+    with store.reading() as reader:
+        assert drawn(ALL) == ["0"]
+        assert drawn(ALL.having(known_at=before)) == ["1"]
+
+
+# --- the rows of several tags, entities, files or places, read at once
+
+
+COMMON: dict[Shared, tuple[str, ...]] = {
+    "tags": ("zoo", "ant", "nobody's", 'quote"d, and\\cut'),
+    "entities": ("maya", "ada"),
+    "files": ("src/a.py", "src/A.py"),
+    "place": ("den/wolf", "den/fox", "no/where"),
+}
+FILTERS: list[Filter] = [
+    ALL,
+    ALL.having(viewer=Viewer(session="s1")),
+    ALL.having(kinds=("diary",), since=NOW - 5 * DAY, until=NOW - DAY),
+    ALL.having(tags=("zoo",), place="den"),
+    ALL.having(valid_at=ANY_TIME, status=None, endings=("", "removed", "revised")),
+]
+
+
+def filled(store: Store, count: int = 36) -> None:
+    """Write memories: some at the same time, some private to a session, some expired or removed."""
+    tags, places = COMMON["tags"], COMMON["place"]
+    writes = [
+        memory(
+            f"text {n}", f"m{n}",
+            kind=("note", "diary")[n % 2],
+            tags=[tags[each] for each in (0, 1, 3) if n % (each + 2)],
+            entities=["Maya", "Ada"][: n % 3],
+            files=list(COMMON["files"][: n % 3]),
+            place=places[n % 2],
+            scope="session" if n % 5 == 1 else "bank",
+            session="s1",
+            importance=(n % 4) / 4,
+            at=iso(moment(NOW - n // 4 * DAY)),
+            valid_until=iso(moment(NOW - DAY)) if n % 7 == 2 else None,
+        )
+        for n in range(count)
+    ]  # fmt: skip
+    rows = apply(store, *writes).rows
+    apply(store, *(standing(writes[n], rows[n], ended="removed") for n in range(0, count, 9)))
+
+
+def test_each_of_several_has_the_rows_that_it_has_alone(
+    store: Store, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(store)
+    with store.reading() as reader:
+        known = reader.head().known
+    clock.move(hours=1)
+    apply(store, memory("later", "later", tags=["zoo"], entities=["Ada"], place="den/fox"), erase=["m5"])
+    pages = itertools.cycle(zip(ORDERS, (3, 100, 7, 1), strict=True))
+    for few in (sql_reader.FEW, 9):
+        monkeypatch.setattr(sql_reader, "FEW", few)
+        found = 0
+        with store.reading() as reader:
+            for by, at, asked in itertools.product(COMMON, (None, known), FILTERS):
+                (order, limit), values, filter = next(pages), COMMON[by], asked.having(known_at=at)
+                each = reader.rows_each(filter, by, values, order, limit)
+                alone = {v: reader.rows(filter.having_shared(by, v), order, limit) for v in values}
+                assert list(each.items()) == list(alone.items()), (by, filter, order)
+                found += sum(map(len, each.values()))
+        assert found > 125
+
+
+def test_several_take_one_statement_unless_very_frequent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(store)
+    monkeypatch.setattr(sql_reader, "FEW", 20)
+
+    def taken(by: Shared, *values: str) -> int:
+        asked: list[str] = []
+        with store.reading() as reader:
+            # A transaction checks the quarantine once.
+            reader.hides()
+            session = reader._session  # type: ignore[attr-defined]
+            execute = session.execute
+
+            def noting(sql: str, values: object) -> object:
+                asked.append(sql)
+                return execute(sql, values)
+
+            session.execute = noting
+            reader.rows_each(ALL, by, values)
+        return len(asked)
+
+    assert taken("place", *COMMON["place"]) == 1
+    assert taken("tags", "nobody's", "zoo") == taken("tags", "zoo") == 1
+    assert taken("tags", "nobody's", "ant") == 2

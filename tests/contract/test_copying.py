@@ -1,20 +1,17 @@
 """Copying a whole bank from any store to any other: every row, or nothing."""
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.conftest import ENGINES, SERVERS, postgres
-from tests.contract.making import ALL, DAY, NOW, HandClock, apply, memory, next_version, standing
+from tests.contract.conftest import ENGINES, Opens
+from tests.contract.making import ALL, DAY, NOW, HandClock, apply, memory, next_version, standing, tie, triple
 from tests.contract.test_vectors import drawn, enter, near, passage, put, turn, unit, well, window, with_vector
 
 from pieria.errors import ConflictError
 from pieria.record.changeset import Record
-from pieria.record.fact import FactRow
 from pieria.record.job import NewJob, Spent
-from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.usage import Use
 from pieria.store.copy import copy, copy_from_file, copy_to_file
@@ -22,20 +19,7 @@ from pieria.store.parts import Told
 from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite import SQLiteStore
 
-Made = Callable[[str, str], Store]
-"""A function that opens a bank by name in a store of that kind."""
-EVERY = ("sqlite", *SERVERS)
-
-
-@pytest.fixture
-def made(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Made:
-    def make(name: str, bank: str) -> Store:
-        engine = ENGINES[name] if name in ENGINES else postgres(request.getfixturevalue("database"))
-        store = engine(tmp_path, bank, clock)
-        request.addfinalizer(store.close)
-        return store
-
-    return make
+KEPT = ("seq", "known", "row", "entry", "documents", "terms", "analyser", "vector_entry")
 
 
 def lived_in(store: Store) -> None:
@@ -52,12 +36,10 @@ def lived_in(store: Store) -> None:
     put(store, window(rows[1], unit(1), rows[:3]), space=space)
     apply(store, next_version(texts[0], "again", valid_until=NOW + DAY))
     apply(store, standing(texts[1], rows[5], pinned=1))
-    link = LinkRow("l", "memory", "m0", "about", "memory", "m1", 0.25, "because", '{"b":2}', "")
-    fact = FactRow("f", "Ola", "ola", "likes", "likes", "tea", "tea", NOW, None, None, "m1", None, "", None)
     apply(
         store,
-        links=[link],
-        facts=[fact],
+        links=[tie("l", "m0", "m1", "about", weight=0.25, label="because", meta='{"b":2}')],
+        facts=[triple("f", "Ola", "likes", "tea", valid_from=NOW, memory="m1")],
         usage=[Use("m0", 2, NOW, 1, NOW, 0, 0.5, 1)],
         records=[Record("settings", "x", {"y": [1, None]})],
         jobs=[NewJob("j", "note", "k", "{}", "m0", 1)],
@@ -78,64 +60,63 @@ def held(reader: Reader) -> dict[str, Any]:
     }
 
 
-KEPT = ("seq", "known", "row", "entry", "documents", "terms", "analyser", "vector_entry")
+def held_by(store: Store) -> dict[str, Any]:
+    with store.reading() as reader:
+        return held(reader)
 
 
-@pytest.mark.parametrize("first", EVERY)
-@pytest.mark.parametrize("second", EVERY)
-def test_a_copy_of_a_copy_is_the_bank_line_by_line(made: Made, first: str, second: str) -> None:
-    stores = [made(first, "bank"), made(second, "other"), made(first, "again")]
-    lived_in(stores[0])
-    told: list[tuple[int, int]] = []
-    for source, target in pairwise(stores):
-        lines = copy(source, target, lambda done, whole: told.append((done, whole)))
-        assert min(lines.values()) >= 1
-        assert told[-1] == (sum(lines.values()),) * 2
-    for store in stores:
-        well(store)
-    moments = []
-    for store in stores:
-        with store.reading() as reader:
-            moments.append(held(reader))
-    assert moments[0] == moments[1] == moments[2]
+@pytest.fixture
+def source(tmp_path: Path, clock: HandClock) -> Iterator[Store]:
+    """Yield a bank in a file, with rows in every table."""
+    store = ENGINES["sqlite"](tmp_path, "source", clock)
+    lived_in(store)
+    yield store
+    store.close()
+
+
+def test_copy_equals_its_source_line_by_line(source: Store, opens: Opens) -> None:
+    target = opens()
+    progress: list[tuple[int, int]] = []
+    lines = copy(source, target, lambda done, whole: progress.append((done, whole)))
+    assert min(lines.values()) >= 1
+    assert progress[-1] == (sum(lines.values()),) * 2
+    well(target)
+    assert held_by(target) == held_by(source)
     question = drawn(3)[0]
-    assert near(stores[0], question).candidates == near(stores[1], question).candidates
-    with stores[1].reading() as reader:
+    assert near(target, question).candidates == near(source, question).candidates
+    with target.reading() as reader:
         assert [each.row for each in reader.text(["again"], ALL, 5, 100).candidates] == [reader.counters()["row"]]
-
-
-@pytest.mark.parametrize("engine", EVERY)
-def test_what_is_written_to_a_copy_goes_on_where_the_bank_stood(made: Made, engine: str) -> None:
-    source, target = made("sqlite", "bank"), made(engine, "other")
-    lived_in(source)
-    copy(source, target)
     for store in (source, target):
         apply(store, memory("later", "later"), next_version(memory("plain", "m1"), "newer"))
-    with source.reading() as one, target.reading() as other:
-        assert held(one) == held(other)
+    assert held_by(target) == held_by(source)
 
 
-@pytest.mark.parametrize("engine", EVERY)
-def test_a_bank_that_holds_anything_is_no_target(made: Made, engine: str) -> None:
-    source, target = made("sqlite", "bank"), made(engine, "other")
-    lived_in(source)
-    apply(target, memory("mine", "mine"))
-    with target.reading() as reader:
-        before = held(reader)
-    with pytest.raises(ConflictError, match="is not empty"):
-        copy(source, target)
-    with target.reading() as reader:
-        assert held(reader) == before
+def test_bank_goes_to_a_file_and_comes_back(opens: Opens, tmp_path: Path) -> None:
+    store, again = opens(), opens(name="again")
+    lived_in(store)
+    file = tmp_path / "kept.backup"
+    copy_to_file(store, file)
+    assert sorted(path.name for path in tmp_path.glob("*kept*")) == ["kept.backup"]
+    opened = SQLiteStore(file)
+    try:
+        well(opened)
+    finally:
+        opened.close()
+    copy_from_file(file, again)
+    assert held_by(again) == held_by(store)
 
 
 class Stopped(Exception):
     pass
 
 
-@pytest.mark.parametrize("engine", EVERY)
-def test_a_copy_that_is_broken_off_leaves_nothing(made: Made, engine: str) -> None:
-    source, target = made("sqlite", "bank"), made(engine, "other")
-    lived_in(source)
+def test_copy_is_made_as_a_whole_or_not_at_all(source: Store, opens: Opens) -> None:
+    used, target = opens(name="used"), opens()
+    apply(used, memory("mine", "mine"))
+    before = held_by(used)
+    with pytest.raises(ConflictError, match="is not empty"):
+        copy(source, used)
+    assert held_by(used) == before
 
     def stop(done: int, whole: int) -> None:
         if done > whole // 2:
@@ -148,20 +129,3 @@ def test_a_copy_that_is_broken_off_leaves_nothing(made: Made, engine: str) -> No
         assert reader.head().seq == 0
     copy(source, target)
     well(target)
-
-
-@pytest.mark.parametrize("engine", EVERY)
-def test_a_bank_goes_to_a_file_and_comes_back(made: Made, engine: str, tmp_path: Path) -> None:
-    source, target = made(engine, "bank"), made(engine, "other")
-    lived_in(source)
-    file = tmp_path / "kept.backup"
-    copy_to_file(source, file)
-    assert sorted(path.name for path in tmp_path.glob("*kept*")) == ["kept.backup"]
-    opened = SQLiteStore(file)
-    try:
-        well(opened)
-    finally:
-        opened.close()
-    copy_from_file(file, target)
-    with source.reading() as one, target.reading() as other:
-        assert held(one) == held(other)

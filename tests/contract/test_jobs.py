@@ -27,6 +27,12 @@ def claim(store: Store, lease: str = "t", until: int = NOW + MINUTE, kinds: list
         return writer.claim(Lease(lease, "worker", until), kinds)
 
 
+def claimed(store: Store, lease: str = "t", until: int = NOW + MINUTE, kinds: list[str] | None = None) -> Job:
+    found = claim(store, lease, until, kinds)
+    assert found is not None
+    return found
+
+
 def settle(store: Store, outcome: Outcome = DONE, lease: str = "t") -> bool:
     with store.writing() as writer:
         return writer.settle(lease, outcome)
@@ -37,14 +43,12 @@ def job(store: Store, id: str) -> Job:
         return reader.jobs(JobQuery(ids=(id,)))[0]
 
 
-def claimed(store: Store, lease: str) -> str:
-    """Claim the next job and return its key."""
-    found = claim(store, lease)
-    assert found is not None
-    return found.key
+def due(store: Store, kinds: list[str] | None = None) -> int | None:
+    with store.reading() as reader:
+        return reader.jobs_due(kinds)
 
 
-def test_a_job_goes_from_waiting_through_running_to_done(store: Store, clock: HandClock) -> None:
+def test_job_goes_from_waiting_through_running_to_done(store: Store, clock: HandClock) -> None:
     [id] = queue(store, new_job("embed", {"place": "a/b"}, key="k", about="m@2", digest="d", priority=3, tries=7))
     waiting = job(store, id)
     assert waiting == Job(
@@ -52,52 +56,35 @@ def test_a_job_goes_from_waiting_through_running_to_done(store: Store, clock: Ha
         state="waiting", due_at=clock(), attempts=0, tries=7, takeovers=0, worker=None, made_at=clock(), begun_at=None,
         ended_at=None, progress=None, problem=None,
     )  # fmt: skip
-    made = clock()
     clock.move(seconds=5)
-    running = claim(store)
+    running = claimed(store)
     assert running == replace(waiting, state="running", attempts=1, worker="worker", begun_at=clock())
     assert claim(store, "other") is None
     clock.move(seconds=5)
     assert settle(store)
-    assert running is not None
-    assert job(store, id) == replace(running, state="done", ended_at=clock(), made_at=made)
+    assert job(store, id) == replace(running, state="done", ended_at=clock())
     assert not settle(store)
 
 
-def test_the_highest_priority_is_claimed_first_and_then_the_oldest(store: Store) -> None:
+def test_most_urgent_due_job_of_the_kinds_is_claimed(store: Store, clock: HandClock) -> None:
     queue(store, *(new_job("k", key=key, priority=n) for key, n in (("a", 0), ("b", 5), ("c", 0), ("d", 5))))
-    assert [claimed(store, lease) for lease in "1234"] == ["b", "d", "a", "c"]
-
-
-def test_only_the_asked_kinds_are_claimed(store: Store) -> None:
-    queue(store, new_job("one", key="a", priority=9), new_job("two", key="b"))
-    with store.reading() as reader:
-        assert reader.jobs_due(["three"]) is None
-        assert reader.jobs_due(["two"]) == NOW
-    assert claim(store, kinds=["three"]) is None
-    found = claim(store, kinds=["two", "three"])
-    assert found is not None
-    assert found.key == "b"
-
-
-def test_what_is_due_later_is_not_claimed_before(store: Store, clock: HandClock) -> None:
-    [id] = queue(store, new_job("k", due=moment(NOW + MINUTE)))
+    assert [claimed(store, lease).key for lease in "1234"] == ["b", "d", "a", "c"]
+    [id] = queue(store, new_job("two", key="later", due=moment(NOW + MINUTE), priority=9))
     assert job(store, id).state == "later"
-    with store.reading() as reader:
-        assert reader.jobs_due() == NOW + MINUTE
-    assert claim(store) is None
+    assert (due(store, ["two"]), claim(store, kinds=["two"])) == (NOW + MINUTE, None)
+    queue(store, new_job("one", key="a", priority=9), new_job("two", key="b"))
+    assert (due(store, ["three"]), due(store, ["two"])) == (None, NOW)
+    assert claim(store, kinds=["three"]) is None
+    assert claimed(store, "5", NOW + HOUR, kinds=["two", "three"]).key == "b"
     clock.move(seconds=60)
-    found = claim(store, until=NOW + HOUR)
-    assert found is not None
-    assert found.id == id
-    with store.reading() as reader:
-        assert reader.jobs_due() == NOW + HOUR
+    assert claimed(store, "6", NOW + 2 * HOUR, kinds=["two"]).id == id
+    assert due(store, ["two"]) == NOW + HOUR
 
 
 # --- one of a key
 
 
-def test_the_same_work_is_queued_once_while_it_waits_or_runs(store: Store) -> None:
+def test_same_work_is_queued_once_while_it_waits_or_runs(store: Store) -> None:
     [first] = queue(store, new_job("k", {"n": 1}))
     assert queue(store, new_job("k", {"n": 1}), new_job("k", {"n": 2}), new_job("other", {"n": 1})).count(first) == 1
     claim(store, kinds=["k"])
@@ -106,7 +93,7 @@ def test_the_same_work_is_queued_once_while_it_waits_or_runs(store: Store) -> No
     assert queue(store, new_job("k", {"n": 1})) != [first]
 
 
-def test_newer_content_under_the_same_key_takes_the_place_of_what_is_queued(store: Store) -> None:
+def test_newer_content_replaces_the_queued_job_of_its_key(store: Store) -> None:
     [first] = queue(store, new_job("k", key="one", about="m@1", tries=2))
     claim(store)
     settle(store, Outcome("later", PROBLEM, NOW + HOUR))
@@ -119,36 +106,28 @@ def test_newer_content_under_the_same_key_takes_the_place_of_what_is_queued(stor
     )  # fmt: skip
 
 
-def test_newer_content_waits_while_the_older_is_at_work(store: Store) -> None:
-    [first] = queue(store, new_job("k", key="one", about="m@1"))
-    claim(store)
-    [second] = queue(store, new_job("k", key="one", about="m@2"))
-    assert second != first
-    assert queue(store, new_job("k", key="one", about="m@2")) == [second]
-    assert claim(store, "other") is None
-    with store.reading() as reader:
-        assert reader.jobs_due() == NOW + MINUTE
-    settle(store, Outcome("stale"))
-    found = claim(store, "other")
-    assert found is not None
-    assert found.id == second
-
-
-@pytest.mark.parametrize("outcome", [Outcome("later", PROBLEM, NOW + HOUR), Outcome("waiting", counts=False)])
-def test_what_failed_is_not_queued_beside_newer_content(store: Store, outcome: Outcome) -> None:
-    [first] = queue(store, new_job("k", key="one", about="m@1"))
-    claim(store)
-    queue(store, new_job("k", key="one", about="m@2"))
-    assert settle(store, outcome)
-    ended = job(store, first)
-    assert (ended.state, ended.problem and ended.problem.code) == ("stale", "superseded")
-    assert ended.ended_at is not None
+def test_newer_content_waits_while_the_older_is_at_work(store: Store, clock: HandClock) -> None:
+    for outcome in (Outcome("stale"), Outcome("later", PROBLEM, NOW + HOUR), Outcome("waiting", counts=False)):
+        [first] = queue(store, new_job("k", key="one", about="m@1"))
+        claim(store)
+        [second] = queue(store, new_job("k", key="one", about="m@2"))
+        assert second != first
+        assert queue(store, new_job("k", key="one", about="m@2")) == [second]
+        assert claim(store, "other") is None
+        assert due(store) == NOW + MINUTE
+        assert settle(store, outcome)
+        # What failed is not queued beside newer content.
+        ended = job(store, first)
+        assert (ended.state, ended.ended_at) == ("stale", clock())
+        assert (ended.problem and ended.problem.code) == (None if outcome.state == "stale" else "superseded")
+        assert claimed(store, "other").id == second
+        settle(store, lease="other")
 
 
 # --- failures and lost workers
 
 
-def test_a_failed_job_is_tried_again_when_it_is_due_or_lies_dead(store: Store, clock: HandClock) -> None:
+def test_failed_job_is_tried_again_when_due_or_lies_dead(store: Store, clock: HandClock) -> None:
     [id] = queue(store, new_job("k"))
     claim(store)
     assert settle(store, Outcome("later", PROBLEM, NOW + MINUTE))
@@ -157,39 +136,36 @@ def test_a_failed_job_is_tried_again_when_it_is_due_or_lies_dead(store: Store, c
     assert claim(store) is None
     clock.move(minutes=1)
     claim(store, "u")
-    assert settle(store, Outcome("dead", PROBLEM), "u")
+    assert settle(store, Outcome("later", PROBLEM, NOW + 2 * MINUTE, counts=False), "u")
+    assert job(store, id).attempts == 1
+    clock.move(minutes=1)
+    claim(store, "v")
+    assert settle(store, Outcome("dead", PROBLEM), "v")
     dead = job(store, id)
     assert (dead.state, dead.attempts, dead.problem, dead.ended_at) == ("dead", 2, PROBLEM, clock())
     clock.move(days=400)
     assert claim(store) is None
 
 
-def test_an_attempt_may_be_given_back(store: Store) -> None:
-    [id] = queue(store, new_job("k"))
-    claim(store)
-    settle(store, Outcome("later", Problem("budget", "used up"), NOW + HOUR, counts=False))
-    assert job(store, id).attempts == 0
-
-
-def test_a_job_is_taken_over_when_its_lease_is_over_and_the_former_worker_has_lost_it(
-    store: Store, clock: HandClock
-) -> None:
+def test_job_is_taken_over_when_its_lease_ends(store: Store, clock: HandClock) -> None:
     [id] = queue(store, new_job("k"))
     claim(store, "first")
     clock.move(seconds=59)
     assert claim(store, "second", NOW + HOUR) is None
     clock.move(seconds=1)
-    found = claim(store, "second", NOW + HOUR)
-    assert found is not None
+    found = claimed(store, "second", NOW + HOUR)
     assert (found.id, found.attempts, found.takeovers) == (id, 2, 1)
     with store.writing() as writer:
         assert not writer.extend("first", NOW + HOUR)
         assert not writer.settle("first", DONE)
     assert job(store, id).state == "running"
+    # A lease that has ended is good until somebody takes it.
+    clock.move(days=1)
     assert settle(store, DONE, "second")
+    assert job(store, id).takeovers == 1
 
 
-def test_a_lease_that_is_extended_holds_and_tells_how_far_the_job_is(store: Store, clock: HandClock) -> None:
+def test_extended_lease_holds_and_notes_progress(store: Store, clock: HandClock) -> None:
     [id] = queue(store, new_job("k"))
     claim(store)
     with store.writing() as writer:
@@ -203,15 +179,7 @@ def test_a_lease_that_is_extended_holds_and_tells_how_far_the_job_is(store: Stor
     assert job(store, id).progress is None
 
 
-def test_a_lease_that_is_over_and_taken_by_nobody_is_still_good(store: Store, clock: HandClock) -> None:
-    [id] = queue(store, new_job("k"))
-    claim(store)
-    clock.move(days=1)
-    assert settle(store)
-    assert job(store, id).takeovers == 0
-
-
-def test_a_job_that_takes_every_worker_down_is_dead_after_its_tries(store: Store, clock: HandClock) -> None:
+def test_lost_job_dies_after_its_tries_or_for_newer_content(store: Store, clock: HandClock) -> None:
     [id] = queue(store, new_job("k", tries=2))
     for n in (1, 2):
         assert claim(store, str(n), NOW + n * MINUTE) is not None
@@ -221,28 +189,28 @@ def test_a_job_that_takes_every_worker_down_is_dead_after_its_tries(store: Store
     assert (dead.state, dead.attempts, dead.takeovers) == ("dead", 2, 2)
     assert dead.problem is not None
     assert dead.problem.code == "crashed"
-
-
-def test_a_lost_job_gives_way_to_newer_content(store: Store, clock: HandClock) -> None:
     [first] = queue(store, new_job("k", key="one", about="m@1"))
-    claim(store, "first")
+    claim(store, "first", NOW + 3 * MINUTE)
     [second] = queue(store, new_job("k", key="one", about="m@2"))
     clock.move(minutes=1)
-    found = claim(store, "second", NOW + HOUR)
-    assert found is not None
-    assert found.id == second
+    assert claimed(store, "second", NOW + HOUR).id == second
     assert job(store, first).state == "stale"
 
 
 # --- what people do
 
 
-def test_dead_and_cancelled_jobs_are_queued_again_as_if_never_tried(store: Store) -> None:
+def test_dead_and_cancelled_jobs_start_over(store: Store) -> None:
     dead, cancelled = queue(store, new_job("k", key="a"), new_job("k", key="b"))
     claim(store)
     settle(store, Outcome("dead", PROBLEM))
+    claim(store, "u")
     with store.writing() as writer:
         writer.cancel([cancelled])
+        assert not writer.extend("u", NOW + HOUR)
+        assert not writer.settle("u", DONE)
+    assert job(store, cancelled).state == "cancelled"
+    assert claim(store, "other") is None
     with store.writing() as writer:
         writer.replay([cancelled, dead])
     for id in (dead, cancelled):
@@ -250,7 +218,7 @@ def test_dead_and_cancelled_jobs_are_queued_again_as_if_never_tried(store: Store
         assert (again.state, again.attempts, again.problem, again.ended_at) == ("waiting", 0, None, None)
 
 
-def test_what_cannot_be_replayed_or_cancelled_is_refused_and_nothing_of_it_done(store: Store) -> None:
+def test_replay_or_cancel_is_refused_as_a_whole(store: Store) -> None:
     done, dead, other = queue(store, *(new_job("k", key=key) for key in "abc"))
     claim(store)
     settle(store)
@@ -269,20 +237,18 @@ def test_what_cannot_be_replayed_or_cancelled_is_refused_and_nothing_of_it_done(
         writer.replay([dead])
 
 
-def test_whoever_runs_a_cancelled_job_has_lost_it(store: Store) -> None:
-    [id] = queue(store, new_job("k"))
+def test_jobs_are_listed_counted_and_pruned(store: Store, clock: HandClock) -> None:
+    ids = queue(store, *(new_job("one" if key in "ac" else "two", key=key) for key in "abcde"))
     claim(store)
-    with store.writing() as writer:
-        writer.cancel([id])
-        assert not writer.extend("t", NOW + HOUR)
-        assert not writer.settle("t", DONE)
-    assert job(store, id).state == "cancelled"
-    assert claim(store, "other") is None
-
-
-def test_jobs_that_are_over_are_pruned_and_dead_ones_never(store: Store, clock: HandClock) -> None:
-    ids = queue(store, *(new_job("k", key=key) for key in "abcde"))
-    for outcome in (DONE, Outcome("stale"), Outcome("dead", PROBLEM)):
+    with store.reading() as reader:
+        assert [job.id for job in reader.jobs(JobQuery())] == ids[::-1]
+        assert [job.id for job in reader.jobs(JobQuery(limit=2))] == [ids[4], ids[3]]
+        assert [job.id for job in reader.jobs(JobQuery(states=("waiting", "done")))] == ids[:0:-1]
+        assert [job.id for job in reader.jobs(JobQuery(kinds=("one",), states=("running",)))] == [ids[0]]
+        assert [job.id for job in reader.jobs(JobQuery(ids=(ids[0], "no", ids[1]), limit=1))] == [ids[1], ids[0]]
+        assert reader.job_counts() == {("one", "running"): 1, ("one", "waiting"): 1, ("two", "waiting"): 3}
+    settle(store)
+    for outcome in (Outcome("stale"), Outcome("dead", PROBLEM)):
         claim(store)
         settle(store, outcome)
     with store.writing() as writer:
@@ -290,54 +256,37 @@ def test_jobs_that_are_over_are_pruned_and_dead_ones_never(store: Store, clock: 
     clock.move(days=1)
     with store.writing() as writer:
         assert writer.prune_jobs(NOW, 10) == 0
-        assert writer.prune_jobs(NOW + 1, 2) == 2
-        assert writer.prune_jobs(NOW + 1, 2) == 1
+        assert [writer.prune_jobs(NOW + 1, 2) for _ in range(2)] == [2, 1]
     with store.reading() as reader:
         assert [(job.key, job.state) for job in reader.jobs(JobQuery())] == [("e", "waiting"), ("c", "dead")]
-
-
-def test_jobs_are_listed_newest_first_and_counted(store: Store) -> None:
-    ids = queue(store, new_job("one", key="a"), new_job("two", key="b"), new_job("one", key="c"))
-    claim(store)
-    with store.reading() as reader:
-        assert [job.id for job in reader.jobs(JobQuery())] == ids[::-1]
-        assert [job.id for job in reader.jobs(JobQuery(limit=2))] == [ids[2], ids[1]]
-        assert [job.id for job in reader.jobs(JobQuery(states=("waiting", "done")))] == [ids[2], ids[1]]
-        assert [job.id for job in reader.jobs(JobQuery(kinds=("one",), states=("running",)))] == [ids[0]]
-        assert [job.id for job in reader.jobs(JobQuery(ids=(ids[0], "no", ids[1]), limit=1))] == [ids[1], ids[0]]
-        assert reader.job_counts() == {("one", "running"): 1, ("one", "waiting"): 1, ("two", "waiting"): 1}
 
 
 # --- beside the record
 
 
-def test_a_changeset_queues_its_jobs_with_what_it_writes_or_not_at_all(store: Store) -> None:
+def test_jobs_change_with_the_transaction_or_not_at_all(store: Store) -> None:
     wanted = new_job("k")
     with pytest.raises(RuntimeError), store.writing() as writer:
         writer.apply(Changeset("test", "tests", writes=[memory()], jobs=[wanted]))
         raise RuntimeError
     with store.reading() as reader:
         assert reader.jobs(JobQuery()) == []
-    change = apply(store, memory(), jobs=[wanted]).change
-    assert change.ids == ("m",)
+    assert apply(store, memory(), jobs=[wanted]).change.ids == ("m",)
     assert job(store, wanted.id).state == "waiting"
-
-
-def test_the_end_of_a_job_and_its_effect_are_one(store: Store) -> None:
-    [id] = queue(store, new_job("k"))
     claim(store)
     before = everything(store)
     with pytest.raises(RuntimeError), store.writing() as writer:
-        writer.apply(Changeset("test", "tests", writes=[memory()]))
+        writer.apply(Changeset("test", "tests", writes=[memory("n", "n")]))
         assert writer.settle("t", DONE)
         raise RuntimeError
     assert everything(store) == before
-    assert job(store, id).state == "running"
+    assert job(store, wanted.id).state == "running"
 
 
-def test_neither_jobs_nor_the_ledger_are_in_the_record_or_the_journal(store: Store) -> None:
+def test_jobs_and_ledger_survive_beside_the_journal(opens: Opens) -> None:
+    store = opens()
     before = everything(store)
-    queue(store, new_job("k"))
+    [id] = queue(store, new_job("k"))
     claim(store)
     with store.writing() as writer:
         writer.extend("t", NOW + HOUR)
@@ -345,9 +294,14 @@ def test_neither_jobs_nor_the_ledger_are_in_the_record_or_the_journal(store: Sto
     settle(store)
     assert everything(store) == before
     assert all(finding.well for finding in store.check())
+    store.close()
+    again = opens()
+    assert job(again, id).state == "done"
+    with again.reading() as reader:
+        assert reader.spent() == [Spent("state", "m", 1)]
 
 
-def test_a_purge_takes_along_the_jobs_about_what_is_purged(store: Store) -> None:
+def test_purge_removes_jobs_about_what_is_purged(store: Store) -> None:
     apply(store, memory("heron", "m"), memory("stork", "n"))
     about, other = queue(store, new_job("k", {"word": "heron"}, about="m@1"), new_job("k", about="n@1"))
     claim(store)
@@ -357,19 +311,7 @@ def test_a_purge_takes_along_the_jobs_about_what_is_purged(store: Store) -> None
         assert [job.id for job in reader.jobs(JobQuery(ids=(about, other)))] == [other]
 
 
-def test_jobs_and_the_ledger_are_there_for_whoever_opens_the_bank_next(opens: Opens) -> None:
-    store = opens()
-    [id] = queue(store, new_job("k"))
-    with store.writing() as writer:
-        writer.charge("2026-03-01", [Spent("state", "m", 1)])
-    store.close()
-    other = opens()
-    assert job(other, id).state == "waiting"
-    with other.reading() as reader:
-        assert reader.spent() == [Spent("state", "m", 1)]
-
-
-def test_the_ledger_adds_up_by_day_step_and_model(store: Store) -> None:
+def test_ledger_adds_up_by_day_step_and_model(store: Store) -> None:
     with store.writing() as writer:
         writer.charge("2026-03-01", [Spent("state", "m", 1, 0, 10, 2, 0.5), Spent("state", "n", 1)])
         writer.charge("2026-03-01", [Spent("state", "m", 1, 1, 5, 0, 0.25)])

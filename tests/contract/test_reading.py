@@ -1,6 +1,7 @@
 """Selecting, counting and opening: orders, pages, versions, histories, and reads within one snapshot."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ from tests.contract.making import (
     DAY,
     NOW,
     START,
-    HandClock,
     apply,
     everything,
     ids_of,
@@ -20,12 +20,12 @@ from tests.contract.making import (
     open_state,
     select,
     standing,
+    tie,
 )
 
 from pieria.errors import NotFoundError
-from pieria.record.changeset import FOREVER
+from pieria.record.changeset import FOREVER, Changeset, State
 from pieria.record.decay import Wear
-from pieria.record.link import LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, Use
@@ -52,111 +52,92 @@ def fill(store: Store) -> None:
         apply(store, standing(memory(f"note {n}", f"m{n:02}", importance=(n * 5) % 4 / 4), row, at=NOW - n * DAY))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_memories_come_in_their_order_with_the_row_breaking_ties(store: Store, order: str) -> None:
+def test_memories_come_in_order_and_by_pages(store: Store) -> None:
     fill(store)
     with store.reading() as reader:
-        found = reader.select(ALL, order, 100)
-    keys = [(order_value(memory, order), memory.row) for memory in found]
-    assert len(found) == 12
-    assert keys == sorted(keys, reverse=order != "oldest")
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("page", [1, 5, 12, 100])
-def test_pages_hold_everything_once_and_in_order(store: Store, order: str, page: int) -> None:
-    fill(store)
-    with store.reading() as reader:
-        whole = ids_of(reader.select(ALL, order, 100))
-        turned: list[str] = []
-        after = None
-        while found := reader.select(ALL, order, page, after):
-            turned += ids_of(found)
-            after = (order_value(found[-1], order), found[-1].row)
-    assert turned == whole
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_page_goes_on_where_it_ended_whatever_was_written_since(store: Store, order: str) -> None:
-    fill(store)
-    with store.reading() as reader:
-        whole = reader.select(ALL, order, 100)
-    middle = whole[5]
-    far = 1.0 if order == "important" else 0.5
-    when = moment(NOW + 99 * DAY if order != "oldest" else NOW - 99 * DAY).isoformat()
-    apply(store, memory("a newcomer that belongs before the page", "new", importance=far, at=when))
-    with store.reading() as reader:
-        rest = reader.select(ALL, order, 100, (order_value(middle, order), middle.row))
-    assert ids_of(rest) == ids_of(whole)[6:]
-
-
-def test_a_limit_of_none_left_gives_nothing(store: Store) -> None:
-    apply(store, memory())
-    with store.reading() as reader:
+        for order in ORDERS:
+            whole = reader.select(ALL, order, 100)
+            keys = [(order_value(memory, order), memory.row) for memory in whole]
+            assert len(whole) == 12
+            assert keys == sorted(keys, reverse=order != "oldest"), order
+            for page in (1, 5, 12):
+                turned: list[str] = []
+                after = None
+                while found := reader.select(ALL, order, page, after):
+                    turned += ids_of(found)
+                    after = (order_value(found[-1], order), found[-1].row)
+                assert turned == ids_of(whole), (order, page)
         assert reader.select(ALL, "newest", 0) == []
 
 
-def test_an_empty_bank_answers_everything_with_nothing(store: Store) -> None:
+def test_page_goes_on_where_it_ended_after_a_write(store: Store) -> None:
+    fill(store)
+    for order in ORDERS:
+        with store.reading() as reader:
+            whole = reader.select(ALL, order, 100)
+        middle = whole[5]
+        far = 1.0 if order == "important" else 0.5
+        when = moment(NOW + 99 * DAY if order != "oldest" else NOW - 99 * DAY).isoformat()
+        apply(store, memory("a newcomer that belongs before the page", f"new {order}", importance=far, at=when))
+        with store.reading() as reader:
+            rest = reader.select(ALL, order, 100, (order_value(middle, order), middle.row))
+        assert ids_of(rest) == ids_of(whole)[6:], order
+
+
+def test_empty_bank_answers_everything_with_nothing(store: Store) -> None:
     with store.reading() as reader:
-        assert reader.select(ALL) == []
+        nothing: list[object] = [
+            reader.select(ALL), reader.count(ALL, "kind"), reader.memories([1, 2], ALL), reader.memories([], ALL),
+            reader.states(["a"]), reader.states([]), reader.history("a"), reader.version("a", 1), reader.links(),
+            reader.text(["a"], ALL, 10, 10).candidates, reader.twins("a", ["a"], ALL), reader.twins("…", [], ALL),
+            reader.names(ALL), reader.usage(["a"]), reader.records("a"), reader.purged(["a"]), reader.changes(),
+        ]  # fmt: skip
+        assert not any(nothing)
         assert reader.count(ALL) == {"total": 0}
-        assert reader.count(ALL, "kind") == {}
-        assert reader.memories([1, 2], ALL) == {}
-        assert reader.memories([], ALL) == {}
-        assert reader.states(["a"]) == {}
-        assert reader.states([]) == {}
-        assert reader.history("a") == []
-        assert reader.version("a", 1) == []
-        assert reader.text(["a"], ALL, 10, 10).candidates == []
-        assert reader.twins("a", ["a"], ALL) == []
-        assert reader.twins("…", [], ALL) == []
-        assert reader.links() == []
-        assert reader.names(ALL) == []
-        assert reader.usage(["a"]) == {}
-        assert reader.records("a") == {}
-        assert reader.purged(["a"]) == set()
-        assert reader.changes() == []
         head = reader.head()
-    assert (head.seq, head.known, head.documents, head.terms, head.analyser) == (0, 0, 0, 0, 0)
+        assert (head.seq, head.known, head.documents, head.terms, head.analyser) == (0, 0, 0, 0, 0)
+        with pytest.raises(NotFoundError):
+            reader.opened(1)
     assert not any(everything(store).values())
 
 
-def test_a_change_that_is_not_there_is_not_found(store: Store) -> None:
-    with store.reading() as reader, pytest.raises(NotFoundError):
-        reader.opened(1)
+COUNTS = {
+    "kind": {"note": 2, "diary": 1},
+    "type": {"bug": 1},
+    "place": {"bank/note": 2, "a/b": 1},
+    "scope": {"bank": 2, "user": 1},
+    "session": {"s": 1},
+    "channel": {"c": 1},
+    "author": {"maya": 1},
+    "author_type": {"human": 1},
+    "source": {"mail": 1},
+    "status": {"active": 2, "promoted": 1},
+    "tier": {"working": 2, "kept": 1},
+    "pinned": {"0": 2, "1": 1},
+    "tags": {"A": 1, "b": 1},
+    "entities": {"Maya": 1},
+    "files": {"A.py": 1},
+}
+"""The counts by each field of two plain memories and one with a value of its own in every field."""
 
 
-@pytest.mark.parametrize(
-    ("by", "values", "expected"),
-    [
-        ("kind", {"kind": "diary"}, {"note": 2, "diary": 1}),
-        ("type", {"body": {"type": "bug"}}, {"bug": 1}),
-        ("place", {"place": "a/b"}, {"bank/note": 2, "a/b": 1}),
-        ("scope", {"scope": "user"}, {"bank": 2, "user": 1}),
-        ("session", {"session": "s"}, {"s": 1}),
-        ("channel", {"channel": "c"}, {"c": 1}),
-        ("author", {"author": "maya"}, {"maya": 1}),
-        ("author_type", {"author_type": "human"}, {"human": 1}),
-        ("source", {"source": "mail"}, {"mail": 1}),
-        ("status", {"state": {"status": "promoted"}}, {"active": 2, "promoted": 1}),
-        ("tier", {"state": {"tier": "kept"}}, {"working": 2, "kept": 1}),
-        ("pinned", {"pinned": True}, {"0": 2, "1": 1}),
-        ("tags", {"tags": ["A", "b"]}, {"A": 1, "b": 1}),
-        ("entities", {"entities": ["Maya"]}, {"Maya": 1}),
-        ("files", {"files": ["A.py"]}, {"A.py": 1}),
-    ],
-)
-def test_counts_are_by_value_most_first(
-    store: Store, by: str, values: dict[str, Any], expected: dict[str, int]
-) -> None:
-    apply(store, memory("one", "1"), memory("two", "2"), memory("three", "3", **values))
-    apply(store, memory("gone", "4", state={"ended": "removed"}, **{k: v for k, v in values.items() if k != "state"}))
+def test_counts_are_by_value_most_frequent_first(store: Store) -> None:
+    values: dict[str, Any] = {
+        "kind": "diary", "body": {"type": "bug"}, "place": "a/b", "scope": "user", "session": "s", "channel": "c",
+        "author": "maya", "author_type": "human", "source": "mail", "pinned": True, "tags": ["A", "b"],
+        "entities": ["Maya"], "files": ["A.py"],
+    }  # fmt: skip
+    third = memory("three", "3", state={"status": "promoted", "tier": "kept"}, **values)
+    gone = memory("gone", "4", state={"ended": "removed"}, **values)
+    apply(store, memory("one", "1"), memory("two", "2"), third, gone)
     with store.reading() as reader:
-        assert reader.count(ALL, by) == expected
-        assert list(reader.count(ALL, by).values()) == sorted(expected.values(), reverse=True)
+        counted = {by: list(reader.count(ALL, by).items()) for by in COUNTS}
+    assert {by: dict(counts) for by, counts in counted.items()} == COUNTS
+    for counts in counted.values():
+        assert [count for _, count in counts] == sorted((count for _, count in counts), reverse=True)
 
 
-def test_all_that_is_known_now_is_tallied_whatever_became_of_it(store: Store) -> None:
+def test_tally_counts_all_that_is_known_now(store: Store) -> None:
     first = memory("one", "1")
     rows = apply(store, first, memory("two", "2", kind="diary"), memory("three", "3", scope="user")).rows
     apply(store, standing(first, rows[0], ended="removed"), next_version(memory("two", "2", kind="diary"), "anew"))
@@ -170,35 +151,18 @@ def test_all_that_is_known_now_is_tallied_whatever_became_of_it(store: Store) ->
         ]
 
 
-def test_a_memory_comes_back_as_it_was_written(store: Store) -> None:
+def test_memory_comes_back_as_it_was_written(store: Store) -> None:
     write = memory(
         "Ein Reiher, 鷺, 🪶 — \u202etfel\u202c and 'quotes' \"double\" %s :x ?",
         "ид 1@2",
-        title="A title",
-        kind="observation",
-        body={"type": "discovery", "facts": ["a", 1, None, {"deep": [True]}]},
-        tags=["Tag", "日本"],
-        entities=["Maya"],
-        files=["a/b.py"],
-        importance=0.123456789,
-        confidence=0.0,
-        strength=2.0,
-        scope="session",
-        source="mail",
-        context="said in passing",
-        author="maya",
-        author_type="human",
-        channel="c",
-        session="s",
-        sequence=2**53,
-        place="wing/room",
-        at="0001-01-01T00:00:00Z",
-        valid_from="1969-12-31T23:59:59.999999Z",
-        valid_until="9999-12-31T23:59:59.999999Z",
-        pinned=True,
+        title="A title", kind="observation", body={"type": "discovery", "facts": ["a", 1, None, {"deep": [True]}]},
+        tags=["Tag", "日本"], entities=["Maya"], files=["a/b.py"], importance=0.123456789, confidence=0.0, strength=2.0,
+        scope="session", source="mail", context="said in passing", author="maya", author_type="human", channel="c",
+        session="s", sequence=2**53, place="wing/room", at="0001-01-01T00:00:00Z", pinned=True,
+        valid_from="1969-12-31T23:59:59.999999Z", valid_until="9999-12-31T23:59:59.999999Z",
         meta={"n": 1.5, "": "", "nested": {"list": []}},
         state={"status": "promoted", "tier": "settled", "reason": "why", "superseded_by": "other"},
-    )
+    )  # fmt: skip
     applied = apply(store, write)
     with store.reading() as reader:
         [found] = reader.history("ид 1@2")
@@ -212,13 +176,10 @@ def test_a_memory_comes_back_as_it_was_written(store: Store) -> None:
     assert (dumped["known_from"], dumped["known_until"]) == (micros(applied.change.at), FOREVER)
     assert found.body["facts"] == ["a", 1, None, {"deep": [True]}]
     assert found.tags == ("Tag", "日本")
-    assert found.sequence == 2**53
-    assert found.at.year == 1
-    assert found.pinned is True
-    assert found.confidence == 0.0
+    assert (found.sequence, found.at.year, found.pinned, found.confidence) == (2**53, 1, True, 0.0)
 
 
-def test_a_version_and_a_change_of_standing_each_open_a_stretch(store: Store) -> None:
+def test_each_version_and_state_has_a_time_of_its_own(store: Store) -> None:
     first = memory("first words")
     made = apply(store, first)
     archived = apply(store, standing(first, made.rows[0], status="archived"))
@@ -244,125 +205,76 @@ def test_a_version_and_a_change_of_standing_each_open_a_stretch(store: Store) ->
         assert reader.states(["m"], at_first)["m"].known_until == micros(archived.change.at)
 
 
-def test_rows_are_never_given_twice_even_after_an_erasure(store: Store) -> None:
-    first = apply(store, memory("a", "a")).rows
-    apply(store, erase=["a"])
-    second = apply(store, memory("b", "b")).rows
-    assert second[0] > first[0]
-
-
-def test_one_reading_sees_one_moment(opens: Opens) -> None:
-    store, other = opens(), opens()
-    apply(store, memory("a", "a"))
-    with store.reading() as reader:
-        before = ids_of(reader.select(ALL))
-        apply(other, memory("b", "b"))
-        apply(store, memory("c", "c"))
-        assert ids_of(reader.select(ALL)) == before == ["a"]
-        assert reader.head().seq == 1
-    assert set(select(store)) == {"a", "b", "c"}
-
-
-def test_a_reading_within_a_reading_sees_the_same_moment_and_does_not_end_it(opens: Opens) -> None:
+def test_reading_sees_one_moment_until_its_block_ends(opens: Opens) -> None:
     store, other = opens(), opens()
     apply(store, memory("a", "a"))
     with store.reading() as outer:
-        assert outer.head().seq == 1
+        assert ids_of(outer.select(ALL)) == ["a"]
         with store.reading() as inner:
             apply(other, memory("b", "b"))
+            apply(store, memory("c", "c"))
             assert inner.head().seq == 1
-        apply(other, memory("c", "c"))
+        # The end of the inner block does not end the outer one.
+        apply(other, memory("d", "d"))
         assert outer.head().seq == 1
         assert ids_of(outer.select(ALL)) == ["a"]
-
-
-def test_a_reading_ends_with_its_block_even_when_it_breaks(opens: Opens) -> None:
-    store, other = opens(), opens()
+    assert set(select(store)) == {*"abcd"}
     with pytest.raises(ZeroDivisionError), store.reading() as reader:
-        assert reader.head().seq == 0
+        assert reader.head().seq == 4
         raise ZeroDivisionError
-    apply(other, memory())
+    apply(other, memory("e", "e"))
     with store.reading() as reader:
-        assert reader.head().seq == 1
+        assert reader.head().seq == 5
 
 
-def test_reading_while_one_s_own_writing_is_open_sees_what_was_committed(store: Store) -> None:
-    apply(store, memory("a", "a"))
+def test_writer_reads_its_own_writes_and_readers_do_not(store: Store) -> None:
+    apply(store, memory("one heron", "a"))
     with store.writing() as writer:
-        assert writer.head().seq == 1
+        writer.apply(Changeset("test", writes=[memory("two herons", "b")]))
+        assert ids_of(writer.select(ALL, "oldest")) == ["a", "b"]
+        assert writer.head().seq == 2
+        assert len(writer.text(["heron"], ALL, 10, 10).candidates) == 2
         with store.reading() as reader:
             assert ids_of(reader.select(ALL)) == ["a"]
+        writer.apply(Changeset("test", writes=[memory("three", "c")]))
+        assert [change.seq for change in writer.changes()] == [1, 2, 3]
+    assert sorted(select(store)) == ["a", "b", "c"]
 
 
-def test_a_writer_reads_its_own_writes(store: Store) -> None:
-    from pieria.record.changeset import Changeset
-
-    with store.writing() as writer:
-        writer.apply(Changeset("test", writes=[memory("one heron", "a")]))
-        assert ids_of(writer.select(ALL)) == ["a"]
-        assert writer.head().seq == 1
-        assert len(writer.text(["heron"], ALL, 10, 10).candidates) == 1
-        writer.apply(Changeset("test", writes=[memory("two herons", "b")]))
-        assert [change.seq for change in writer.changes()] == [1, 2]
-    assert sorted(select(store)) == ["a", "b"]
-
-
-def test_many_threads_read_while_one_writes(store: Store, clock: HandClock) -> None:
+def test_threads_see_whole_changes_and_write_in_turns(opens: Opens) -> None:
     """Every change adds a pair. A reader must see both or none, and counts that agree with the head."""
-    rounds, problems, done = 30, list[object](), threading.Event()
+    store, writers, rounds, done = opens(), 3, 6, threading.Event()
 
-    def read() -> None:
-        try:
-            while not done.is_set():
-                with store.reading() as reader:
-                    head = reader.head()
-                    found = reader.count(ALL)["total"]
-                    match = reader.text(["heron"], ALL, 1_000, 5)
-                    seen = (head.seq * 2, head.documents, found, len(match.candidates), match.documents)
-                    if len(set(seen)) != 1:
-                        problems.append(seen)
-                        return
-        except BaseException as problem:
-            problems.append(problem)
-            raise
+    def read() -> set[tuple[int, ...]]:
+        seen = set[tuple[int, ...]]()
+        while not done.is_set():
+            with store.reading() as reader:
+                head, match = reader.head(), reader.text(["heron"], ALL, 1_000, 5)
+                found = len(match.candidates), match.documents, reader.count(ALL)["total"]
+                seen.add((head.seq * 2, head.documents, *found))
+        return seen
 
-    threads = [threading.Thread(target=read) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    try:
+    def write(name: str) -> None:
         for n in range(rounds):
-            apply(store, memory("a heron", f"a{n}"), memory("another heron", f"b{n}"))
-    finally:
-        done.set()
-        for thread in threads:
-            thread.join(30)
-    assert problems == []
-    assert not any(thread.is_alive() for thread in threads)
-    with store.reading() as reader:
-        assert reader.count(ALL)["total"] == 2 * rounds
+            apply(store, memory("a heron", f"{name}{n}"), memory("another heron", f"{name}{n}b"))
 
-
-def test_many_threads_write_one_after_the_other(store: Store) -> None:
-    each, workers = 15, 6
-
-    def work(worker: int) -> None:
-        for n in range(each):
-            apply(store, memory("a heron", f"{worker}-{n}"))
-
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor() as threads:
+        readers = [threads.submit(read) for _ in range(3)]
+        try:
+            for writer in [threads.submit(write, f"{worker}-") for worker in range(writers)]:
+                writer.result(60)
+        finally:
+            done.set()
+        assert all(len(set(counts)) == 1 for reader in readers for counts in reader.result(30))
     with store.reading() as reader:
         changes = reader.changes()
-        assert reader.count(ALL)["total"] == each * workers
-    assert [change.seq for change in changes] == list(range(1, each * workers + 1))
-    assert len({change.at for change in changes}) == each * workers
-    assert all(finding.well for finding in store.check())
+    assert [change.seq for change in changes] == list(range(1, writers * rounds + 1))
+    assert len({change.at for change in changes}) == len(changes)
+    # Opened anew: connections of a sealed store that were read beside writes may report a damaged text index.
+    assert [finding for finding in opens().check() if not finding.well] == []
 
 
-def test_the_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
+def test_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
     first = memory("heron", "m")
     second = next_version(first, "heron again")
     apply(store, first, memory("stork", "n"))
@@ -373,7 +285,7 @@ def test_the_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
         assert [reader.newest_version(id) for id in ("m", "n", "nobody")] == [3, 1, 0]
 
 
-def test_sessions_are_spans_of_what_is_visible_the_last_begun_first(store: Store) -> None:
+def test_sessions_are_spans_of_visible_memories(store: Store) -> None:
     begun = {"a": (0, 3), "b": (1, 1), "c": (1, 2), None: (2, 2)}
     for name, (first, last) in begun.items():
         for number in dict.fromkeys((first, last)):
@@ -393,7 +305,7 @@ def test_sessions_are_spans_of_what_is_visible_the_last_begun_first(store: Store
     assert [span for page in pages for span in page] == spans
 
 
-def test_what_ended_counts_for_the_span_of_a_session_and_not_among_its_memories(store: Store) -> None:
+def test_ended_memories_extend_the_span_of_their_session(store: Store) -> None:
     for number, ended in enumerate(("removed", "", "revised")):
         said = memory("said", f"a{number}", session="a", at=moment(NOW + number * DAY).isoformat())
         apply(store, said)
@@ -410,7 +322,7 @@ def test_what_ended_counts_for_the_span_of_a_session_and_not_among_its_memories(
     assert visible == ("a", NOW + DAY, NOW + DAY, 1)
 
 
-def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -> None:
+def test_placed_memories_have_types_times_and_entities(store: Store) -> None:
     apply(store, memory("One.", "one", place="a/b", entities=["Maya", "JWT"], body={"type": "decision"}))
     apply(store, memory("Two.", "two", place="a/c", valid_from=START, valid_until=START + timedelta(days=1)))
     row = open_state(store, "two").row
@@ -427,7 +339,7 @@ def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -
         assert {one.id for one in reader.placed(ALL)} == {"one", "three"}
 
 
-def test_when_a_row_was_first_known_stays_whatever_becomes_of_its_standing(store: Store) -> None:
+def test_row_keeps_the_time_when_it_was_written(store: Store) -> None:
     first = memory("a note", "m", tags=["Blue", "green"])
     written = apply(store, first)
     [row] = written.rows
@@ -443,19 +355,7 @@ def test_when_a_row_was_first_known_stays_whatever_becomes_of_its_standing(store
     assert found[untagged].tags == ()
 
 
-def test_all_that_is_visible_is_gone_over_in_the_order_of_its_rows(store: Store) -> None:
-    fill(store)
-    row = open_state(store, "m05").row
-    apply(store, standing(memory("note 5", "m05"), row, ended="removed"))
-    found, after = [], 0
-    with store.reading() as reader:
-        while part := reader.standing(ALL, after, 5):
-            found += [held.state.id for held in part]
-            after = part[-1].state.row
-    assert found == [f"m{n:02}" for n in range(12) if n != 5]
-
-
-def test_what_fading_follows_from_is_as_it_is_told_one_by_one(store: Store) -> None:
+def test_wear_in_columns_equals_wear_one_by_one(store: Store) -> None:
     first = memory("a note", "m01", tags=["Blue"], strength=1.5, importance=0.7)
     [row] = apply(store, first).rows
     apply(store, standing(first, row, status="promoted"))
@@ -467,7 +367,9 @@ def test_what_fading_follows_from_is_as_it_is_told_one_by_one(store: Store) -> N
         while part := reader.aged(ALL, after, 2):
             found += part
             after = part[-1].row
-        held = [one.state for one in reader.standing(ALL, 0, 100)]
+        held = list[State]()
+        while states := reader.standing(ALL, held[-1].row if held else 0, 2):
+            held += [one.state for one in states]
         used, written = reader.usage([one.id for one in held]), reader.written([one.row for one in held])
     assert [one.id for one in held] == ["m01", "m02", "m03"]
     assert found == [
@@ -479,15 +381,9 @@ def test_what_fading_follows_from_is_as_it_is_told_one_by_one(store: Store) -> N
     ]  # fmt: skip
 
 
-def test_every_standing_link_between_memories_is_a_tie(store: Store) -> None:
-    fill(store)
-    rows = [
-        LinkRow("l1", "memory", "m01", "sibling", "memory", "m02", 1.0, None, None, ""),
-        LinkRow("l2", "memory", "m01", "about", "memory", "nobody", 1.0, None, None, ""),
-        LinkRow("l3", "memory", "m01", "kept", "place", "wing/room", 1.0, None, None, ""),
-        LinkRow("l4", "memory", "m03", "sibling", "memory", "m04", 1.0, None, None, ""),
-    ]
-    apply(store, links=rows)
-    apply(store, links=[rows[3]._replace(ended="removed")])
+def test_current_links_between_memories_are_ties(store: Store) -> None:
+    ties = [tie("l1", "m01", "m02", "sibling"), tie("l2", "m01", "nobody", "about"), tie("l3", "m01", "wing/room")]
+    apply(store, links=[*ties, tie("l4", "m03", "m04", "sibling")])
+    apply(store, links=[tie("l4", "m03", "m04", "sibling", ended="removed")])
     with store.reading() as reader:
         assert sorted(reader.ties()) == [("m01", "about", "nobody"), ("m01", "sibling", "m02")]

@@ -1,14 +1,19 @@
-"""What a store reports about itself, and the copies it makes."""
+"""A store as a whole: its checks, its copies, its removal, and waiting for its changes."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from tests.contract.conftest import Opens, sqlite_sealed
 from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
+from tests.contract.test_copying import lived_in
 
-from pieria.store.protocol import Store
+from pieria.errors import BusyError, ClosedError, ConflictError, NotFoundError
+from pieria.store.protocol import Reader, Store
 
 
-def test_a_healthy_bank_passes_every_check_and_checking_changes_nothing(store: Store) -> None:
+def test_checks_of_a_healthy_bank_pass_and_change_nothing(store: Store) -> None:
     assert [finding.check for finding in store.check() if not finding.well] == []
     first = memory("heron", "m")
     apply(store, first, memory("stork", "n"), links=[tie("l", "m", "n")])
@@ -21,7 +26,7 @@ def test_a_healthy_bank_passes_every_check_and_checking_changes_nothing(store: S
     assert everything(store) == before
 
 
-def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) -> None:
+def test_description_of_a_store_shows_no_content(store: Store) -> None:
     apply(store, memory("heron", "m", title="stork", tags=["crane"]), memory("gone", "n", state={"ended": "removed"}))
     described = store.describe()
     assert described["engine"]
@@ -31,7 +36,7 @@ def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) 
     assert not any(word in repr(described) for word in ("heron", "stork", "crane"))
 
 
-def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Opens, tmp_path: Path) -> None:
+def test_copy_of_an_open_bank_is_the_bank_of_that_moment(opens: Opens, tmp_path: Path) -> None:
     """The copy is a file for every kind of store."""
     store, other = opens(), opens()
     first = memory("heron", "m")
@@ -40,6 +45,8 @@ def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Open
     before = everything(store)
     seen: list[tuple[int, int]] = []
     copied = tmp_path / "copies" / "copy.db"
+    opens(name="empty").backup(copied)
+    # It replaces an earlier copy.
     with store.reading() as reader:
         reader.head()
         store.backup(copied, lambda done, whole: seen.append((done, whole)))
@@ -59,14 +66,116 @@ def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Open
     assert "copy" not in [row["id"] for row in everything(store)["state"]]
 
 
-def test_a_copy_replaces_the_one_before(opens: Opens, tmp_path: Path) -> None:
+# --- removing a whole bank: completely or not at all, and no open store may continue to use it
+
+
+GONE = (ClosedError, NotFoundError)
+
+
+def tables(store: Store) -> dict[str, int]:
+    with store.reading() as reader:
+        return reader.tables()
+
+
+def test_removal_leaves_nothing_and_frees_the_name(opens: Opens) -> None:
+    store, other = opens(), opens(name="other")
+    empty = tables(opens(name="empty"))
+    lived_in(store)
+    apply(other, memory("theirs"))
+    theirs = everything(other)
+    before, seen = tables(store), list[int]()
+
+    def refuse(reader: Reader) -> None:
+        raise ConflictError("not now")
+
+    with pytest.raises(ConflictError):
+        store.remove(refuse)
     store = opens()
-    copied = tmp_path / "copies" / "copy.db"
-    store.backup(copied)
-    apply(store, memory())
-    store.backup(copied)
-    copy = sqlite_sealed(copied.parent, "copy", HandClock())
+    assert tables(store) == before
+    assert store.remove(lambda reader: seen.append(reader.head().documents)) == []
+    assert seen[0] > 1_000
+    assert store.is_over
+    with pytest.raises(GONE), store.reading() as reader:
+        reader.head()
+    with pytest.raises(GONE):
+        apply(store, memory())
+    again = opens()
+    assert tables(again) == empty
+    apply(again, memory("anew"))
+    assert not again.is_over
+    assert everything(other) == theirs
+
+
+def test_open_store_blocks_a_removal_or_learns_of_it(opens: Opens) -> None:
+    """With a file, an open store blocks the removal. On a server, open stores get `NotFoundError`."""
+    held, store = opens(), opens()
+    apply(held, memory("theirs"))
     try:
-        assert everything(copy) == everything(store)
-    finally:
-        copy.close()
+        store.remove(lambda reader: None)
+    except BusyError:
+        assert not held.is_over
+        apply(held, memory("and more", "n"))
+        held.close()
+        opens().remove(lambda reader: None)
+    else:
+        apply(opens(), memory("anew"))
+        for _ in range(2):
+            with pytest.raises(NotFoundError), held.reading() as reader:
+                reader.head()
+            with pytest.raises(NotFoundError):
+                apply(held, memory("lost?", "n"))
+            with pytest.raises(NotFoundError):
+                held.wait(0, 5)
+        assert held.is_over
+
+
+# --- waiting for a change: every writer wakes it, and nothing else does
+
+
+LONG = 60.0
+"""Seconds. A wait that does not end would fail the test by its time limit."""
+
+
+def seq(store: Store) -> int:
+    with store.reading() as reader:
+        return reader.head().seq
+
+
+def test_wait_ends_with_its_time_or_a_past_change(store: Store) -> None:
+    apply(store, memory())
+    assert store.wait(0, LONG)
+    assert store.wait(seq(store) - 1, 0)
+    assert not store.wait(seq(store), 0)
+    assert not store.wait(seq(store), 0.05)
+
+
+def test_change_of_another_store_ends_the_wait(opens: Opens) -> None:
+    one, other = opens(), opens()
+    with ThreadPoolExecutor() as threads:
+        for n in range(3):
+            waiting = threads.submit(one.wait, seq(one), LONG)
+            apply(other, memory(f"m{n}", f"m{n}"))
+            assert waiting.result(LONG)
+
+
+def test_other_banks_and_rollbacks_end_no_wait(opens: Opens) -> None:
+    one, again, other = opens(), opens(), opens(name="other")
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(one.wait, 0, 0.5)
+        apply(other, memory())
+        with suppress(ZeroDivisionError), again.writing():
+            raise ZeroDivisionError
+        assert not waiting.result(LONG)
+        waiting = threads.submit(one.wait, 0, LONG)
+        apply(other, memory("b", "b"))
+        apply(one, memory())
+        assert waiting.result(LONG)
+
+
+def test_closing_the_store_ends_its_waits(opens: Opens) -> None:
+    store = opens()
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(store.wait, 0, LONG)
+        store.close()
+        error = waiting.exception(LONG)
+        assert type(error).__name__ == "ClosedError" if error else not waiting.result(LONG)

@@ -6,7 +6,7 @@ from time import thread_time
 import anyio
 import pytest
 
-from pieria.doors import lanes as places
+from pieria.doors import lanes
 from pieria.doors.lanes import Places
 from pieria.runtime import effort
 
@@ -68,11 +68,11 @@ def test_slow_work_goes_on_a_few_at_a_time() -> None:
                 tasks.start_soon(shared.run, slow)
 
     anyio.run(main)
-    assert 1 <= most <= places.SLOW_AT_ONCE
+    assert 1 <= most <= lanes.SLOW_AT_ONCE
 
 
 def test_without_room_slow_work_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "SLOW_WAITING", 0)
+    monkeypatch.setattr(lanes, "SLOW_WAITING", 0)
 
     async def main() -> str:
         shared = Places(1)

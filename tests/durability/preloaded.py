@@ -2,7 +2,7 @@
 
 import tempfile
 
-import tests.durability.processes  # noqa: F401 - its children unpickle their work from there
+import tests.durability.test_kill  # noqa: F401 - its children unpickle their work from there
 
 import pieria
 

@@ -8,10 +8,10 @@ import multiprocessing
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.context import ForkServerContext
 from multiprocessing.forkserver import ensure_running
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -27,7 +27,6 @@ FORKED.set_forkserver_preload(["tests.durability.preloaded"])
 ROOT = Path(__file__).parents[2]
 SEARCHED = os.pathsep.join([str(ROOT), str(ROOT / "src")])
 """The module search path of the processes."""
-SPAWNED: SpawnContext = multiprocessing.get_context("spawn")
 
 Work = Callable[..., None]
 
@@ -53,30 +52,34 @@ class Worker:
         assert not isinstance(said, Failed), said.trace
         return said
 
-    def finish(self, patience: float = PATIENCE) -> None:
-        """Wait until the process ends, and check that it succeeded."""
-        self.process.join(patience)
-        while self.pipe.poll():
+    def rest(self) -> Iterator[Any]:
+        """Yield all messages until the process ends. A message cut off by a kill is none."""
+        while True:
             try:
-                said = self.pipe.recv()
-            except (EOFError, ConnectionResetError):
-                break
-            assert not isinstance(said, Failed), said.trace
+                yield self.receive()
+            except (EOFError, OSError):
+                return
+
+    def finish(self) -> list[Any]:
+        """Return the last messages of a process that must end well."""
+        said = list(self.rest())
+        self.process.join(PATIENCE)
         assert self.process.exitcode == 0, f"exit code {self.process.exitcode}"
+        return said
+
+    def kill(self) -> list[Any]:
+        """Kill the process. Return the messages it sent before."""
+        self.process.kill()
+        said = list(self.rest())
+        self.process.join(PATIENCE)
+        return said
 
 
-def start_server() -> None:
-    """Start the server. It keeps the module path and the settings of this moment."""
-    with pytest.MonkeyPatch.context() as patch:
+def _start_server() -> None:
+    """Start the server unless it runs. It keeps the module path and the folder of this moment."""
+    with pytest.MonkeyPatch.context() as patch, chdir(ROOT):
         patch.setenv("PYTHONPATH", SEARCHED)
-        patch.delenv("PIERIA_DURABILITY")
         ensure_running()
-
-
-def _environment() -> dict[str, str]:
-    """Return the test's environment, with the default durability."""
-    held = {name: value for name, value in os.environ.items() if name != "PIERIA_DURABILITY"}
-    return {**held, "PYTHONPATH": SEARCHED}
 
 
 def _work(work: Work, pipe: Connection, environment: Mapping[str, str], arguments: tuple[Any, ...]) -> None:
@@ -90,10 +93,12 @@ def _work(work: Work, pipe: Connection, environment: Mapping[str, str], argument
 
 
 @contextmanager
-def working(work: Work, *arguments: Any, context: ForkServerContext | SpawnContext = FORKED) -> Iterator[Worker]:
+def working(work: Work, *arguments: Any) -> Iterator[Worker]:
     """Run the work in a process with the test's environment. The process is killed at the end in any case."""
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(work, theirs, _environment(), arguments))
+    _start_server()
+    ours, theirs = FORKED.Pipe()
+    environment = {**os.environ, "PYTHONPATH": SEARCHED}
+    process = FORKED.Process(target=_work, args=(work, theirs, environment, arguments))
     process.start()
     theirs.close()
     try:
@@ -105,15 +110,32 @@ def working(work: Work, *arguments: Any, context: ForkServerContext | SpawnConte
         ours.close()
 
 
-def done(work: Work, *arguments: Any, context: ForkServerContext | SpawnContext = FORKED) -> list[Any]:
+def done(work: Work, *arguments: Any) -> list[Any]:
     """Return all messages of a process that must end well."""
-    said = []
-    with working(work, *arguments, context=context) as worker:
-        while True:
-            assert worker.pipe.poll(PATIENCE), "the process says nothing"
-            try:
-                said.append(worker.receive())
-            except EOFError:
-                break
-        worker.finish()
-    return said
+    with working(work, *arguments) as worker:
+        return worker.finish()
+
+
+def killed(work: Work, *arguments: Any, after: int = 1, moment: float = 0.0) -> list[Any]:
+    """Kill a process a moment after it sent so many messages. Return all its messages."""
+    with working(work, *arguments) as worker:
+        said = [worker.receive() for _ in range(after)]
+        worker.process.join(moment)
+        return said + worker.kill()
+
+
+@contextmanager
+def started_together(work: Work, *calls: tuple[Any, ...]) -> Iterator[list[Worker]]:
+    """Run the work once for each tuple of arguments. All go on from `ready_to_go` at the same moment."""
+    with ExitStack() as stack:
+        workers = [stack.enter_context(working(work, *arguments)) for arguments in calls]
+        for worker in workers:
+            assert worker.receive() == "ready"
+        for worker in workers:
+            worker.pipe.send("go")
+        yield workers
+
+
+def ready_to_go(pipe: Connection) -> None:
+    pipe.send("ready")
+    assert pipe.recv() == "go"

@@ -2,16 +2,16 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.durability.processes import working
+from tests.durability.processes import killed, ready_to_go, started_together
 
 import pieria
-from pieria.errors import CorruptError, NewerVersionError, PieriaError
+from pieria.errors import CorruptError, DiskFullError, NewerVersionError, PieriaError
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.migrate import Migration, migrate, migrations
 
@@ -34,7 +34,8 @@ AFTER = Migration(LATEST + 2, "after", "CREATE TABLE weather (day TEXT);\nDROP T
 
 
 @pytest.fixture
-def bank(tmp_path: Path) -> Path:
+def path(tmp_path: Path) -> Path:
+    """Return the file of a bank with the memories "one" and "two"."""
     with pieria.open("notes", data=tmp_path) as opened:
         opened.remember("heron", id="one")
         opened.remember("stork", id="two")
@@ -72,121 +73,94 @@ def whole(path: Path) -> list[Any]:
     return [schema, version, rows]
 
 
-def test_a_step_is_taken_once_and_noted(bank: Path) -> None:
-    assert step(bank, NEXT) == [LATEST]
-    after = whole(bank)
-    assert step(bank, NEXT) == []
-    assert whole(bank) == after
-    with connected(bank) as connection:
+def test_step_is_taken_once_and_noted(path: Path) -> None:
+    assert step(path, NEXT) == [LATEST]
+    after = whole(path)
+    assert step(path, NEXT) == []
+    assert whole(path) == after
+    with connected(path) as connection:
         noted = connection.execute("SELECT number, name, checksum FROM migration ORDER BY number").fetchall()
         assert noted[-1] == (NEXT.number, "moods", NEXT.checksum)
         assert connection.execute("PRAGMA user_version").fetchone() == (NEXT.number,)
-        assert connection.execute("SELECT id, note FROM mood ORDER BY id").fetchall() == [
-            ("one", ";-- not the end"),
-            ("two", ";-- not the end"),
-        ]
+        rows = connection.execute("SELECT id, note FROM mood ORDER BY id").fetchall()
+        assert rows == [("one", ";-- not the end"), ("two", ";-- not the end")]
         connection.execute("INSERT INTO mood (id) VALUES ('three')")
+    with pytest.raises(CorruptError, match=str(NEXT.number)):
+        step(path, Migration(NEXT.number, NEXT.name, NEXT.sql + " "))
+    with pytest.raises(NewerVersionError):
+        step(path)
 
 
-def test_a_new_file_is_made_without_a_backup(tmp_path: Path) -> None:
+def test_new_file_is_made_without_a_backup(tmp_path: Path) -> None:
     assert step(tmp_path / "new.db", NEXT) == []
     with connected(tmp_path / "new.db") as connection:
         assert connection.execute("SELECT count(*) FROM migration").fetchone() == (NEXT.number,)
 
 
-def test_the_backup_is_made_first_and_is_the_bank_as_it_was(bank: Path) -> None:
-    before = whole(bank)
+def test_backup_before_a_step_holds_the_bank_as_it_was(path: Path) -> None:
+    before = whole(path)
     told: list[str] = []
-    store = SQLiteStore(bank, on_migration=told.append)
+    store = SQLiteStore(path, on_migration=told.append)
     try:
         seen: list[list[Any]] = []
 
         def back_up(number: int) -> None:
-            seen.append(whole(bank))
+            seen.append(whole(path))
             store._back_up_before_migration(number)
 
         connection = store._connections.writer()
-        migrate(connection, bank, "2026-03-01T00:00:00Z", back_up, (*migrations(), NEXT))
+        migrate(connection, path, "2026-03-01T00:00:00Z", back_up, (*migrations(), NEXT))
     finally:
         store.close()
-    [backup] = bank.parent.glob("*.backup")
+    [backup] = path.parent.glob("*.backup")
     assert told == [str(backup)]
     assert seen == [before]
     assert backup.name.startswith(f"notes.before-schema-{NEXT.number}.")
     assert backup.stat().st_mode & 0o077 == 0
     assert whole(backup) == before
     with pytest.raises(NewerVersionError):
-        pieria.open("notes", data=bank.parent)
-    pieria.restore(backup, bank.parent, name="brought-back")
-    with pieria.open("brought-back", data=bank.parent) as again:
+        pieria.open("notes", data=path.parent)
+    pieria.restore(backup, path.parent, name="brought-back")
+    with pieria.open("brought-back", data=path.parent) as again:
         assert {memory.id for memory in again.list()} == {"one", "two"}
         assert again.doctor().well
 
 
-def test_without_a_backup_nothing_is_changed(bank: Path) -> None:
-    before = whole(bank)
+def test_failed_step_changes_nothing(path: Path) -> None:
+    before = whole(path)
 
     def cannot(number: int) -> None:
-        raise pieria.errors.DiskFullError("backup")
+        raise DiskFullError("backup")
 
-    with connected(bank) as connection, pytest.raises(pieria.errors.DiskFullError):
-        migrate(connection, bank, "now", cannot, (*migrations(), NEXT))
-    assert whole(bank) == before
-
-
-def test_a_step_that_breaks_leaves_the_old_schema_whole(bank: Path) -> None:
-    before = whole(bank)
+    with connected(path) as connection, pytest.raises(DiskFullError):
+        migrate(connection, path, "now", cannot, (*migrations(), NEXT))
+    # An installation without its steps is older than every bank. It must not create a new bank over the old one.
+    with connected(path) as connection, pytest.raises(PieriaError):
+        migrate(connection, path, "now", lambda number: None, ())
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-        step(bank, BROKEN)
-    assert whole(bank) == before
-    with pieria.open("notes", data=bank.parent) as opened:
+        step(path, BROKEN)
+    assert whole(path) == before
+    with pieria.open("notes", data=path.parent) as opened:
         assert opened.doctor().well
         opened.remember("as ever")
-    step(bank, NEXT)
-
-
-def test_a_step_that_breaks_keeps_the_step_before_it(bank: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="nothing_of_the_kind"):
-        step(bank, NEXT, AFTER)
-    with connected(bank) as connection:
+        step(path, NEXT, AFTER)
+    with connected(path) as connection:
         assert connection.execute("SELECT max(number) FROM migration").fetchone() == (NEXT.number,)
         assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'weather'").fetchone() == (0,)
 
 
-def test_a_step_changed_after_it_was_taken_is_refused(bank: Path) -> None:
-    step(bank, NEXT)
-    before = whole(bank)
-    with pytest.raises(CorruptError, match=str(NEXT.number)):
-        step(bank, Migration(NEXT.number, NEXT.name, NEXT.sql + " "))
-    assert whole(bank) == before
-
-
-def test_a_bank_with_a_step_nobody_knows_is_newer(bank: Path) -> None:
-    step(bank, NEXT)
-    with pytest.raises(NewerVersionError):
-        step(bank)
-    with pytest.raises(NewerVersionError):
-        pieria.open("notes", data=bank.parent)
-
-
 def migrate_when_told(pipe: Connection, path: str) -> None:
-    pipe.send("ready")
-    assert pipe.recv() == "go"
+    ready_to_go(pipe)
     pipe.send(step(Path(path), NEXT))
 
 
-def test_processes_that_migrate_at_once_take_the_step_once(bank: Path) -> None:
-    with ExitStack() as stack:
-        workers = [stack.enter_context(working(migrate_when_told, str(bank))) for _ in range(5)]
-        for worker in workers:
-            assert worker.receive() == "ready"
-        for worker in workers:
-            worker.pipe.send("go")
-        backed_up = [worker.receive() for worker in workers]
-        for worker in workers:
-            worker.finish()
-    assert [LATEST] in backed_up
-    with connected(bank) as connection:
+@pytest.mark.slow
+def test_processes_that_migrate_at_once_take_a_step_once(path: Path) -> None:
+    with started_together(migrate_when_told, *[(str(path),)] * 5) as workers:
+        backed_up = [worker.finish() for worker in workers]
+    assert [[LATEST]] in backed_up
+    with connected(path) as connection:
         assert connection.execute("SELECT count(*) FROM migration").fetchone() == (NEXT.number,)
         assert connection.execute("SELECT count(*) FROM mood").fetchone() == (2,)
 
@@ -198,34 +172,23 @@ def migrate_until_killed(pipe: Connection, path: str) -> None:
     pipe.send("done")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [0.0, 0.003, 0.008, 0.02, 0.05])
-def test_a_migration_killed_half_way_leaves_the_old_schema_or_the_new(bank: Path, moment: float) -> None:
-    before = whole(bank)
-    with working(migrate_until_killed, str(bank)) as worker:
-        assert worker.receive() == "begun"
-        finished = worker.pipe.poll(moment)
-        worker.process.kill()
-        worker.process.join()
-    after = whole(bank)
+def test_killed_migration_leaves_the_old_schema_or_the_new(path: Path, moment: float) -> None:
+    before = whole(path)
+    is_done = "done" in killed(migrate_until_killed, str(path), moment=moment)
+    after = whole(path)
     if after[1] == before[1]:
-        assert not finished
+        assert not is_done
         assert after == before
-        with pieria.open("notes", data=bank.parent) as opened:
+        with pieria.open("notes", data=path.parent) as opened:
             assert opened.doctor().well
     else:
         moods = {row[0] for row in dict(after[2])["mood"]}
         assert moods == {"one", "two", *(f"m{n}" for n in range(3_000))}
 
 
-def test_our_own_steps_are_numbered_without_gaps_and_named(tmp_path: Path) -> None:
+def test_our_own_steps_are_numbered_without_gaps() -> None:
     steps = migrations()
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert all(step.name.isidentifier() and step.sql.strip() for step in steps)
-
-
-def test_a_bank_opened_with_a_broken_folder_of_steps_says_so(bank: Path) -> None:
-    """An installation without its steps is older than every bank. It must not create a new bank over the old one."""
-    before = whole(bank)
-    with connected(bank) as connection, pytest.raises(PieriaError):
-        migrate(connection, bank, "now", lambda number: None, ())
-    assert whole(bank) == before

@@ -1,24 +1,38 @@
 """After a purge, no file of the data folder holds the text or its rare terms, or the receipt names the file."""
 
+import errno
+import os
 import random
-from collections.abc import Iterable
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.durability.processes import working
 
 import pieria
 from pieria.bank import Bank
+from pieria.errors import DiskFullError, ReadOnlyError, StorageError
 from pieria.language.analyser import terms
+from pieria.store.files import written_aside
+from pieria.store.sqlite.seal_driver import mark_of
 
 TEXT = "The zephyrquokka hid the brindlewolf under Ångströmkäfer."
 WORDS = ("zephyrquokka", "brindlewolf", "ngströmkäfer", "hid the", *terms(TEXT)[1:3])
 ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "latin-1")
 
 
-def holding(folder: Path, words: Iterable[str]) -> set[tuple[str, str]]:
+@pytest.fixture
+def bank(opened: Callable[..., Bank]) -> Bank:
+    return opened(busy_seconds=5)
+
+
+def holding(folder: Path, words: Iterable[str] = WORDS) -> set[tuple[str, str]]:
     """Return (file, word) for each word found in a file, in any case and encoding."""
     found = set()
     for path in folder.rglob("*"):
@@ -42,117 +56,145 @@ def check_erased(bank: Bank, words: Iterable[str] = WORDS) -> None:
     assert bank.doctor().well
 
 
-def test_a_purged_text_is_in_no_file(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        fill(bank)
-        memory = bank.remember(TEXT, tags=["zephyrquokka"], entities=["Brindlewolf"], title="brindlewolf title",
-                               context="of the brindlewolf", source="brindlewolf.txt", author="brindlewolf",
-                               meta={"brindlewolf": ["zephyrquokka"]}, body={"brindlewolf": 1})  # fmt: skip
-        fill(bank)
-        assert holding(tmp_path, WORDS)
-        receipt = bank.purge(memory.id)
-        assert receipt.unreached == ()
-        assert receipt.erased["memories"] == receipt.erased["versions"] == 1
-        check_erased(bank)
-        assert [change.ids for change in bank.changes()][-1] == (memory.id,)
-    assert holding(tmp_path, WORDS) == set()
+# --- what goes
 
 
-def test_a_purged_fact_is_in_no_file(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        fill(bank, 50)
-        fact = bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", source="brindlewolf.txt")
-        bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", valid_from="2020-01-01")
-        bank.facts.remove(fact.id, reason="the zephyrquokka asked")
-        fill(bank, 50)
-        assert holding(tmp_path, WORDS)
-        assert bank.facts.purge(fact.id).unreached == ()
-        assert holding(tmp_path, (*WORDS, "hid_the")) == set()
-        assert bank.doctor().well
-    assert holding(tmp_path, (*WORDS, "hid_the")) == set()
+def test_no_file_holds_a_purged_memory(bank: Bank) -> None:
+    fill(bank)
+    memory = bank.remember(TEXT, tags=["zephyrquokka"], entities=["Brindlewolf"], title="brindlewolf title",
+                           context="of the brindlewolf", source="brindlewolf.txt", author="brindlewolf",
+                           meta={"brindlewolf": ["zephyrquokka"]}, body={"brindlewolf": 1})  # fmt: skip
+    fill(bank)
+    assert holding(bank.data)
+    receipt = bank.purge(memory.id)
+    assert receipt.unreached == ()
+    assert receipt.erased["memories"] == receipt.erased["versions"] == 1
+    check_erased(bank)
+    assert [change.ids for change in bank.changes()][-1] == (memory.id,)
+    bank.close()
+    assert holding(bank.data) == set()
 
 
-def test_every_version_and_revision_goes(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        fill(bank, 100)
-        first = bank.remember("The plain heron stood.")
-        bank.update(first.id, text=TEXT, reason="brindlewolf")
-        bank.update(first.id, text="Another plain heron stood.")
-        second = bank.revise(first.id, text=f"{TEXT} Revised.", reason="the zephyrquokka again")
-        bank.remove(second.id, reason="brindlewolf")
-        fill(bank, 100)
-        receipt = bank.purge(first.id)
-        assert {first.id, second.id} == {*receipt.ids, *receipt.also}
-        assert receipt.erased["versions"] == 4
-        check_erased(bank, (*WORDS, "plain heron"))
+def test_no_file_holds_a_purged_fact(bank: Bank) -> None:
+    fill(bank, 50)
+    fact = bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", source="brindlewolf.txt")
+    bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", valid_from="2020-01-01")
+    bank.facts.remove(fact.id, reason="the zephyrquokka asked")
+    fill(bank, 50)
+    assert holding(bank.data)
+    assert bank.facts.purge(fact.id).unreached == ()
+    assert holding(bank.data, (*WORDS, "hid_the")) == set()
+    assert bank.doctor().well
 
 
-@pytest.mark.parametrize("purged", ["the first", "the revision"])
-def test_a_revision_that_was_undone_goes_too(tmp_path: Path, purged: str) -> None:
+def test_purge_erases_every_version_and_revision(bank: Bank) -> None:
+    fill(bank, 100)
+    first = bank.remember("The plain heron stood.")
+    bank.update(first.id, text=TEXT, reason="brindlewolf")
+    bank.update(first.id, text="Another plain heron stood.")
+    second = bank.revise(first.id, text=f"{TEXT} Revised.", reason="the zephyrquokka again")
+    bank.remove(second.id, reason="brindlewolf")
+    fill(bank, 100)
+    receipt = bank.purge(first.id)
+    assert {first.id, second.id} == {*receipt.ids, *receipt.also}
+    assert receipt.erased["versions"] == 4
+    check_erased(bank, (*WORDS, "plain heron"))
+
+
+def test_purge_erases_an_undone_revision(bank: Bank) -> None:
     """An undone revision keeps its text on record, so a purge must find it there."""
-    with pieria.open("notes", data=tmp_path) as bank:
+    for purged in (0, 1):
         first = bank.remember("The brindlewolf, at first.")
         second = bank.revise(first.id, text=TEXT)
         bank.undo(bank.changes()[-1].seq)
-        receipt = bank.purge(first.id if purged == "the first" else second.id)
+        receipt = bank.purge((first.id, second.id)[purged])
         assert {first.id, second.id} == {*receipt.ids, *receipt.also}
         check_erased(bank)
 
 
-def test_what_was_drawn_from_it_goes(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        memory = bank.remember(TEXT)
-        summary = bank.remember("In short: brindlewolf.", kind="summary")
-        further = bank.remember("Shorter: zephyrquokka.", kind="summary")
-        other = bank.remember("Another heron.")
-        bank.link(summary.id, memory.id, "provenance")
-        bank.link(further.id, summary.id, "provenance")
-        bank.link(other.id, memory.id, "related", label="a brindlewolf label", meta={"zephyrquokka": 1})
-        bank.facts.add("zephyrquokka", "hides", "brindlewolf", memory=memory.id, source="brindlewolf")
-        bank.facts.add("zephyrquokka", "hunts", "at night", memory=summary.id)
-        bank.touch([memory.id, summary.id])
-        receipt = bank.purge(memory.id)
-        assert set(receipt.also) == {summary.id, further.id}
-        assert dict(receipt.erased) == {"memories": 3, "versions": 3, "links": 3, "facts": 2, "usage": 2}
-        check_erased(bank)
-        assert [memory.id for memory in bank.list()] == [other.id]
+def test_purge_erases_what_was_drawn_from_a_memory(bank: Bank) -> None:
+    memory = bank.remember(TEXT)
+    summary = bank.remember("In short: brindlewolf.", kind="summary")
+    further = bank.remember("Shorter: zephyrquokka.", kind="summary")
+    other = bank.remember("Another heron.")
+    bank.link(summary.id, memory.id, "provenance")
+    bank.link(further.id, summary.id, "provenance")
+    bank.link(other.id, memory.id, "related", label="a brindlewolf label", meta={"zephyrquokka": 1})
+    bank.facts.add("zephyrquokka", "hides", "brindlewolf", memory=memory.id, source="brindlewolf")
+    bank.facts.add("zephyrquokka", "hunts", "at night", memory=summary.id)
+    bank.touch([memory.id, summary.id])
+    receipt = bank.purge(memory.id)
+    assert set(receipt.also) == {summary.id, further.id}
+    assert dict(receipt.erased) == {"memories": 3, "versions": 3, "links": 3, "facts": 2, "usage": 2}
+    check_erased(bank)
+    assert [memory.id for memory in bank.list()] == [other.id]
 
 
-def test_a_term_leaves_every_segment_of_the_text_index(tmp_path: Path) -> None:
+def test_purged_term_leaves_every_segment_of_the_index(bank: Bank) -> None:
     """Write in many transactions, so that the index has many segments, and purge from the middle."""
-    with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank:
-        words = ["zephyrquokka" + "abcdefghij"[n // 12] + "klmnopqrstuv"[n % 12] for n in range(120)]
-        ids = [bank.remember(f"heron number {n} {word} by the water").id for n, word in enumerate(words)]
-        purged = list(range(0, 120, 3))
-        for n in purged[:20]:
-            bank.purge(ids[n])
-        bank.purge([ids[n] for n in purged[20:]])
-        check_erased(bank, [words[n] for n in purged])
-        kept = [word for n, word in enumerate(words) if n not in purged]
-        assert all(len(bank.recall(word)) == 1 for word in kept)
+    words = ["zephyrquokka" + "abcdefghij"[n // 12] + "klmnopqrstuv"[n % 12] for n in range(120)]
+    ids = [bank.remember(f"heron number {n} {word} by the water").id for n, word in enumerate(words)]
+    purged = list(range(0, 120, 3))
+    for n in purged[:5]:
+        bank.purge(ids[n])
+    bank.purge([ids[n] for n in purged[5:]])
+    check_erased(bank, [words[n] for n in purged])
+    assert all(len(bank.recall(word)) == 1 for n, word in enumerate(words) if n not in purged)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 5])
-def test_thousands_purged_at_random_leave_nothing_in_the_corners_of_pages(tmp_path: Path, seed: int) -> None:
+def test_thousands_of_purges_leave_nothing_in_pages(bank: Bank) -> None:
     """SQLite moves rows between pages. No copy may stay at the old position."""
-    chance = random.Random(seed)
+    chance, size = random.Random(5), 2_500
     words = [f"w{n:03}" for n in range(500)]
-    size = 2_000 if seed == 1 else 3_000
 
     def text(n: int) -> str:
         before, after = chance.randrange(5, 60), chance.randrange(300 if chance.random() < 0.1 else 20)
         return " ".join([*chance.choices(words, k=before), f"zq{n:05}xv", *chance.choices(words, k=after)])
 
-    with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank:
-        drafts = [{"text": text(n), "tags": [f"tagzq{n:05}xv"], "id": f"id{n}"} for n in range(size)]
-        for start in range(0, size, 37):
-            bank.remember_many(drafts[start : start + 37])
-        gone = chance.sample(range(size), size // 2)
-        for start in range(0, len(gone), 250):
-            assert bank.purge([f"id{n}" for n in gone[start : start + 250]]).unreached == ()
-        content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-        assert [n for n in gone if f"zq{n:05}xv".encode() in content] == []
+    drafts = [{"text": text(n), "tags": [f"tagzq{n:05}xv"], "id": f"id{n}"} for n in range(size)]
+    for start in range(0, size, 37):
+        bank.remember_many(drafts[start : start + 37])
+    gone = chance.sample(range(size), size // 2)
+    for start in range(0, len(gone), 250):
+        assert bank.purge([f"id{n}" for n in gone[start : start + 250]]).unreached == ()
+    content = b"".join(path.read_bytes() for path in bank.data.iterdir())
+    assert [n for n in gone if f"zq{n:05}xv".encode() in content] == []
+
+
+def test_cut_and_cleared_words_are_in_no_file(opened: Callable[..., Bank]) -> None:
+    bank = opened(secrets="redact")
+    secret = "sk-ant-api03-" + "Zq7" * 30
+    bank.remember(f"Told <private>{TEXT}</private> and the key {secret} too.")
+    bank.scratchpad.write(f"<private>{TEXT}</private> rest")
+    assert holding(bank.data, (*WORDS, secret)) == set()
+    bank.scratchpad.write(TEXT)
+    assert bank.scratchpad.clear() == 2
+    bank.purge(bank.remember("another").id)
+    check_erased(bank)
+
+
+def test_purge_reaches_the_users_own_bank(bank: Bank) -> None:
+    memory = bank.remember(TEXT, scope="user")
+    assert {file for file, _ in holding(bank.data)} <= {"@me.db", "@me.db-wal"}
+    assert bank.purge(memory.id).unreached == ()
+    check_erased(bank)
+
+
+def test_purged_id_is_not_imported_or_given_again(bank: Bank, tmp_path: Path) -> None:
+    memory = bank.remember(TEXT, id="gone")
+    exported = bank.data / "exports" / "notes.jsonl"
+    bank.export(exported)
+    bank.purge(memory.id)
+    with pytest.raises(pieria.errors.ConflictError):
+        bank.remember("another text", id="gone")
+    bank.import_(exported, mode="merge")
+    assert bank.get("gone") is None
+    exported.unlink()
+    check_erased(bank)
+
+
+# --- what the receipt names
 
 
 def hold_a_read(pipe: Connection, folder: str) -> None:
@@ -161,99 +203,220 @@ def hold_a_read(pipe: Connection, folder: str) -> None:
         assert pipe.recv() == "let go"
 
 
-@pytest.mark.slow
-def test_the_receipt_says_what_another_reader_kept_it_from(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path, settings={"busy_seconds": 5}) as bank:
-        fill(bank, 50)
-        memory = bank.remember(TEXT)
-        with working(hold_a_read, str(tmp_path)) as reader:
-            assert reader.receive() == 51
-            receipt = bank.purge(memory.id)
-            left = {file for file, _ in holding(tmp_path, WORDS)}
-            assert left <= {"notes.db", "notes.db-wal"}
-            assert left
-            assert all(any(line.startswith(file) for line in receipt.unreached) for file in left), receipt.unreached
-            assert bank.get(memory.id) is None
-            reader.pipe.send("let go")
-            reader.finish()
-        other = bank.remember("another heron")
-        assert bank.purge(other.id).unreached == ()
-        check_erased(bank)
+def files_left(bank: Bank, id: str) -> set[str]:
+    """Purge the memory. Return the files that still hold its words; the receipt must name them."""
+    unreached = bank.purge(id).unreached
+    left = {file for file, _ in holding(bank.data)}
+    assert left <= {"notes.db", "notes.db-wal"}
+    assert all(any(line.startswith(file) for line in unreached) for file in left), unreached
+    return left
 
 
 @pytest.mark.slow
-def test_a_reader_in_a_thread_of_this_process_is_told_of_too(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path, settings={"busy_seconds": 5}) as bank:
-        memory = bank.remember(TEXT)
-        with bank.core.store.reading() as reader:
-            assert reader.head().documents == 1
-            receipt = bank.purge(memory.id)
-            left = {file for file, _ in holding(tmp_path, WORDS)}
-            assert all(any(line.startswith(file) for line in receipt.unreached) for file in left), receipt.unreached
-        bank.purge(bank.remember("another").id)
-        check_erased(bank)
-
-
-@pytest.mark.slow
-def test_closing_leaves_nothing_either(tmp_path: Path) -> None:
-    with closing(pieria.open("notes", data=tmp_path, settings={"busy_seconds": 5})) as bank:
-        memory = bank.remember(TEXT)
-        with working(hold_a_read, str(tmp_path)) as reader:
-            reader.receive()
-            bank.purge(memory.id)
-            reader.pipe.send("let go")
-            reader.finish()
-    assert holding(tmp_path, WORDS) == set()
-
-
-def test_copies_are_named_by_the_receipt(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        memory = bank.remember(TEXT)
-        bank.export(tmp_path / "exports" / "notes.jsonl")
-        bank.export(tmp_path / "exports" / "deep" / "er" / "notes.jsonl")
-        bank.backup(tmp_path / "notes.backup")
-        bank.backup(tmp_path / "exports" / "copy.db")
-        receipt = bank.purge(memory.id)
-        left = {file for file, _ in holding(tmp_path, WORDS)}
-        assert left == {"exports/notes.jsonl", "exports/deep/er/notes.jsonl", "notes.backup", "exports/copy.db"}
-        told = " ".join(receipt.unreached)
-        assert {file for file in left if Path(file).name not in told} == set()
-        assert "exports/deep/er/notes.jsonl" in told
-
-
-def test_a_purge_in_the_user_s_own_bank_reaches_it(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        memory = bank.remember(TEXT, scope="user")
-        assert {file for file, _ in holding(tmp_path, WORDS)} <= {"@me.db", "@me.db-wal"}
-        assert bank.purge(memory.id).unreached == ()
-        check_erased(bank)
-
-
-def test_what_was_redacted_cut_or_refused_was_never_there(tmp_path: Path) -> None:
-    secret = "sk-ant-api03-" + "Zq7" * 30
-    with pieria.open("notes", data=tmp_path, settings={"secrets": "redact"}) as bank:
-        bank.remember(f"Told <private>{TEXT}</private> and the key {secret} too.")
-        bank.scratchpad.write(f"<private>{TEXT}</private> rest")
-        assert holding(tmp_path, (*WORDS, secret)) == set()
-
-
-def test_a_cleared_scratchpad_is_gone(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        bank.scratchpad.write(TEXT)
-        assert bank.scratchpad.clear() == 1
-        bank.purge(bank.remember("another").id)
-        check_erased(bank)
-
-
-def test_a_purged_id_does_not_come_back_unasked(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        memory = bank.remember(TEXT, id="gone")
-        exported = tmp_path / "exports" / "notes.jsonl"
-        bank.export(exported)
+def test_receipt_names_files_that_a_reader_keeps(bank: Bank) -> None:
+    fill(bank, 50)
+    memory = bank.remember(TEXT)
+    with working(hold_a_read, str(bank.data)) as reader:
+        assert reader.receive() == 51
+        assert files_left(bank, memory.id)
+        assert bank.get(memory.id) is None
+        reader.pipe.send("let go")
+        reader.finish()
+    assert bank.purge(bank.remember("another heron").id).unreached == ()
+    check_erased(bank)
+    memory = bank.remember(TEXT)
+    with bank.core.store.reading() as own:
+        assert own.head().documents == 51
+        files_left(bank, memory.id)
+    memory = bank.remember(TEXT)
+    with working(hold_a_read, str(bank.data)) as reader:
+        reader.receive()
         bank.purge(memory.id)
-        with pytest.raises(pieria.errors.ConflictError):
-            bank.remember("another text", id="gone")
-        bank.import_(exported, mode="merge")
-        assert bank.get("gone") is None
-        exported.unlink()
-        check_erased(bank)
+        reader.pipe.send("let go")
+        reader.finish()
+    bank.close()
+    assert holding(bank.data) == set()
+
+
+def test_receipt_names_every_copy_in_the_data_folder(opened: Callable[..., Bank], bank: Bank) -> None:
+    data = bank.data
+    opened("other").remember("another heron")
+    memory = bank.remember(TEXT)
+    (data / "pieria.toml").write_text("")
+    bank.export(data / "here.jsonl")
+    bank.export(data / "deep" / "down" / "out.txt")
+    bank.backup(data / "deep" / "copy.db")
+    copy = bank.backup(data / "notes.1.backup")
+    for name in ("notes.1.backup-wal", ".notes.2.backup.77.88.part", ".notes.2.backup.77.88.part-journal"):
+        (data / name).write_bytes(copy.read_bytes())
+    (data / "gone.db-wal").write_bytes(copy.read_bytes())
+    (data / "packed.gz").write_bytes(copy.read_bytes()[::-1])
+    (data / "deep" / "unrelated.md").write_text("of another program")
+    unreached = bank.purge(memory.id).unreached
+    assert sorted(unreached) == [
+        "backup deep/copy.db",
+        "backup notes.1.backup",
+        "backup notes.1.backup-wal",
+        "export deep/down/out.txt",
+        "export here.jsonl",
+        "file packed.gz",
+        "log gone.db-wal",
+        "unfinished copy .notes.2.backup.77.88.part",
+        "unfinished copy .notes.2.backup.77.88.part-journal",
+    ]
+    assert {file for file, _ in holding(data)} <= {line.rpartition(" ")[2] for line in unreached}
+
+
+def test_purge_leaves_other_banks_alone(tmp_path: Path) -> None:
+    """The others are closed, open, restored but unopened, named like a backup, or in a subfolder."""
+    for name in ("closed", "kept.backup", "deep"):
+        with pieria.open(name, data=tmp_path / "team" if name == "deep" else tmp_path) as other:
+            other.remember("another heron")
+            backup = other.backup(tmp_path.parent / f"{tmp_path.name}.aside")
+    pieria.restore(backup, data=tmp_path, name="restored")
+    with pieria.open("open", data=tmp_path) as other, pieria.open("notes", data=tmp_path) as bank:
+        other.remember("one more")
+        (tmp_path / "not a bank's name.db").write_bytes(backup.read_bytes())
+        with closing(sqlite3.connect(tmp_path / "others.db")) as foreign:
+            foreign.execute("CREATE TABLE theirs (x)")
+        memory = bank.remember(TEXT)
+        before = {path for path in tmp_path.rglob("*") if not path.name.startswith("notes.db")}
+        assert sorted(bank.purge(memory.id).unreached) == ["backup not a bank's name.db", "file others.db"]
+        assert {path for path in tmp_path.rglob("*") if not path.name.startswith("notes.db")} == before
+        other.remember("still whole")
+        assert other.doctor().well
+
+
+@pytest.mark.parametrize("look", range(1, 7))
+def test_copy_that_goes_during_a_purge(bank: Bank, monkeypatch: pytest.MonkeyPatch, look: int) -> None:
+    copy = bank.data / "notes.1.backup"
+    real, looks = Path.stat, 0
+
+    def stat(path: Path, **how: Any) -> os.stat_result:
+        nonlocal looks
+        if path == copy:
+            looks += 1
+            if looks == look:
+                copy.unlink()
+        return real(path, **how)
+
+    memory = bank.remember("heron")
+    bank.backup(copy)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", stat)
+        purged = bank.purge(memory.id)
+    assert any(copy.name in line for line in purged.unreached) == copy.exists()
+
+
+def test_folder_that_goes_during_a_purge_is_not_named(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = bank.data / "gone"
+    real = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        if str(path) == str(gone):
+            gone.rmdir()
+        return real(path)
+
+    memory = bank.remember("heron")
+    gone.mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert not any("gone" in line for line in bank.purge(memory.id).unreached)
+    assert not gone.exists()
+
+
+# --- files beside a bank
+
+
+def test_looking_at_a_file_keeps_its_locks(tmp_path: Path) -> None:
+    """If a process opens and closes a database file directly, it loses the locks of its own connections."""
+    path = tmp_path / "live.db"
+    code = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with closing(sqlite3.connect(path, isolation_level=None)) as live:
+        live.execute("PRAGMA application_id = 5")
+        live.execute("BEGIN IMMEDIATE")
+        assert mark_of(path) == 5
+        tried = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+        assert "database is locked" in tried.stderr
+        live.execute("ROLLBACK")
+
+
+def test_doctor_names_leftovers_and_open_file_modes(bank: Bank) -> None:
+    [before] = [finding for finding in bank.doctor().findings if finding.check == "leftovers"]
+    assert (before.well, before.remedy) == (True, None)
+    (bank.data / ".notes.backup.77.88.part").write_bytes(b"12345")
+    diagnosis = bank.doctor()
+    [finding] = [finding for finding in diagnosis.findings if finding.check == "leftovers"]
+    assert finding.well and diagnosis.well
+    assert "of 5 bytes: .notes.backup.77.88.part" in finding.detail
+    assert "delete" in str(finding.remedy)
+    (bank.data / "notes.db").chmod(0o644)
+    assert [(f.check, f.detail) for f in bank.doctor().findings if not f.well] == [("file mode", "644")]
+
+
+@pytest.mark.slow
+def test_rewriting_uses_a_nameless_file_in_the_folder(tmp_path: Path) -> None:
+    """Use a small cache to force a temporary file, and look at the open files during the work."""
+    data, files = tmp_path / "the bank's", Path("/proc/self/fd")
+    seen: set[str] = set()
+
+    def look() -> int:
+        for name in os.listdir(files):
+            try:
+                seen.add(os.readlink(files / name))
+            except FileNotFoundError:
+                continue
+        return 0
+
+    with pieria.open("notes", data=data) as bank:
+        fill(bank, 2_000)
+        memory = bank.remember(TEXT)
+        writer = bank.core.store._connections.writer()  # type: ignore[attr-defined]
+        writer.execute("PRAGMA cache_size = -64")
+        if files.exists():
+            writer.set_progress_handler(look, 1_000)
+        assert bank.purge(memory.id).unreached == ()
+        writer.set_progress_handler(None, 0)
+        assert writer.execute("PRAGMA temp_store_directory").fetchone() is None
+        assert holding(data) == set()
+        assert {path.name for path in data.iterdir()} == {f"notes.db{of}" for of in ("", "-shm", "-turn", "-wal")}
+    temporary = {name for name in seen if "etilqs" in name}
+    assert all(name.startswith(f"{data}/") and name.endswith(" (deleted)") for name in temporary)
+    assert temporary or not files.exists()
+
+
+ERRORS = {
+    errno.ENOSPC: DiskFullError,
+    errno.EDQUOT: DiskFullError,
+    errno.EACCES: ReadOnlyError,
+    errno.EIO: StorageError,
+    errno.EMFILE: StorageError,
+}
+
+
+def test_failed_copy_raises_a_typed_error_and_leaves_nothing(tmp_path: Path) -> None:
+    for number, error in ERRORS.items():
+        with (
+            pytest.raises(StorageError) as raised,
+            written_aside(tmp_path / "new" / "copy", "backup", ("-log",)) as written,
+        ):
+            written.with_name(written.name + "-log").write_bytes(b"1")
+            assert written.exists()
+            raise OSError(number, os.strerror(number))
+        assert type(raised.value) is error
+        assert ("Allow this user" in str(raised.value.hint)) == (error is ReadOnlyError)
+        assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE])
+def test_new_bank_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    real = os.open
+
+    def refuse(path: Any, *how: Any, **more: Any) -> int:
+        if str(path).endswith("notes.db"):
+            raise OSError(number, os.strerror(number))
+        return real(path, *how, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(StorageError) as raised:
+        pieria.open("notes", data=tmp_path)
+    assert type(raised.value) is ERRORS[number]

@@ -1,4 +1,4 @@
-"""Removing a bank while others have it open, or with a kill in the middle."""
+"""Removing a bank while others have it open, open it in between, or kill the process that removes it."""
 
 import errno
 import itertools
@@ -7,17 +7,110 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
+from tests.contract.making import apply, memory
 from tests.durability.processes import PATIENCE, working
 
 import pieria
 from pieria import Workspace
-from pieria.errors import BusyError, NotFoundError, PieriaError, StorageError
+from pieria.errors import BusyError, NotFoundError, PieriaError, ReadOnlyError, StorageError
 from pieria.store.sqlite import SQLiteStore
+from pieria.store.sqlite.alone import nobody_using
 
-pytestmark = pytest.mark.slow
 MEMORIES = 20
+
+
+# --- in one process, at a given step
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_bank_opened_between_two_steps_loses_nothing(tmp_path: Path, step: int) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+    opened: list[SQLiteStore] = []
+    steps = itertools.count(1)
+
+    def open_before(frame: FrameType, event: str, called: Any) -> None:
+        is_step = (event, frame.f_code.co_name) == ("c_call", nobody_using.__name__) and called.__name__ == "execute"
+        if is_step and next(steps) == step:
+            sys.setprofile(None)
+            opened.append(SQLiteStore(path))
+
+    sys.setprofile(open_before)
+    try:
+        with pytest.raises(BusyError, match="open"), nobody_using(path, "remove"):
+            pass
+    finally:
+        sys.setprofile(None)
+    [held] = opened
+    apply(held, memory("theirs"))
+    held.close()
+    with nobody_using(path, "remove") as connection:
+        assert connection.execute("SELECT count(*) FROM state").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("step", ["_check_file", "_prepare"])
+@pytest.mark.parametrize("create", [True, False])
+def test_bank_removed_while_it_is_opened(tmp_path: Path, create: bool, step: str) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+
+    def take_away_before(frame: FrameType, event: str, _: Any) -> None:
+        if (event, frame.f_code.co_name) == ("call", step):
+            sys.setprofile(None)
+            path.unlink()
+
+    sys.setprofile(take_away_before)
+    try:
+        if create:
+            store = SQLiteStore(path)
+            apply(store, memory("mine"))
+            store.close()
+        else:
+            with pytest.raises(NotFoundError):
+                SQLiteStore(path, create=False)
+    finally:
+        sys.setprofile(None)
+    assert path.exists() == create
+
+
+def test_bank_made_anew_while_it_is_opened_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+    real = os.access
+
+    def access(file: Path, mode: int) -> bool:
+        monkeypatch.setattr(os, "access", real)
+        path.unlink()
+        found = real(file, mode)
+        SQLiteStore(path).close()
+        return found
+
+    monkeypatch.setattr(os, "access", access)
+    store = SQLiteStore(path)
+    apply(store, memory("mine"))
+    store.close()
+
+
+def test_link_and_the_file_it_leads_to_are_removed(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    kept, link = elsewhere / "kept.db", folder / "notes.db"
+    folder.mkdir()
+    link.symlink_to(kept)
+    with pytest.raises(ReadOnlyError):
+        SQLiteStore(link)
+    SQLiteStore(kept).close()
+    store = SQLiteStore(link)
+    apply(store, memory("a secret"))
+    store.remove(lambda reader: None)
+    assert os.listdir(folder) == []
+    assert not [path for path in elsewhere.iterdir() if path.stat().st_size]
+
+
+# --- across processes
 
 
 def hold_open(pipe: Connection, folder: str) -> None:
@@ -94,7 +187,7 @@ def fill(folder: Path) -> None:
         bank.remember_many([{"text": f"heron {n}"} for n in range(MEMORIES)])
 
 
-def test_another_process_that_has_it_open_is_in_the_way_and_loses_nothing(tmp_path: Path) -> None:
+def test_bank_open_in_another_process_is_not_removed(tmp_path: Path) -> None:
     with working(hold_open, str(tmp_path)) as holder:
         assert holder.receive() == "open"
         with pytest.raises(BusyError, match="another process"):
@@ -108,20 +201,20 @@ def test_another_process_that_has_it_open_is_in_the_way_and_loses_nothing(tmp_pa
     assert pieria.remove_bank("notes", data=tmp_path).erased["memories"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["notes.db", "notes.db-turn"])
-def test_where_a_file_may_not_be_deleted_it_is_said_which_and_the_bank_is_whole(tmp_path: Path, file: str) -> None:
+def test_file_that_cannot_be_deleted_is_named(tmp_path: Path, file: str) -> None:
     fill(tmp_path)
     with working(remove_where_one_file_may_not_go, str(tmp_path), str(tmp_path / file)) as remover:
         message, hint = remover.receive()
         assert f"{tmp_path / file} cannot be deleted (Operation not permitted); the bank is still there" in message
         assert str(tmp_path) in hint
-        assert remover.receive() == (MEMORIES, [])
-        assert remover.receive() == ()
-        remover.finish()
+        assert remover.finish() == [(MEMORIES, []), ()]
     assert list(tmp_path.glob("notes*")) == []
 
 
-def test_a_link_that_may_not_be_deleted_is_told_when_what_it_led_to_is_gone(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_link_that_cannot_be_deleted_is_named(tmp_path: Path) -> None:
     link, target = tmp_path / "notes.db", tmp_path / "disk" / "kept.db"
     fill(tmp_path)
     target.parent.mkdir()
@@ -135,7 +228,8 @@ def test_a_link_that_may_not_be_deleted_is_told_when_what_it_led_to_is_gone(tmp_
         pieria.open("notes", data=tmp_path, create=False)
 
 
-def test_a_bank_that_is_made_anew_as_soon_as_the_old_one_is_gone_stays(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_bank_made_anew_after_removal_stays(tmp_path: Path) -> None:
     fill(tmp_path)
     with working(remove_where_it_is_made_anew_at_once, str(tmp_path)) as remover:
         assert remover.receive() == (True, True)
@@ -143,14 +237,15 @@ def test_a_bank_that_is_made_anew_as_soon_as_the_old_one_is_gone_stays(tmp_path:
         assert bank.count() == 0
 
 
-def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_killed_removal_leaves_a_whole_bank_or_none(tmp_path: Path) -> None:
     ends = []
     for step in itertools.count():
         folder = tmp_path / str(step)
         fill(folder)
         with working(remove_until_killed, str(folder), step) as remover:
             remover.process.join(PATIENCE)
-            killed = remover.process.exitcode == -signal.SIGKILL
+            was_killed = remover.process.exitcode == -signal.SIGKILL
         with Workspace(folder) as workspace:
             there = workspace.banks() == ["notes"]
             with workspace.open("notes") as bank:
@@ -158,15 +253,16 @@ def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:
                 assert bool(bank.recall("heron")) == there
                 assert all(finding.well for finding in bank.doctor().findings)
         ends.append(there)
-        if not killed:
+        if not was_killed:
             break
     # The bank is whole up to one step, and gone from then on.
     assert ends == sorted(ends, reverse=True)
     assert ends.count(True) > 1 and ends.count(False) > 1
 
 
-def test_whoever_opens_it_meanwhile_is_told_or_has_a_new_one_that_keeps_what_it_acknowledges(tmp_path: Path) -> None:
-    for n in range(10):
+@pytest.mark.slow
+def test_bank_opened_during_removal_keeps_what_it_says(tmp_path: Path) -> None:
+    for n in range(6):
         folder = tmp_path / str(n)
         fill(folder)
         with working(open_and_write, str(folder)) as opener:
@@ -176,8 +272,7 @@ def test_whoever_opens_it_meanwhile_is_told_or_has_a_new_one_that_keeps_what_it_
                 removed = True
             except BusyError:
                 removed = False
-            said = opener.receive()
-            opener.finish()
+            [said] = opener.finish()
         if isinstance(said, tuple):
             assert said[0] in ("busy", "not_found") and said[1], said
             continue

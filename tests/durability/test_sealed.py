@@ -5,13 +5,15 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import keyring
 import pytest
-from tests.durability.processes import working
-from tests.durability.sealing import KEY, OTHER, key_in, opened
-from tests.durability.test_purge import TEXT, WORDS, fill, holding
+from keyring.backend import KeyringBackend
+from tests.durability.processes import killed
+from tests.durability.test_purge import TEXT, fill, holding
 
 import pieria
 from pieria.bank import Bank
@@ -23,7 +25,20 @@ from pieria.workspace import Workspace
 from pieria.workspace.seal_keys import seal_at
 
 HOOK = Path(pieria.__file__).parent / "capture"
-FLIPS = 200
+KEY, OTHER = "ab" * 32, "cd" * 32
+FLIPS = 40
+
+
+def key_in(folder: Path, key: str = KEY, name: str = "key") -> str:
+    """Write a key to a file. Return its location in the form of the setting."""
+    path = folder / name
+    path.touch(mode=0o600)
+    path.write_text(key)
+    return f"file:{path}"
+
+
+def opened(data: Path, place: str | None, name: str = "notes") -> Bank:
+    return pieria.open(name, data=data, settings={"seal_key": place} if place else {})
 
 
 @pytest.fixture
@@ -36,85 +51,184 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def plain(data: Path) -> None:
-    with opened(data, None) as bank:
+def filled(data: Path, place: str | None) -> None:
+    with opened(data, place) as bank:
         fill(bank, 50)
         bank.remember(TEXT, id="one")
-    assert holding(data, WORDS)
 
 
-def told(bank: Bank) -> str | None:
-    memory = bank.get("one")
-    return None if memory is None else memory.text
+def check_whole(data: Path, place: str | None, name: str = "notes") -> None:
+    with opened(data, place, name) as bank:
+        memory = bank.get("one")
+        assert memory is not None
+        assert memory.text == TEXT
+        assert bank.doctor().well
 
 
-def test_no_file_holds_a_word(data: Path, place: str) -> None:
+# --- words on the disk
+
+
+def test_no_file_holds_a_word_of_a_sealed_bank(data: Path, place: str) -> None:
     with opened(data, place) as bank:
         fill(bank, 50)
         bank.remember(TEXT, id="one")
         bank.backup(data / "copy.backup")
         assert (data / "notes.db-wal").stat().st_size > 0
-        assert holding(data, WORDS) == set()
+        assert holding(data) == set()
         assert bank.doctor().well
-    assert holding(data, WORDS) == set()
+    assert holding(data) == set()
 
 
-def test_a_plain_bank_is_sealed_and_made_plain_again(data: Path, place: str) -> None:
-    plain(data)
+def test_plain_bank_is_sealed_and_made_plain_again(data: Path, place: str) -> None:
+    filled(data, None)
+    assert holding(data)
+    with opened(data, None) as bank:
+        copied = bank.backup(data / "copy.backup")
     report = pieria.seal("notes", data=data, settings={"seal_key": place})
-    assert (report.sealed, report.key, report.unreached) == (True, place, ())
-    assert holding(data, WORDS) == set()
+    assert (report.sealed, report.key, report.unreached) == (True, place, ("backup copy.backup",))
+    copied.unlink()
+    assert holding(data) == set()
+    check_whole(data, place)
     with opened(data, place) as bank:
-        assert told(bank) == TEXT
-        assert [hit.memory.id for hit in bank.recall("zephyrquokka")] == ["one"]
+        assert [hit.memory.id for hit in bank.recall("zephyrquokka", k=1)] == ["one"]
+    pieria.unseal("notes", data=data, settings={"seal_key": place})
+    check_whole(data, None)
+
+
+def test_purge_in_a_sealed_bank_leaves_no_page(data: Path, place: str) -> None:
+    filled(data, place)
+    with opened(data, place) as bank:
+        assert bank.purge("one").unreached == ()
         assert bank.doctor().well
     pieria.unseal("notes", data=data, settings={"seal_key": place})
-    with opened(data, None) as bank:
-        assert told(bank) == TEXT
+    assert holding(data) == set()
 
 
-def test_what_is_still_in_plain_is_named(data: Path, place: str) -> None:
-    plain(data)
-    with opened(data, None) as bank:
-        bank.backup(data / "copy.backup")
-    report = pieria.seal("notes", data=data, settings={"seal_key": place})
-    assert report.unreached == ("backup copy.backup",)
+def test_hook_output_is_sealed_until_it_is_drained(data: Path, place: str) -> None:
+    opened(data, place, "default").close()
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": TEXT, "prompt_id": "p"}
+    spool = data / "spool"
+    subprocess.run(
+        [sys.executable, "-I", "-S", str(HOOK / "hook.py"), "claude-code", str(spool)],
+        input=json.dumps(payload).encode(), env={"HOME": str(data.parent)}, check=True,
+    )  # fmt: skip
+    assert (spool / "events.jsonl").stat().st_size > 0
+    assert holding(data) == set()
+    with Workspace(data) as workspace, pytest.raises(SealedError):
+        Drain(workspace).drain()
+    with Workspace(data, {"seal_key": place}) as workspace:
+        assert Drain(workspace).drain().turns == 1
+    assert holding(data) == set()
+    with opened(data, place, "default") as bank:
+        assert [memory.text for memory in bank.list(kinds="turn")] == [TEXT]
 
 
-def test_another_key_opens_it_from_then_on(data: Path, tmp_path: Path, place: str) -> None:
-    with opened(data, place) as bank:
-        bank.remember(TEXT, id="one")
+# --- keys
+
+
+def test_another_key_opens_a_rekeyed_bank(data: Path, tmp_path: Path, place: str) -> None:
+    filled(data, place)
     other = key_in(tmp_path, OTHER, "other")
     pieria.rekey("notes", to=other, data=data, settings={"seal_key": place})
     with pytest.raises(SealedError, match="does not open"):
         opened(data, place)
-    with opened(data, other) as bank:
-        assert told(bank) == TEXT
+    check_whole(data, other)
 
 
-@pytest.mark.parametrize("given", [None, "absent", "another", "no key"])
-def test_without_its_key_it_stays_closed_and_says_so(data: Path, tmp_path: Path, place: str, given: str | None) -> None:
-    with opened(data, place) as bank:
-        bank.remember(TEXT)
-    places = {
-        "absent": f"file:{tmp_path / 'nothing'}",
-        "another": key_in(tmp_path, OTHER, "another"),
-        "no key": key_in(tmp_path, "hunter2", "no key"),
-    }
+def test_sealed_bank_stays_closed_without_its_key(data: Path, tmp_path: Path, place: str) -> None:
+    opened(data, place).close()
     before = (data / "notes.db").read_bytes()
-    with pytest.raises(SealedError) as refused:
-        opened(data, None if given is None else places[given])
-    assert refused.value.hint
-    assert (data / "notes.db").read_bytes() == before
-
-
-def test_a_key_that_others_may_read_is_refused(data: Path, tmp_path: Path, place: str) -> None:
+    given = (
+        None, f"file:{tmp_path / 'nothing'}", key_in(tmp_path, OTHER, "another"), key_in(tmp_path, "hunter2", "no key"),
+    )  # fmt: skip
+    for key in given:
+        with pytest.raises(SealedError) as refused:
+            opened(data, key)
+        assert refused.value.hint
     (tmp_path / "key").chmod(0o644)
     with pytest.raises(SealedError, match="other users may read"):
         opened(data, place)
+    assert (data / "notes.db").read_bytes() == before
 
 
-def test_no_changed_byte_goes_unnoticed(data: Path, place: str) -> None:
+def test_key_comes_from_the_environment_or_a_command() -> None:
+    path = {"PATH": os.environ["PATH"]}
+    assert seal_at("env:NAME", {"NAME": KEY}).key() == bytes.fromhex(KEY)
+    assert seal_at(f"command:printf {KEY}", path).key() == bytes.fromhex(KEY)
+    with pytest.raises(SealedError, match="gave no key"):
+        seal_at("command:false", path).key()
+    assert KEY not in repr(seal_at("env:NAME", {"NAME": KEY}))
+
+
+class Remembering(KeyringBackend):
+    """A keyring in memory. No test uses the machine's."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.held: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.held.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.held[service, username] = password
+
+
+@pytest.fixture
+def ring() -> Iterator[Remembering]:
+    before, ours = keyring.get_keyring(), Remembering()
+    keyring.set_keyring(ours)
+    yield ours
+    keyring.set_keyring(before)
+
+
+def test_keyring_key_is_made_once(tmp_path: Path, ring: Remembering) -> None:
+    opened(tmp_path, None).close()
+    with pytest.raises(SealedError, match="no key was found"):
+        opened(tmp_path, "keyring:", "other")
+    report = pieria.seal("notes", data=tmp_path, settings={"seal_key": "keyring:"})
+    assert report.key_made
+    assert report.key == "keyring:default"
+    assert list(ring.held) == [("pieria", "default")]
+    opened(tmp_path, "keyring:").close()
+    ring.held.clear()
+    with pytest.raises(SealedError, match="no key was found"):
+        opened(tmp_path, "keyring:")
+
+
+# --- backups
+
+
+def test_backup_of_a_sealed_bank_is_sealed(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(data, place)
+    with opened(data, place) as bank:
+        copied = bank.backup(data / "copy.backup")
+    assert is_sealed(copied)
+    with pytest.raises(SealedError):
+        pieria.restore(copied, data, name="again")
+    assert not (data / "again.db").exists()
+    monkeypatch.setenv("PIERIA_SEAL_KEY", place)
+    pieria.restore(copied, data, name="again")
+    check_whole(data, place, "again")
+
+
+def test_plain_backup_is_sealed_when_restored(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(data, None)
+    with opened(data, None) as bank:
+        copied = bank.backup(data.parent / "copy.backup")
+    monkeypatch.setenv("PIERIA_SEAL_KEY", place)
+    pieria.restore(copied, data, name="again")
+    assert is_sealed(data / "again.db")
+    check_whole(data, place, "again")
+
+
+# --- damage and kills
+
+
+@pytest.mark.slow
+def test_no_changed_byte_of_a_sealed_bank_goes_unnoticed(data: Path, place: str) -> None:
     """A changed byte raises an error or changes no answer."""
     chance = random.Random(7)
     with opened(data, place) as bank:
@@ -138,101 +252,51 @@ def test_no_changed_byte_goes_unnoticed(data: Path, place: str) -> None:
     assert noticed > FLIPS * 0.9
 
 
-def test_backups_are_sealed_and_come_back(data: Path, place: str) -> None:
-    with opened(data, place) as bank:
-        bank.remember(TEXT, id="one")
-        copied = bank.backup(data / "copy.backup")
-    assert is_sealed(copied)
-    with pytest.raises(SealedError):
-        pieria.restore(copied, data, name="again")
-    assert not (data / "again.db").exists()
-    os.environ["PIERIA_SEAL_KEY"] = place
-    try:
-        pieria.restore(copied, data, name="again")
-    finally:
-        del os.environ["PIERIA_SEAL_KEY"]
-    with opened(data, place, "again") as bank:
-        assert told(bank) == TEXT
+def end(*_: object, **__: object) -> None:
+    """Exit without cleanup, as after a power cut or `kill -9`."""
+    os._exit(9)
 
 
-def test_a_plain_backup_comes_back_sealed(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain(data)
-    with opened(data, None) as bank:
-        copied = bank.backup(data.parent / "copy.backup")
-    monkeypatch.setenv("PIERIA_SEAL_KEY", place)
-    pieria.restore(copied, data, name="again")
-    assert is_sealed(data / "again.db")
-    with opened(data, place, "again") as bank:
-        assert told(bank) == TEXT
+def wipe_and_end(path: Path, wipe: Callable[[Path], None] = converting._wipe) -> None:
+    wipe(path)
+    end()
 
 
-def test_a_purge_leaves_no_page_behind(data: Path, place: str) -> None:
-    with opened(data, place) as bank:
-        fill(bank, 100)
-        bank.remember(TEXT, id="one")
-        assert bank.purge("one").unreached == ()
-        assert bank.doctor().well
-    pieria.unseal("notes", data=data, settings={"seal_key": place})
-    assert holding(data, WORDS) == set()
+def died_at(step: tuple[object, str, Callable[..., None]], convert: Callable[..., object], data: Path, key: str) -> int:
+    """Convert the bank in a fork that dies at this step. Return its exit code."""
+    child = os.fork()
+    if child == 0:
+        pytest.MonkeyPatch().setattr(*step)
+        convert("notes", data=data, settings={"seal_key": key})
+        os._exit(3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.parametrize("step", ["write_anew", "replace", "_wipe", "after"])
-def test_a_crash_while_it_is_sealed_leaves_one_whole_bank_and_no_word_for_long(
-    data: Path, place: str, step: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("step", "is_new"),
+    [((converting, "_compare", end), False), ((os, "replace", end), False),
+     ((converting, "_wipe", end), True), ((converting, "_wipe", wipe_and_end), True)],
+    ids=["write", "replace", "wipe", "after"],
+)  # fmt: skip
+def test_killed_sealing_leaves_one_whole_bank(
+    data: Path, place: str, step: tuple[object, str, Callable[..., None]], is_new: bool
 ) -> None:
-    plain(data)
-    child = os.fork()
-    if child == 0:
-        die_at(step, monkeypatch)
+    filled(data, None)
+    assert died_at(step, pieria.seal, data, place) == 9
+    check_whole(data, place)
+    assert is_sealed(data / "notes.db") == is_new
+    if not is_new:
         pieria.seal("notes", data=data, settings={"seal_key": place})
-        os._exit(3)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    with opened(data, place) as bank:
-        assert told(bank) == TEXT
-        assert bank.doctor().well
-    if is_sealed(data / "notes.db"):
-        assert step in ("_wipe", "after")
-        assert holding(data, WORDS) == set()
-    else:
-        pieria.seal("notes", data=data, settings={"seal_key": place})
-        assert holding(data, WORDS) == set()
+    assert holding(data) == set()
 
 
-def test_a_crash_while_it_is_made_plain_leaves_no_word(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(data, place) as bank:
-        bank.remember(TEXT, id="one")
-    child = os.fork()
-    if child == 0:
-        die_at("replace", monkeypatch)
-        pieria.unseal("notes", data=data, settings={"seal_key": place})
-        os._exit(3)
-    os.waitpid(child, 0)
-    assert holding(data, WORDS)
-    with opened(data, place) as bank:
-        assert told(bank) == TEXT
-    assert holding(data, WORDS) == set()
-
-
-def die_at(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the process exit at this step without cleanup, as after a power cut or `kill -9`."""
-
-    def end(*_: object, **__: object) -> None:
-        os._exit(9)
-
-    if step == "write_anew":
-        monkeypatch.setattr(converting, "_compare", end)
-    elif step == "replace":
-        monkeypatch.setattr(os, "replace", end)
-    elif step == "_wipe":
-        monkeypatch.setattr(converting, "_wipe", end)
-    else:
-        wipe = converting._wipe
-
-        def wipe_and_end(path: Path) -> None:
-            wipe(path)
-            end()
-
-        monkeypatch.setattr(converting, "_wipe", wipe_and_end)
+def test_killed_unsealing_leaves_no_word(data: Path, place: str) -> None:
+    filled(data, place)
+    assert died_at((os, "replace", end), pieria.unseal, data, place) == 9
+    assert holding(data)
+    check_whole(data, place)
+    assert holding(data) == set()
 
 
 def write_until_killed(pipe: Connection, data: str, place: str) -> None:
@@ -243,43 +307,12 @@ def write_until_killed(pipe: Connection, data: str, place: str) -> None:
             number += 1
 
 
-def test_nothing_acknowledged_is_lost_when_writers_are_killed(data: Path, place: str) -> None:
+@pytest.mark.slow
+def test_killed_writers_of_a_sealed_bank_lose_nothing(data: Path, place: str) -> None:
     said: set[str] = set()
-    for _ in range(5):
-        with working(write_until_killed, str(data), place) as writer:
-            for _ in range(20):
-                said.add(str(writer.receive()))
-            writer.process.kill()
+    for _ in range(3):
+        said.update(killed(write_until_killed, str(data), place, after=20))
         assert holding(data, ["brindlewolf"]) == set()
     with opened(data, place) as bank:
         assert said <= {memory.id for memory in bank.list(limit=10_000)}
         assert bank.doctor().well
-
-
-def test_what_a_hook_writes_is_sealed_until_it_is_handed_over(data: Path, place: str) -> None:
-    opened(data, place, "default").close()
-    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": TEXT, "prompt_id": "p"}
-    spool = data / "spool"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(HOOK / "hook.py"), "claude-code", str(spool)],
-        input=json.dumps(payload).encode(), env={"HOME": str(data.parent)}, check=True,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert (spool / "events.jsonl").stat().st_size > 0
-    assert holding(data, WORDS) == set()
-    with Workspace(data) as workspace, pytest.raises(SealedError):
-        Drain(workspace).drain()
-    with Workspace(data, {"seal_key": place}) as workspace:
-        assert Drain(workspace).drain().turns == 1
-    assert holding(data, WORDS) == set()
-    with opened(data, place, "default") as bank:
-        assert [memory.text for memory in bank.list(kinds="turn")] == [TEXT]
-
-
-def test_places_of_keys(tmp_path: Path) -> None:
-    expected = bytes.fromhex(KEY)
-    assert seal_at("env:NAME", {"NAME": KEY}).key() == expected
-    assert seal_at(f"command:printf {KEY}", {"PATH": os.environ["PATH"]}).key() == expected
-    with pytest.raises(SealedError, match="gave no key"):
-        seal_at("command:false", {"PATH": os.environ["PATH"]}).key()
-    assert KEY not in repr(seal_at("env:NAME", {"NAME": KEY}))

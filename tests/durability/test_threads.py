@@ -1,28 +1,129 @@
-"""Many threads on one bank."""
+"""Many threads on one bank. Each scene is one whole process, so that a crash stays in it."""
 
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.durability import threads
-from tests.durability.processes import done
+from tests.durability.processes import PATIENCE, done
+from tests.durability.verbs import Mix, observed
+
+import pieria
+from pieria.errors import ClosedError
+
+THREADS = 16
 
 
-def test_sixteen_threads_share_a_bank(tmp_path: Path) -> None:
-    assert done(threads.mix_on_one_bank, str(tmp_path), 6) == []
+def together(work: Callable[[int], None], count: int = THREADS) -> None:
+    """Run the work in so many threads at once. Raise the first failure."""
+    failures: list[BaseException] = []
+    start = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        start.wait(PATIENCE)
+        try:
+            work(number)
+        except BaseException as failure:  # noqa: BLE001 - raised by the thread that waits
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    if failures:
+        raise failures[0]
 
 
-def test_sixteen_threads_open_a_bank_each(tmp_path: Path) -> None:
-    assert done(threads.mix_on_a_bank_each, str(tmp_path), 2) == []
+def mix_on_one_bank(pipe: Connection, folder: str, steps: int) -> None:
+    """Run every verb in every thread, on the thread's own memories, and read the results back."""
+    with pieria.open("threads", data=folder) as bank:
+
+        def work(number: int) -> None:
+            mix = Mix(bank, number)
+            said: dict[Any, str] = {}
+            for _ in range(steps):
+                said.update({thing: observed(bank, thing) for thing in mix.take()})
+                bank.recall("heron stork", k=3)
+                bank.list(limit=5)
+            assert {thing: observed(bank, thing) for thing in said} == said
+
+        together(work)
+        changes = bank.changes()
+        assert [change.seq for change in changes] == list(range(1, len(changes) + 1))
+        assert len(changes) >= THREADS * steps
+        assert bank.doctor().well
 
 
-@pytest.mark.slow
-def test_sixteen_threads_share_a_bank_for_long(tmp_path: Path) -> None:
-    assert done(threads.mix_on_one_bank, str(tmp_path), 60) == []
+def mix_on_a_bank_each(pipe: Connection, folder: str, steps: int) -> None:
+    """Do the same with one open bank per thread, opened and closed while the others work."""
+
+    def work(number: int) -> None:
+        for turn in range(3):
+            with pieria.open("threads", data=folder, session=f"s{number}") as bank:
+                mix = Mix(bank, (number, turn))
+                for _ in range(steps):
+                    for thing in mix.take():
+                        assert observed(bank, thing) == observed(bank, thing)
+
+    together(work)
+    with pieria.open("threads", data=folder) as bank:
+        assert bank.doctor().well
 
 
-def test_a_bank_closed_under_its_threads_tells_them(tmp_path: Path) -> None:
-    assert done(threads.close_under_others, str(tmp_path), 12) == []
+def close_under_others(pipe: Connection, folder: str, rounds: int) -> None:
+    """Close a bank that threads use: they get `ClosedError`, and acknowledged writes are kept."""
+    written: list[str] = []
+    for number in range(rounds):
+        bank = pieria.open("closing", data=folder)
+
+        def work(thread: int, bank: pieria.Bank = bank, number: int = number) -> None:
+            try:
+                for n in range(1_000):
+                    written.append(bank.remember(f"heron {number} {thread} {n}").id)
+                    bank.recall("heron")
+                    if thread == 0 and n == 3:
+                        bank.close()
+            except ClosedError:
+                return
+            raise AssertionError("the bank was closed, and went on")
+
+        together(work, 4)
+    with pieria.open("closing", data=folder) as bank:
+        assert all(bank.get(id) for id in written)
+        assert bank.doctor().well
 
 
-def test_threads_that_end_leave_nothing_open(tmp_path: Path) -> None:
-    assert done(threads.come_and_go, str(tmp_path), 20) == []
+def come_and_go(pipe: Connection, folder: str, rounds: int) -> None:
+    """Threads that end leave no connections open."""
+
+    def use(number: int) -> None:
+        bank.remember(f"heron {number}")
+        bank.recall("heron")
+
+    with pieria.open("coming", data=folder) as bank:
+        opened = []
+        for _ in range(rounds):
+            together(use, 4)
+            opened.append(len(os.listdir("/proc/self/fd")))
+        assert opened[-1] <= opened[1] + 20, opened
+
+
+@pytest.mark.parametrize(
+    ("scene", "size"),
+    [
+        (mix_on_one_bank, 3),
+        *(
+            pytest.param(scene, size, marks=pytest.mark.slow)
+            for scene, size in (
+                (mix_on_one_bank, 30), (mix_on_a_bank_each, 2), (close_under_others, 6), (come_and_go, 20),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_threads_disturb_each_other_in_nothing(tmp_path: Path, scene: Callable[..., None], size: int) -> None:
+    assert done(scene, str(tmp_path), size) == []

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from pieria import Memory
 from pieria.bank import Bank
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Filter, Viewer
@@ -51,8 +52,13 @@ class Mix:
         self.drawn: dict[Thing, set[str]] = {}
         """For each link, fact or usage, the memories whose purge erases it."""
         self.verbs: list[Callable[[], list[Thing]]] = [
-            *[self.remember] * 4, self.remember_many, *[self.update] * 2, self.revise, self.remove, self.restore,
-            self.invalidate, self.pin, self.purge, self.touch, self.link, self.fact, self.note, self.undo,
+            *[self.remember] * 4, self.remember_many, self.revise, self.purge, self.touch, self.link, self.fact,
+            self.note, self.undo,
+            *[lambda: self.change(lambda id: bank.update(id, text=self.text()))] * 2,
+            lambda: self.change(lambda id: bank.restore(bank.remove(id).id)),
+            lambda: self.change(lambda id: bank.pin(id, self.chance.random() < 0.5)),
+            lambda: self.change(bank.remove, is_last=True),
+            lambda: self.change(bank.invalidate, is_last=True),
         ]  # fmt: skip
 
     def take(self) -> list[Thing]:
@@ -77,8 +83,12 @@ class Mix:
         self.mine += [memory.id for memory in made]
         return [("memory", memory.id) for memory in made]
 
-    def update(self) -> list[Thing]:
-        return [("memory", self.bank.update(self.some(), text=self.text()).id)]
+    def change(self, act: Callable[[str], Memory], *, is_last: bool = False) -> list[Thing]:
+        """Change one memory; after its last change the mix leaves it alone."""
+        id = self.some()
+        if is_last:
+            self.mine.remove(id)
+        return [("memory", act(id).id)]
 
     def revise(self) -> list[Thing]:
         old = self.some()
@@ -86,27 +96,6 @@ class Mix:
         new = self.bank.revise(old, text=self.text(), reason="better known").id
         self.mine.append(new)
         return [("memory", old), ("memory", new)]
-
-    def remove(self) -> list[Thing]:
-        id = self.some()
-        self.mine.remove(id)
-        return [("memory", self.bank.remove(id).id)]
-
-    def restore(self) -> list[Thing]:
-        id = self.some()
-        self.bank.remove(id)
-        return [("memory", self.bank.restore(id).id)]
-
-    def invalidate(self) -> list[Thing]:
-        id = self.some()
-        self.mine.remove(id)
-        return [("memory", self.bank.invalidate(id).id)]
-
-    def pin(self) -> list[Thing]:
-        id = self.some()
-        held = self.bank.get(id)
-        assert held is not None
-        return [("memory", self.bank.pin(id, not held.pinned).id)]
 
     def purge(self) -> list[Thing]:
         receipt = self.bank.purge(self.some())

@@ -116,9 +116,9 @@ def standing(bank: Bank) -> list[str]:
         return [memory.id for memory in reader.select(asked)]
 
 
-def told(bank: Bank) -> dict[str, Any]:
-    """Return the answers as JSON values, without ids that the bank chose."""
-    asked: dict[str, Callable[[], Any]] = {
+def asked(bank: Bank) -> dict[str, Callable[[], Any]]:
+    """Return the questions. Their answers hold no ids that the bank chose."""
+    return {
         "history of jwt": lambda: [(m.version, m.text, m.known_until is None) for m in bank.history("jwt")],
         "jwt": lambda: shown(bank.get("jwt")),
         "jwt@1": lambda: shown(bank.get("jwt@1")),
@@ -146,7 +146,10 @@ def told(bank: Bank) -> dict[str, Any]:
         "ledger": lambda: bank.stats().models["total"],
         "well": lambda: [finding.check for finding in bank.core.store.check() if not finding.well],
     }
-    return {question: ask() for question, ask in asked.items()}
+
+
+def told(bank: Bank) -> dict[str, Any]:
+    return {question: ask() for question, ask in asked(bank).items()}
 
 
 def shown(memory: pieria.Memory | None) -> dict[str, Any] | None:

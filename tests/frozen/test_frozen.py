@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,13 @@ def unbelieved(answers: Any) -> Any:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
-    load(version, tmp_path / "frozen.db")
+def test_frozen_bank_answers_as_it_did_and_can_be_written(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "frozen.db"
+    load(version, path)
+    # The freezer loses no data.
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert "\n".join(dumped(connection)) + "\n" == (HERE / f"schema_{version}.sql").read_text()
     with open_bank(tmp_path) as bank:
         answers = plain(told(bank))
         expected = json.loads((HERE / f"schema_{version}.json").read_text())
@@ -48,13 +54,7 @@ def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
             answered, expected = unbelieved(answered), unbelieved(expected)
         assert answered == expected
         assert bank.doctor().well
-    kept = [path.name for path in tmp_path.glob("*.backup")]
-    assert len(kept) == (version < max(VERSIONS))
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_frozen_bank_can_be_written_to(tmp_path: Path, version: int) -> None:
-    load(version, tmp_path / "frozen.db")
+    assert len(list(tmp_path.glob("*.backup"))) == (version < max(VERSIONS))
     with open_bank(tmp_path) as bank:
         last = bank.changes()[-1]
         made = bank.remember("JWT again, by a later version.")
@@ -70,28 +70,17 @@ def test_a_frozen_bank_can_be_written_to(tmp_path: Path, version: int) -> None:
 def test_every_schema_is_frozen() -> None:
     """Run `python -m tests.frozen.make` before each release of a schema."""
     assert [step.number for step in migrations()] == VERSIONS
+    for path in HERE.glob("schema_*.*"):
+        assert not re.search(r"/(?:tmp|home|root|Users|work)/", path.read_text()), "it names the machine that made it"
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_frozen_bank_comes_out_as_it_was_put_in(tmp_path: Path, version: int) -> None:
-    """Check that the freezer loses no data."""
-    path = tmp_path / "frozen.db"
-    load(version, path)
-    connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert "\n".join(dumped(connection)) + "\n" == (HERE / f"schema_{version}.sql").read_text()
-    connection.close()
-
-
-def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
+def test_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
     path = tmp_path / "frozen.db"
     load(VERSIONS[-1], path)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE counter SET value = 0 WHERE name = 'analyser'")
-    connection.execute("UPDATE terms SET terms = replace(terms, 'jwt', 'jjwwtt')")
-    connection.execute("INSERT INTO text_index (text_index) VALUES ('rebuild')")
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE counter SET value = 0 WHERE name = 'analyser'")
+        connection.execute("UPDATE terms SET terms = replace(terms, 'jwt', 'jjwwtt')")
+        connection.execute("INSERT INTO text_index (text_index) VALUES ('rebuild')")
     with open_bank(tmp_path) as bank:
         with bank.core.store.reading() as reader:
             assert reader.head().analyser == ANALYSER_VERSION
@@ -100,12 +89,7 @@ def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
         assert bank.doctor().well
 
 
-def test_frozen_files_hold_nothing_of_the_machine_that_made_them() -> None:
-    for path in HERE.glob("schema_*.*"):
-        assert not re.search(r"/(?:tmp|home|root|Users|work)/", path.read_text())
-
-
-def test_an_older_bank_is_believed_by_how_its_texts_came_in(tmp_path: Path) -> None:
+def test_trust_in_an_older_bank_follows_the_way_in(tmp_path: Path) -> None:
     load(8, tmp_path / "frozen.db")
     with open_bank(tmp_path) as bank:
         held = bank.get("jwt")

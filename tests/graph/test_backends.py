@@ -1,5 +1,6 @@
 """Check that the in-memory backend keeps the backend contract, with and without persistence."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -20,27 +21,6 @@ from pieria.graph.contract import check_backend
 
 def fact(id: str) -> Semantic:
     return Semantic(id=id, proposition=f"what {id} says", embedding=[1.0, 0.0])
-
-
-# --- the contract
-
-
-def test_the_backend_in_memory_keeps_the_contract() -> None:
-    check_backend(InMemoryBackend)
-
-
-def test_it_keeps_the_contract_with_a_file(tmp_path: Path) -> None:
-    made: list[InMemoryBackend] = []
-
-    def make() -> InMemoryBackend:
-        made.append(InMemoryBackend(tmp_path / f"{len(made)}.jsonl"))
-        return made[-1]
-
-    def reopened(backend: Any) -> InMemoryBackend:
-        backend.close()
-        return InMemoryBackend(backend.persistence.path)
-
-    check_backend(make, reopened=reopened)
 
 
 class Notebook:
@@ -68,7 +48,16 @@ class Notebook:
         self.metadata = {id: entry for id, entry in self.metadata.items() if id not in node_ids}
 
 
-def test_it_keeps_the_contract_with_a_persistence_of_ones_own() -> None:
+def test_the_backend_in_memory_keeps_the_contract(tmp_path: Path) -> None:
+    """Alone, with a file, and with a persistence of the user's own."""
+    paths = (tmp_path / f"{number}.jsonl" for number in itertools.count())
+
+    def reopened(backend: Any) -> InMemoryBackend:
+        backend.close()
+        return InMemoryBackend(backend.persistence.path)
+
+    check_backend(InMemoryBackend)
+    check_backend(lambda: InMemoryBackend(next(paths)), reopened=reopened)
     check_backend(lambda: InMemoryBackend(Notebook()), reopened=lambda old: InMemoryBackend(old.persistence))  # type: ignore[attr-defined]
 
 
@@ -113,28 +102,22 @@ class Halfway(InMemoryBackend):
         super().apply_changeset(changeset)
 
 
-@pytest.mark.parametrize(
-    ("broken", "rule"),
-    [
-        (OneWay, "is on the end named second"),
-        (GivenNotLinked, "returns the neighbours"),
-        (Adding, "comes back as it was set"),
-        (Leaving, "has no metadata"),
-        (Unmoved, "the nearest of question and tags"),
-        (Halfway, "of a refused changeset nothing is kept"),
-    ],
-)
-def test_the_contract_notices_who_breaks_it(broken: Callable[[], InMemoryBackend], rule: str) -> None:
-    with pytest.raises(AssertionError, match=rule):
-        check_backend(broken)
+BROKEN: dict[Callable[[], InMemoryBackend], str] = {
+    OneWay: "is on the end named second",
+    GivenNotLinked: "returns the neighbours",
+    Adding: "comes back as it was set",
+    Leaving: "has no metadata",
+    Unmoved: "the nearest of question and tags",
+    Halfway: "of a refused changeset nothing is kept",
+}
 
 
-def test_the_contract_notices_what_forgets() -> None:
+def test_the_contract_notices_a_backend_that_breaks_it() -> None:
+    for broken, rule in BROKEN.items():
+        with pytest.raises(AssertionError, match=rule):
+            check_backend(broken)
     with pytest.raises(AssertionError, match="what was put is there"):
         check_backend(InMemoryBackend, reopened=lambda _: InMemoryBackend())
-
-
-# --- the file
 
 
 def grown(path: Path, history: list[Any]) -> list[tuple[Graph, Mapping[str, NodeMetadata], int]]:
@@ -151,9 +134,9 @@ def grown(path: Path, history: list[Any]) -> list[tuple[Graph, Mapping[str, Node
     return held
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(histories)
-def test_a_file_cut_off_anywhere_holds_what_was_acknowledged_by_then(history: list[Any]) -> None:
+def test_a_file_cut_off_anywhere_holds_what_was_acknowledged(history: list[Any]) -> None:
     path = Path("any.jsonl")
     path.unlink(missing_ok=True)
     held = grown(path, history)
@@ -166,7 +149,7 @@ def test_a_file_cut_off_anywhere_holds_what_was_acknowledged_by_then(history: li
         backend.close()
 
 
-def test_a_file_is_written_anew_when_most_of_it_counts_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_rewritten_when_most_of_it_is_outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pieria.graph.persistence.SPARE_LINES", 10)
     path = tmp_path / "graph.jsonl"
     backend = InMemoryBackend(path)
@@ -183,7 +166,7 @@ def test_a_file_is_written_anew_when_most_of_it_counts_no_more(tmp_path: Path, m
     assert InMemoryBackend(path).graph.nodes.keys() == {"a", "b", "t"}
 
 
-def test_what_is_no_graph_is_left_as_it_is_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_foreign_and_damaged_files_are_refused_and_kept(tmp_path: Path) -> None:
     for number, content in enumerate([b"my notes", b"my\nnotes", b"{}\n"]):
         path = tmp_path / f"{number}"
         path.write_bytes(content)
@@ -197,11 +180,12 @@ def test_what_is_no_graph_is_left_as_it_is_and_a_damaged_one_is_refused(tmp_path
             InMemoryBackend(path).init()
 
 
-def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "graph.jsonl"
+def test_one_process_and_its_owner_have_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "graph.jsonl"
     code = f"from pieria.graph import InMemoryBackend; InMemoryBackend({str(path)!r}).init()"
     backend = InMemoryBackend(path)
     backend.init()
+    assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(BusyError, match="in use"):
         InMemoryBackend(path).init()
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
@@ -210,13 +194,7 @@ def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
     InMemoryBackend(path).init()
 
 
-def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "graph.jsonl"
-    InMemoryBackend(path).init()
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_what_cannot_be_made_persistent_is_not_seen_either(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_saved_is_not_seen(tmp_path: Path) -> None:
     class Full(Notebook):
         def save(self, changeset: Changeset) -> None:
             raise StorageError("persist", "no space left")
@@ -245,10 +223,7 @@ def test_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path, monkeypatch: py
     assert backend.get_node("b") is None
 
 
-# --- other promises
-
-
-def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+def test_unknown_options_are_refused(tmp_path: Path) -> None:
     backend = InMemoryBackend()
     with pytest.raises(InputError, match="repo_id, persistence"):
         backend.init({"persistance": "graph.jsonl"})
@@ -260,7 +235,7 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "graph.jsonl").exists()
 
 
-def test_a_persistence_that_is_given_with_the_options_is_what_is_read(tmp_path: Path) -> None:
+def test_a_persistence_among_the_options_is_read(tmp_path: Path) -> None:
     before, backend = InMemoryBackend(tmp_path / "graph.jsonl"), InMemoryBackend()
     before.apply_changeset(Changeset([fact("a")]))
     before.close()
@@ -284,16 +259,11 @@ def test_a_node_is_found_by_the_vector_it_has_now() -> None:
     assert nearness() == []
     backend.apply_changeset(Changeset([replace(fact("a"), embedding=[0.6, 0.8]), replace(fact("b"), embedding=None)]))
     assert nearness() == [0.6, 0.0]
-
-
-def test_embeddings_of_another_length_than_the_question_are_refused() -> None:
-    backend = InMemoryBackend()
-    backend.apply_changeset(Changeset([fact("a")]))
     with pytest.raises(InputError, match="as many numbers"):
         backend.find_candidates(["semantic"], [1.0, 0.0, 0.0])
 
 
-def test_loading_and_persisting_are_told_as_spans(tmp_path: Path) -> None:
+def test_loading_and_saving_are_reported_as_spans(tmp_path: Path) -> None:
     told: list[tuple[str, Any]] = []
     detach = telemetry.attach(lambda event, _, metadata: told.append((".".join(event[1:]), metadata.get("repo_id"))))
     try:

@@ -33,12 +33,14 @@ def fact(id: str, **more: Any) -> Semantic:
     return Semantic(id=id, proposition=f"what {id} says", **more)
 
 
-# --- graph
+def pickled(graph: Graph) -> bytes:
+    return pickle.dumps((sorted(graph.nodes.items()), sorted(graph.by_type.items())))
 
 
 @given(histories)
-def test_a_graph_holds_what_its_history_says_whatever_that_is(history: list[Any]) -> None:
+def test_a_graph_holds_its_history_and_old_ones_never_change(history: list[Any]) -> None:
     graph, model = Graph(), Model()
+    held: list[tuple[Graph, bytes]] = []
     for step in history:
         graph = taken(graph, step)
         model.take(step)
@@ -48,17 +50,8 @@ def test_a_graph_holds_what_its_history_says_whatever_that_is(history: list[Any]
             assert {edge: set(node.links[edge]) for edge in Edge} == {edge: model.linked(id, edge) for edge in Edge}
         built: tuple[Any, ...] = indexes(graph.nodes.values())
         assert (graph.by_type, graph.by_tag, graph.by_subgoal) == built
-
-
-@given(histories)
-def test_a_graph_that_somebody_holds_never_changes(history: list[Any]) -> None:
-    graph = Graph()
-    held: list[tuple[Graph, bytes]] = []
-    for step in history:
-        graph = taken(graph, step)
-        held.append((graph, pickle.dumps((sorted(graph.nodes.items()), sorted(graph.by_type.items())))))
-    for graph, before in held:
-        assert pickle.dumps((sorted(graph.nodes.items()), sorted(graph.by_type.items()))) == before
+        held.append((graph, pickled(graph)))
+    assert [pickled(graph) for graph, _ in held] == [before for _, before in held]
 
 
 def test_a_graph_grows_and_shrinks_node_by_node() -> None:
@@ -66,20 +59,12 @@ def test_a_graph_grows_and_shrinks_node_by_node() -> None:
     assert graph.by_tag == {"tides": {"t"}}
     assert [node.id for node in graph.nodes_by_type("semantic")] == ["a"]
     assert graph.link("a", "nobody", Edge.SIBLING) == graph
-    smaller = graph.delete_node("t")
-    tag = graph.get_node("t")
+    smaller, tag = graph.delete_node("t"), graph.get_node("t")
     assert smaller.get_node("t") is None
-    assert tag is not None
-    assert all_linked_ids(tag) == {"a"}
+    assert tag is not None and all_linked_ids(tag) == {"a"}
     assert smaller.get_node("a") == replace(fact("a"), created_at=smaller.nodes["a"].created_at)
-
-
-def test_nodes_of_a_type_come_in_the_order_in_which_they_were_made() -> None:
     late, early = fact("a", created_at=MADE + timedelta(1)), fact("z", created_at=MADE)
     assert Graph().put_node(late).put_node(early).nodes_by_type("semantic") == [early, late]
-
-
-# --- nodes and changesets
 
 
 def test_a_node_is_a_value_and_knows_every_type_of_tie() -> None:
@@ -94,15 +79,12 @@ def test_a_node_is_a_value_and_knows_every_type_of_tie() -> None:
         fact("a", links={"friendship": ["b"]})
     with pytest.raises(InputError, match="a set of ids"):
         fact("a", links={"sibling": "b"})
-
-
-def test_two_nodes_are_not_made_at_the_same_moment_because_one_was() -> None:
-    one = fact("a").created_at
-    assert fact("b").created_at >= one > datetime(2026, 1, 1, tzinfo=UTC)
+    one, later = fact("a").created_at, fact("b").created_at
+    assert later >= one > datetime(2026, 1, 1, tzinfo=UTC)
     assert one.tzinfo is not None
 
 
-def test_a_changeset_is_built_step_by_step_and_merged_with_the_others_word_last() -> None:
+def test_changesets_are_built_and_merged_the_later_last() -> None:
     early, late = NodeMetadata(access_count=1), NodeMetadata(access_count=2)
     one = Changeset().add_node(fact("a", created_at=MADE)).put_metadata("a", early)
     other = Changeset().add_node(fact("b", created_at=MADE)).add_link("a", "b", Edge.SIBLING).put_metadata("a", late)
@@ -115,15 +97,15 @@ def test_a_changeset_is_built_step_by_step_and_merged_with_the_others_word_last(
     assert not both.empty
 
 
-def test_all_that_is_wrong_with_a_changeset_is_told_at_once() -> None:
+def test_all_errors_of_a_changeset_are_reported_at_once() -> None:
     wrong: Any = Changeset(
         [fact(""), fact("a", embedding=[math.nan]), "no node"],  # type: ignore[list-item]
         [("a", "b")],  # type: ignore[list-item]
         {"a": 3},  # type: ignore[dict-item]
     )
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         checked(wrong)
-    parameters = [told.value.parameter, *(problem.parameter for problem in told.value.errors)]  # type: ignore[attr-defined]
+    parameters = [caught.value.parameter, *(problem.parameter for problem in caught.value.errors)]  # type: ignore[attr-defined]
     assert parameters == [
         "changeset.additions[0].id",
         "changeset.additions[1].embedding",
@@ -131,6 +113,8 @@ def test_all_that_is_wrong_with_a_changeset_is_told_at_once() -> None:
         "changeset.links[0]",
         "changeset.metadata['a']",
     ]
+    with pytest.raises(InputError, match=r"a node of pieria\.graph"):
+        checked(Changeset([Node(id="x")]))
 
 
 def test_metadata_counts_accesses_and_averages_rewards() -> None:
@@ -140,13 +124,11 @@ def test_metadata_counts_accesses_and_averages_rewards() -> None:
     assert NodeMetadata().avg_reward() == 0.0
 
 
-# --- similarity
-
 numbers = st.floats(-1e150, 1e150, allow_nan=False)
 
 
 @given(st.lists(st.tuples(numbers, numbers), max_size=6))
-def test_a_cosine_is_symmetric_within_its_bounds_and_does_not_care_for_length(pairs: list[tuple[float, float]]) -> None:
+def test_a_cosine_is_symmetric_and_does_not_depend_on_length(pairs: list[tuple[float, float]]) -> None:
     a, b = [one for one, _ in pairs], [other for _, other in pairs]
     found = cosine_similarity(a, b)
     assert -1 <= found <= 1
@@ -156,36 +138,25 @@ def test_a_cosine_is_symmetric_within_its_bounds_and_does_not_care_for_length(pa
         assert cosine_similarity(a, a) == pytest.approx(1)
 
 
-def test_what_has_no_direction_is_alike_to_nothing_and_lengths_must_agree() -> None:
+def test_the_most_similar_come_first_and_null_vectors_are_alien() -> None:
     assert cosine_similarity([], []) == 0.0
     assert cosine_similarity([0.0, 0.0], [1.0, 0.0]) == 0.0
     with pytest.raises(InputError, match="as many numbers"):
         cosine_similarity([1.0], [1.0, 0.0])
-
-
-def test_the_most_similar_come_first_and_what_has_no_vector_not_at_all() -> None:
     candidates = [("far", [0.0, 1.0]), ("none", None), ("near", [1.0, 0.0]), ("same", [2.0, 0.0])]
     assert top_k([1.0, 0.0], candidates, 2) == [("near", 1.0), ("same", 1.0)]
     assert top_k([1.0, 0.0], candidates, 0) == []
 
 
-# --- value
+def test_a_new_node_reaches_the_threshold_of_its_type() -> None:
+    for node_type in ("subgoal", "tag", "intent"):
+        params = params_of(None, node_type)
+        value = DefaultValueFunction(lambda: MADE).score(1.0, fact("a"), NodeMetadata(created_at=MADE), params)
+        assert value > params["threshold"] > 0
 
 
-@pytest.mark.parametrize("node_type", ["subgoal", "tag", "intent"])
-def test_the_threshold_of_each_type_is_reached_by_a_node_that_was_never_used(node_type: str) -> None:
-    params = params_of(None, node_type)
-    value = DefaultValueFunction(lambda: MADE).score(1.0, fact("a"), NodeMetadata(created_at=MADE), params)
-    assert value > params["threshold"] > 0
-
-
-def test_parameters_given_for_one_type_leave_the_others_and_the_rest_as_they_are() -> None:
+def test_parameters_of_one_type_leave_the_others_alone() -> None:
     config = {"params": {"semantic": {"top_k": 3}}}
     assert params_of(config, "semantic")["beta"] == 1.0
     assert params_of(config, "semantic")["top_k"] == 3
     assert params_of(config, "procedural") == params_of(None, "procedural")
-
-
-def test_a_node_of_no_type_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a node of pieria\.graph"):
-        checked(Changeset([Node(id="x")]))

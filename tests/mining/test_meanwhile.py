@@ -48,7 +48,7 @@ def shut(folder: Path) -> Callable[[], None]:
     return refuse
 
 
-def test_a_folder_that_opencode_takes_away_takes_no_other_session_along(
+def test_vanishing_folder_of_opencode_loses_no_session(
     bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = written.opencode_storage(tmp_path.resolve() / "opencode")
@@ -60,7 +60,7 @@ def test_a_folder_that_opencode_takes_away_takes_no_other_session_along(
     assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
 
 
-def test_a_message_that_opencode_takes_back_while_its_session_is_read_leaves_the_others(tmp_path: Path) -> None:
+def test_vanishing_message_of_opencode_leaves_the_others(tmp_path: Path) -> None:
     storage = written.opencode_storage(tmp_path / "opencode") / "storage"
     written.document(storage / "message" / "ses_1" / "msg_3.json", {"id": "msg_3", "role": "user"})
     written.document(storage / "part" / "msg_3" / "prt_6.json", {"id": "prt_6", "type": "text", "text": "Thanks."})
@@ -72,7 +72,7 @@ def test_a_message_that_opencode_takes_back_while_its_session_is_read_leaves_the
     assert [one.text for one in (first, *reading) if isinstance(one, Turn)] == ["Write the export as CSV.", "Thanks."]
 
 
-def test_a_session_that_opencode_takes_away_while_it_looks_is_passed_over(
+def test_vanishing_session_of_opencode_is_passed_over(
     bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = written.opencode_storage(tmp_path.resolve() / "opencode")
@@ -92,7 +92,10 @@ def test_a_session_that_opencode_takes_away_while_it_looks_is_passed_over(
     assert report.sources["new"] == 1
 
 
-def test_a_reply_of_opencode_that_was_half_written_is_had_when_it_is_whole(bank: Bank, tmp_path: Path) -> None:
+SAID = ["It is written as CSV now.", "Write the export as CSV."]
+
+
+def test_half_written_reply_of_opencode_is_read_again(bank: Bank, tmp_path: Path) -> None:
     storage = written.opencode_storage(tmp_path / "opencode") / "storage"
     part = storage / "part" / "msg_2" / "prt_5.json"
     message = storage / "message" / "ses_1" / "msg_2.json"
@@ -100,30 +103,21 @@ def test_a_reply_of_opencode_that_was_half_written_is_had_when_it_is_whole(bank:
     part.write_text(whole[:20])
     for path in (message, message.parent, storage / "session" / "p" / "ses_1.json"):
         os.utime(path, (1_000, 1_000))
-    assert [one.reason for one in mine(bank, storage, conversations=True).refused]
-    part.write_text(whole)
+    assert mine(bank, storage, conversations=True).refused
+    part.write_text(whole.replace(SAID[0], "It is"))
     # OpenCode rewrites a message once it is complete; the folder does not change.
     os.utime(message, (2_000, 2_000))
-    report = mine(bank, storage, conversations=True)
-    assert report.well, report.refused
-    assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
-
-
-def test_a_reply_of_opencode_that_grew_within_the_same_instant_is_noticed(bank: Bank, tmp_path: Path) -> None:
-    storage = written.opencode_storage(tmp_path / "opencode") / "storage"
-    part = storage / "part" / "msg_2" / "prt_5.json"
-    whole = part.read_text()
-    part.write_text(whole.replace("It is written as CSV now.", "It is"))
-    # The file's time is in the future, so the first read never settles it.
+    # The session's time is in the future, so the read does not settle it.
     later = time.time() + 3_600
     os.utime(storage / "session" / "p" / "ses_1.json", (later, later))
-    mine(bank, storage, conversations=True)
+    report = mine(bank, storage, conversations=True)
+    assert report.well, report.refused
     part.write_text(whole)
     assert mine(bank, storage, conversations=True).memories["changed"] == 1
-    assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
+    assert said(bank) == SAID
 
 
-def test_a_reply_in_the_database_of_opencode_is_had_anew_when_it_is_whole(bank: Bank, tmp_path: Path) -> None:
+def test_reply_in_the_database_of_opencode_is_read_again(bank: Bank, tmp_path: Path) -> None:
     file = written.opencode_database(tmp_path / "opencode")
     change = "UPDATE part SET data = replace(data, ?, ?) WHERE id = 'prt_5'"
     with closing(sqlite3.connect(file)) as database, database:
@@ -139,7 +133,7 @@ def test_a_reply_in_the_database_of_opencode_is_had_anew_when_it_is_whole(bank: 
 
 
 @pytest.mark.parametrize("shown", ["session/p", "message/ses_1", "part/msg_2"])
-def test_a_folder_of_opencode_that_cannot_be_looked_into_is_told_and_nothing_taken_for_gone(
+def test_unreadable_folder_of_opencode_is_not_gone(
     bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str
 ) -> None:
     root = written.opencode_storage(tmp_path.resolve() / "opencode")
@@ -152,55 +146,31 @@ def test_a_folder_of_opencode_that_cannot_be_looked_into_is_told_and_nothing_tak
     assert {turn.reason for turn in bank.list(kinds="turn")} == {None}
 
 
-def test_a_folder_in_which_nothing_can_be_looked_at_takes_no_conversation_along(
+def test_unreadable_folder_hides_no_other_conversation(
     bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written.claude_code(tmp_path)
-    theirs = tmp_path.resolve() / "theirs"
-    theirs.mkdir()
+    """Nothing in the folder can be looked at, not even with `stat`. What was read there before is not gone."""
+    export = written.slack(tmp_path.resolve() / "export")
+    theirs = written.claude_code(tmp_path.resolve() / "theirs").parent
+    assert mine(bank, tmp_path, conversations=True).memories == {"new": 9}
+    written.codex(tmp_path / "mine")
     refuse, real = shut(theirs), Path.stat
 
     def stat(path: Path, **how: Any) -> os.stat_result:
-        if path.parent == theirs:
+        if theirs in path.parents:
             refuse()
         return real(path, **how)
 
     monkeypatch.setattr(Path, "stat", stat)
     just_before(monkeypatch, theirs, refuse)
-    report = mine(bank, tmp_path, conversations=True)
-    assert [one.reason for one in report.refused] == ["cannot be looked into (Permission denied)"]
-    assert report.memories["new"] == 5
-
-
-def test_what_was_read_in_a_folder_that_is_shut_now_is_not_taken_for_gone(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = written.claude_code(tmp_path.resolve() / "theirs")
-    mine(bank, tmp_path, conversations=True)
-    refuse, real = shut(file.parent), Path.stat
-
-    def stat(path: Path, **how: Any) -> os.stat_result:
-        if file.parent in path.parents:
-            refuse()
-        return real(path, **how)
-
-    monkeypatch.setattr(Path, "stat", stat)
-    just_before(monkeypatch, file.parent, refuse)
-    assert not mine(bank, tmp_path, conversations=True).sources["vanished"]
-
-
-def test_a_channel_of_slack_that_cannot_be_looked_into_is_told_and_not_taken_for_gone(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    export = written.slack(tmp_path.resolve() / "export")
-    mine(bank, export, conversations=True)
     just_before(monkeypatch, export / "billing", shut(export / "billing"))
-    report = mine(bank, export, conversations=True)
-    assert [one.reason for one in report.refused] == ["cannot be looked into (Permission denied)"]
+    report = mine(bank, tmp_path, conversations=True)
+    assert [one.reason for one in report.refused] == ["cannot be looked into (Permission denied)"] * 2
     assert not report.sources["vanished"]
+    assert report.memories["new"] == 2
 
 
-def test_a_day_of_slack_that_goes_while_it_is_looked_at_is_passed_over(tmp_path: Path) -> None:
+def test_vanishing_day_of_slack_is_passed_over(tmp_path: Path) -> None:
     export = written.slack(tmp_path / "export")
     (export / "billing" / "2026-03-09.json").symlink_to(tmp_path / "gone")
     assert [Path(one.name).name for one in sources(export)] == ["2026-03-03.json"]

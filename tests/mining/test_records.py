@@ -42,35 +42,29 @@ ENDLESS = "expected an element that ends; what follows it cannot be read either"
 UNCLOSED = "expected a bracket that closes the array; the file ends before it"
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        (b'[{"a": 1}, {"b": oops}, {"c": 2}]', [{"a": 1}, (2, BROKEN), {"c": 2}]),
-        (b'[{"a": 1}, {"b": "never', [{"a": 1}, (2, ENDLESS)]),
-        (b'[{"a": 1}, {"b": 2}', [{"a": 1}, {"b": 2}, (3, UNCLOSED)]),
-        (b'[{"a": 1}] and more', [{"a": 1}, (2, "expected nothing behind the array")]),
-        (b'[{"a": 1}}, {"b": 2}]', [{"a": 1}, (2, ENDLESS)]),
-        (b'\xef\xbb\xbf[{"a": 1}]\n', [{"a": 1}]),
-        (b'{"a": 1}\n{"b": 2}\n', [{"a": 1}, {"b": 2}]),
-        (b'  {"a": [1, "]"]}  ', [{"a": [1, "]"]}]),
-        (b"", []),
-        (b" \n", []),
-        (b"[]", []),
-    ],
-)
-def test_what_is_broken_is_told_with_its_number_and_the_rest_is_read(
-    tmp_path: Path, written: bytes, read: list[Any]
-) -> None:
-    assert elements(tmp_path / "x.json", written) == read
+ARRAYS: dict[bytes, list[Any]] = {
+    b'[{"a": 1}, {"b": oops}, {"c": 2}]': [{"a": 1}, (2, BROKEN), {"c": 2}],
+    b'[{"a": 1}, {"b": "never': [{"a": 1}, (2, ENDLESS)],
+    b'[{"a": 1}, {"b": 2}': [{"a": 1}, {"b": 2}, (3, UNCLOSED)],
+    b'[{"a": 1}] and more': [{"a": 1}, (2, "expected nothing behind the array")],
+    b'[{"a": 1}}, {"b": 2}]': [{"a": 1}, (2, ENDLESS)],
+    b'\xef\xbb\xbf[{"a": 1}]\n': [{"a": 1}],
+    b'{"a": 1}\n{"b": 2}\n': [{"a": 1}, {"b": 2}],
+    b'  {"a": [1, "]"]}  ': [{"a": [1, "]"]}],
+    b"": [],
+    b" \n": [],
+    b"[]": [],
+}
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+def test_broken_element_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+    assert {written: elements(tmp_path / "x.json", written) for written in ARRAYS} == ARRAYS
     [(number, reason)] = elements(tmp_path / "x.json", b'[{"a": "\xff"}]')
     assert number == 1
     assert reason.startswith("expected UTF-8")
 
 
-def test_lines_are_read_one_by_one_and_an_unfinished_last_one_is_left(tmp_path: Path) -> None:
+def test_unfinished_last_line_is_left(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'{"a": 1}\n\n{"b": \n[1, 2]\n{"c": "unfin')
     one, broken, two, last = json_lines(path, unheard)
@@ -82,7 +76,7 @@ def test_lines_are_read_one_by_one_and_an_unfinished_last_one_is_left(tmp_path: 
     assert list(json_lines(path, unheard)) == [Record(1, {"a": 1})]
 
 
-def test_a_record_that_is_too_long_is_told_and_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_that_is_too_long_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "LONGEST", 1 << 20)
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": "' + "x" * (3 << 20) + '"}\n{"b": 2}\n')
@@ -100,18 +94,18 @@ def test_a_large_array_is_never_held_whole(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     element = json.dumps({"text": "heron " * 10_000})
     with path.open("w") as file:
-        file.write("[" + ",".join([element] * 400) + "]")
-    assert path.stat().st_size > 20 << 20
+        file.write("[" + ",".join([element] * 200) + "]")
+    assert path.stat().st_size > 10 << 20
     tracemalloc.start()
     try:
-        assert sum(1 for _ in json_elements(path, unheard)) == 400
+        assert sum(1 for _ in json_elements(path, unheard)) == 200
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 8 << 20
 
 
-def test_an_excerpt_is_short_on_one_line_and_holds_no_secret() -> None:
+def test_excerpt_is_one_short_line_without_secrets() -> None:
     shown = excerpt({"text": "a\nb ghp_" + "a1B2" * 9 + " <private>Maya's salary</private> " + "x" * 5_000})
     assert "\n" not in shown
     assert len(shown) < 200

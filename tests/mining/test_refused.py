@@ -1,7 +1,6 @@
 """An unreadable record is reported with its place and beginning, and all others are imported."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,28 +86,22 @@ def test_slack(bank: Bank, tmp_path: Path) -> None:
     ]
 
 
-def break_part(root: Path) -> None:
-    (root / "storage" / "part" / "msg_2" / "prt_5.json").write_text('{"type": "te')
+BROKEN_OPENCODE = {
+    "part/msg_2/prt_5.json": '{"type": "te',
+    "message/ses_1/msg_2.json": '{"id": "msg_2", "role": "tool"}',
+    "session/p/ses_3.json": "[]",
+}
 
 
-def break_role(root: Path) -> None:
-    written.document(root / "storage" / "message" / "ses_1" / "msg_2.json", {"id": "msg_2", "role": "tool"})
-
-
-def break_session(root: Path) -> None:
-    (root / "storage" / "session" / "p" / "ses_3.json").write_text("[]")
-
-
-@pytest.mark.parametrize("harm", [break_part, break_role, break_session])
-def test_opencode(bank: Bank, tmp_path: Path, harm: Callable[[Path], None]) -> None:
-    root = written.opencode_storage(tmp_path / "opencode")
-    harm(root)
-    report = mine(bank, root, conversations=True)
-    assert len(report.refused) == 1
+def test_opencode(bank: Bank, tmp_path: Path) -> None:
+    for number, (name, text) in enumerate(BROKEN_OPENCODE.items()):
+        root = written.opencode_storage(tmp_path / str(number))
+        (root / "storage" / name).write_text(text)
+        assert len(mine(bank, root, conversations=True).refused) == 1
     assert ("user", "Write the export as CSV.") in [(turn.author, turn.text) for turn in bank.list(kinds="turn")]
 
 
-def test_a_database_of_another_program_is_none_of_ours(bank: Bank, tmp_path: Path) -> None:
+def test_database_of_another_program_is_left_out(bank: Bank, tmp_path: Path) -> None:
     with pieria.open("other", data=tmp_path) as other:
         other.remember("something else")
     (tmp_path / "opencode.db").write_bytes((tmp_path / "other.db").read_bytes())
@@ -132,34 +125,31 @@ UNKNOWN: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "reason"), UNKNOWN)
 @pytest.mark.parametrize("named", [False, True])
-def test_a_shape_that_is_not_known_is_told_with_its_first_record(
-    bank: Bank, tmp_path: Path, name: str, text: str, reason: str, named: bool
-) -> None:
-    folder = tmp_path / "logs"
-    folder.mkdir()
-    (folder / name).write_text(text)
-    if not named:
-        written.claude_code(folder)
-    report = mine(bank, folder / name if named else folder, conversations=True)
-    if not named and name == "a.txt":
-        assert (report.refused, report.left["texts without speakers"]) == ([], 1)
-        return
-    [one] = report.refused
-    assert one.record == 1
-    assert reason in one.reason
-    assert one.source == str((folder / name).resolve())
-    assert bank.count(kinds="turn") == (0 if named else 5)
+def test_unknown_shape_is_reported_with_its_first_record(bank: Bank, tmp_path: Path, named: bool) -> None:
+    """Texts without speakers are refused only if they are named: notes often lie beside logs."""
+    for number, (name, text, reason) in enumerate(UNKNOWN):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / name).write_text(text)
+        report = mine(bank, folder / name if named else folder, conversations=True)
+        if not named and name == "a.txt":
+            assert (report.refused, report.left["texts without speakers"]) == ([], 1)
+            continue
+        [one] = report.refused
+        assert one.record == 1
+        assert reason in one.reason
+        assert one.source == str((folder / name).resolve())
+    assert bank.count() == 0
 
 
-def test_text_that_is_not_utf_8_is_told(bank: Bank, tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_refused(bank: Bank, tmp_path: Path) -> None:
     (tmp_path / "call.txt").write_bytes("Zoë: hé\nMaya: ja\nZoë: bon\n".encode("latin-1"))
     report = mine(bank, tmp_path / "call.txt", conversations=True)
     assert [one.reason for one in report.refused] == ["cannot be read (byte 2 is not UTF-8)"]
 
 
-def test_files_beside_conversations_are_no_mistakes(bank: Bank, tmp_path: Path) -> None:
+def test_files_beside_conversations_are_only_counted(bank: Bank, tmp_path: Path) -> None:
     written.claude_code(tmp_path / "projects")
     for name in ("sessions-index.json", "x/tool-results/a.txt", "x/photo.png", "x/empty.jsonl"):
         (tmp_path / "projects" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +160,7 @@ def test_files_beside_conversations_are_no_mistakes(bank: Bank, tmp_path: Path) 
     assert (report.left["files of other kinds"], report.left["empty files"]) == (1, 1)
 
 
-def test_a_turn_that_a_bank_refuses_keeps_no_other_away(tmp_path: Path) -> None:
+def test_refused_turn_keeps_no_other_away(tmp_path: Path) -> None:
     key = "ghp_" + "a1B2" * 9
     file = written.claude_code(tmp_path / "projects")
     with file.open("a") as log:
@@ -185,7 +175,7 @@ def test_a_turn_that_a_bank_refuses_keeps_no_other_away(tmp_path: Path) -> None:
         assert mine(bank, file, conversations=True).memories == {"unchanged": 7}
 
 
-def test_private_parts_are_cut_and_secrets_noticed_as_everywhere(bank: Bank, tmp_path: Path) -> None:
+def test_private_parts_are_cut_and_secrets_flagged(bank: Bank, tmp_path: Path) -> None:
     file = tmp_path / "call.txt"
     file.write_text("Maya: hello <private>my salary</private> there\nOmar: ghp_" + "a1B2" * 9 + "\nMaya: well\n")
     mine(bank, file, conversations=True)

@@ -2,8 +2,7 @@
 
 import subprocess
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 import pieria
 from pieria import Bank
@@ -50,14 +49,14 @@ def test_the_files_are_those_that_git_would_take(bank: Bank, tmp_path: Path) -> 
     assert report.left["ignored by git"] > 5
 
 
-def test_what_leads_a_worktree_to_its_repository_is_no_text_of_the_project(bank: Bank, tmp_path: Path) -> None:
+def test_git_file_of_a_worktree_is_left_out(bank: Bank, tmp_path: Path) -> None:
     made(tmp_path / "project", "a.py")
     (tmp_path / "project" / ".git").write_text("gitdir: ../elsewhere/.git/worktrees/project\n")
     report = mine(bank, tmp_path / "project")
     assert (mined(bank), report.left) == ({"a.py"}, {"made by tools": 1})
 
 
-def test_a_folder_within_a_repository_is_named_and_ignored_as_the_repository_says(bank: Bank, tmp_path: Path) -> None:
+def test_folder_in_a_repository_follows_the_repository(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
     (root / ".git").mkdir(parents=True)
     (root / ".gitignore").write_text("*.log\n")
@@ -69,7 +68,7 @@ def test_a_folder_within_a_repository_is_named_and_ignored_as_the_repository_say
     assert mined(bank) == {"src/a.py", "docs/b.md"}
 
 
-def test_without_a_repository_names_are_told_from_the_folder_and_rules_hold(bank: Bank, tmp_path: Path) -> None:
+def test_rules_hold_without_a_repository(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "notes"
     made(root, "a.md", "b.log", "node_modules/x/index.js")
     (root / ".gitignore").write_text("*.log\n")
@@ -77,7 +76,7 @@ def test_without_a_repository_names_are_told_from_the_folder_and_rules_hold(bank
     assert mined(bank) == {"a.md", ".gitignore"}
 
 
-def test_a_repository_around_the_home_folder_is_no_project(bank: Bank, home: Path) -> None:
+def test_repository_around_the_home_folder_is_no_project(bank: Bank, home: Path) -> None:
     (home / ".git").mkdir()
     (home / ".gitignore").write_text("*\n")
     made(home, "notes/a.md")
@@ -85,7 +84,7 @@ def test_a_repository_around_the_home_folder_is_no_project(bank: Bank, home: Pat
     assert [(memory.title, memory.place) for memory in bank.list()] == [("a.md", "notes/general")]
 
 
-def test_what_is_no_text_or_nobody_wrote_is_left_out_and_said(bank: Bank, tmp_path: Path) -> None:
+def test_files_left_out_are_counted(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
     made(root, "a.md", "empty.md", "package-lock.json", "app.min.js", "logo.svg")
     (root / "empty.md").write_text("")
@@ -93,26 +92,27 @@ def test_what_is_no_text_or_nobody_wrote_is_left_out_and_said(bank: Bank, tmp_pa
     (root / "latin.txt").write_bytes("café".encode("latin-1"))
     (root / "data.json").write_text('{"a": "' + "x" * 6_000 + '"}')
     (root / "large.txt").write_text("words\n" * 200_000)
+    (root / "medium.txt").write_text("words\n" * 2_000)
     (root / "wide.txt").write_bytes("Straße\r\nzwei".encode("utf-16"))
     (root / "link.md").symlink_to(root / "a.md")
-    report = mine(bank, root)
+    report = mine(bank, root, largest=10_000)
     assert report.well
     assert mined(bank) == {"a.md", "wide.txt"}
     assert {memory.text for memory in bank.list()} == {"words\n", "Straße\nzwei"}
     wanted = {
         "not text": 2,
         "with lines too long to read": 1,
-        "too large": 1,
+        "too large": 2,
         "empty": 1,
         "made by tools": 3,
         "links": 1,
     }
     assert report.left == wanted
-    again = mine(bank, root)
-    assert again.left == wanted
-    assert again.sources == {"unchanged": 2}
-    assert mine(bank, root, largest=4_000_000).sources == {"unchanged": 2, "new": 1}
-    assert mine(bank, root).sources == {"unchanged": 2, "vanished": 1}
+    again = mine(bank, root, largest=10_000)
+    assert (again.left, again.sources) == (wanted, {"unchanged": 2})
+    by_default = mine(bank, root)
+    assert (by_default.left["too large"], by_default.sources) == (1, {"unchanged": 2, "new": 1})
+    assert mine(bank, root, largest=10_000).sources == {"unchanged": 2, "vanished": 1}
 
 
 def test_an_export_among_the_files_brings_nothing_back(bank: Bank, tmp_path: Path) -> None:
@@ -147,18 +147,17 @@ def test_banks_are_not_mined_into_themselves(tmp_path: Path) -> None:
     assert talk.well
 
 
-@pytest.mark.parametrize(
-    ("given", "places"),
-    [
-        ({}, {"project/general", "project/src"}),
-        ({"wing": "work"}, {"work/general", "work/src"}),
-        ({"place": "work/all"}, {"work/all"}),
-    ],
-)
-def test_where_it_is_kept_may_be_said(bank: Bank, tmp_path: Path, given: dict[str, str], places: set[str]) -> None:
+def test_place_of_a_project_may_be_given(bank: Bank, tmp_path: Path) -> None:
     made(tmp_path / "project", "a.md", "src/b.md")
-    mine(bank, tmp_path / "project", **given)  # type: ignore[arg-type]
-    assert set(bank.places.counts()) == places
+    given: dict[str, tuple[dict[str, Any], set[str]]] = {
+        "none": ({}, {"project/general", "project/src"}),
+        "wing": ({"wing": "work"}, {"work/general", "work/src"}),
+        "place": ({"place": "work/all"}, {"work/all"}),
+    }
+    for name, (where, places) in given.items():
+        with pieria.open(name, data=tmp_path / "data") as own:
+            mine(own, tmp_path / "project", **where)
+            assert set(own.places.counts()) == places
 
 
 def test_names_that_no_palace_takes_are_made_to_fit(bank: Bank, tmp_path: Path) -> None:

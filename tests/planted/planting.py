@@ -31,6 +31,11 @@ class Planting:
     data: Path
     files: Path
 
+    @classmethod
+    def within(cls, folder: Path) -> Planting:
+        (folder / "files").mkdir(parents=True)
+        return cls(folder / "data", folder / "files")
+
     @contextmanager
     def bank(self, via: str = AGENT, **more: Any) -> Iterator[Bank]:
         with pieria.open(BANK, data=self.data, via=via, **more) as bank:
@@ -49,45 +54,41 @@ class Planting:
             bank.distil()
 
 
+Plant = Callable[[Planting, Payload, int], None]
+
+
 def text_of(payload: Payload) -> str:
     """Return the longest text of a payload: what a caller would hand on as the content."""
     texts = [value for value in payload.values() if isinstance(value, str)]
     return max(texts, key=len)
 
 
-def _said(payload: Payload) -> dict[str, Any]:
-    return {"author_type": "human"} if "human" in json.dumps(payload) else {}
+def _tool(name: str, arguments: Callable[[Payload], dict[str, Any]]) -> Plant:
+    """Return a way to plant a text by a tool call of an agent."""
+    return lambda at, payload, number: at.tool(name, arguments(payload))
 
 
-def _remember(at: Planting, payload: Payload, number: int) -> None:
-    at.tool("mnemosyne_remember", {"content": text_of(payload), **_said(payload)})
-
-
-def _drawer(at: Planting, payload: Payload, number: int) -> None:
-    at.tool("mempalace_add_drawer", {"wing": "notes", "room": "rules", "content": text_of(payload)})
-
-
-def _create(at: Planting, payload: Payload, number: int) -> None:
-    title = str(payload.get("title", "A note"))
-    at.tool("mem-create", {"title": title, "type": "decision", "narrative": text_of(payload)})
-
-
-def _save(at: Planting, payload: Payload, number: int) -> None:
-    at.tool("save_memory", {"content": text_of(payload), "tags": ["rule"]})
-
-
-def _diary(at: Planting, payload: Payload, number: int) -> None:
-    at.tool("mempalace_diary_write", {"agent_name": "claude", "entry": text_of(payload)})
-
-
-def _triple(at: Planting, payload: Payload, number: int) -> None:
+def _triple_of(payload: Payload) -> dict[str, Any]:
     values = [str(value) for value in payload.values() if isinstance(value, str)]
     subject, predicate, object = (*values, "x", "says", "x")[:3]
-    at.tool("mnemosyne_triple_add", {"subject": subject, "predicate": predicate, "object": object})
+    return {"subject": subject, "predicate": predicate, "object": object}
 
 
-def _scratchpad(at: Planting, payload: Payload, number: int) -> None:
-    at.tool("mnemosyne_scratchpad_write", {"content": text_of(payload)})
+def _said(payload: Payload) -> dict[str, Any]:
+    author = {"author_type": "human"} if "human" in json.dumps(payload) else {}
+    return {"content": text_of(payload), **author}
+
+
+_remember = _tool("mnemosyne_remember", _said)
+_drawer = _tool("mempalace_add_drawer", lambda said: {"wing": "notes", "room": "rules", "content": text_of(said)})
+_create = _tool(
+    "mem-create",
+    lambda said: {"title": str(said.get("title", "A note")), "type": "decision", "narrative": text_of(said)},
+)
+_save = _tool("save_memory", lambda said: {"content": text_of(said), "tags": ["rule"]})
+_diary = _tool("mempalace_diary_write", lambda said: {"agent_name": "claude", "entry": text_of(said)})
+_triple = _tool("mnemosyne_triple_add", _triple_of)
+_scratchpad = _tool("mnemosyne_scratchpad_write", lambda said: {"content": text_of(said)})
 
 
 def _step(at: Planting, payload: Payload, number: int) -> None:
@@ -124,11 +125,12 @@ def _prompt(at: Planting, payload: Payload, number: int) -> None:
 
 
 def _mined_file(at: Planting, payload: Payload, number: int) -> None:
-    path = at.files / "project" / payload["path"]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    project = at.files / f"project{number}"
+    path = project / payload["path"]
+    path.parent.mkdir(parents=True)
     path.write_text(payload["text"])
     with at.bank(PERSON) as bank:
-        mine(bank, at.files / "project")
+        mine(bank, project)
 
 
 def _mined_slack(at: Planting, payload: Payload, number: int) -> None:
@@ -165,8 +167,8 @@ def _imported(at: Planting, payload: Payload, number: int) -> None:
 
 
 def _vault(at: Planting, payload: Payload, number: int) -> None:
-    note = at.files / "vault" / Path(payload["path"]).name
-    note.parent.mkdir(parents=True, exist_ok=True)
+    note = at.files / "vault" / str(number) / Path(payload["path"]).name
+    note.parent.mkdir(parents=True)
     note.write_text(payload["text"])
     with at.bank(PERSON, settings={"vault": str(at.files / "vault")}) as bank:
         bank.vault.sync()
@@ -186,7 +188,7 @@ def _person(at: Planting, payload: Payload, number: int) -> None:
         bank.remember(payload["text"])
 
 
-CHANNELS: dict[str, tuple[Callable[[Planting, Payload, int], None], str]] = {
+CHANNELS: dict[str, tuple[Plant, str]] = {
     "tool:mnemosyne_remember": (_remember, AGENT),
     "tool:mempalace_add_drawer": (_drawer, AGENT),
     "tool:mem-create": (_create, AGENT),

@@ -5,13 +5,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import psycopg
 import pytest
-from tests.contract.making import HandClock, apply, memory
+from tests.contract.making import apply, memory
+from tests.postgres.conftest import Opened
 
 from pieria.errors import ClosedError
 from pieria.store.postgres import PostgresStore
@@ -28,20 +28,6 @@ store = PostgresStore(sys.argv[1], sys.argv[2])
 apply(store, memory("from elsewhere", "elsewhere"))
 store.close()
 """
-Opens = Callable[[str], PostgresStore]
-
-
-@pytest.fixture
-def opens(bare_database: str, tmp_path: Path) -> Iterator[Opens]:
-    opened: list[PostgresStore] = []
-
-    def open_bank(name: str) -> PostgresStore:
-        opened.append(PostgresStore(bare_database, f"{tmp_path}/{name}", clock=HandClock()))
-        return opened[-1]
-
-    yield open_bank
-    for store in opened:
-        store.close()
 
 
 @pytest.fixture
@@ -78,10 +64,10 @@ def listener_of(store: PostgresStore) -> threading.Thread:
     return thread
 
 
-def test_a_change_of_another_process_ends_the_wait(
-    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
+def test_change_of_another_process_ends_the_wait(
+    opened: Opened, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
-    store = opens("bank")
+    store = opened("bank")
     waiting = threads.submit(store.wait, 0, LONG)
     until_listening(bare_database)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -91,10 +77,8 @@ def test_a_change_of_another_process_ends_the_wait(
     assert waiting.result(LONG)
 
 
-def test_however_many_banks_are_waited_for_one_connection_listens(
-    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
-) -> None:
-    stores = [opens(f"bank{n}") for n in range(12)]
+def test_one_connection_listens_for_many_banks(opened: Opened, threads: ThreadPoolExecutor, bare_database: str) -> None:
+    stores = [opened(f"bank{n}") for n in range(12)]
     waiting = [threads.submit(store.wait, 0, LONG) for store in stores]
     assert len(until_listening(bare_database)) == 1
     apply(stores[7], memory())
@@ -105,12 +89,10 @@ def test_however_many_banks_are_waited_for_one_connection_listens(
     assert all(other.result(LONG) for other in waiting)
 
 
-def test_a_connection_that_is_lost_is_made_again_and_nothing_is_missed(
-    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
-) -> None:
-    reader, writer = opens("bank"), opens("bank")
+def test_lost_connection_misses_no_change(opened: Opened, threads: ThreadPoolExecutor, bare_database: str) -> None:
+    reader, writer = opened("bank"), opened("bank")
     seen = 0
-    for n in range(5):
+    for n in range(3):
         waiting: Future[bool] = threads.submit(reader.wait, seen, LONG)
         cut = until_listening(bare_database)
         with psycopg.connect(bare_database) as connection:
@@ -122,10 +104,10 @@ def test_a_connection_that_is_lost_is_made_again_and_nothing_is_missed(
     assert set(until_listening(bare_database)).isdisjoint(cut)
 
 
-def test_the_last_store_to_close_ends_the_listening(
-    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
+def test_last_store_to_close_ends_the_listening(
+    opened: Opened, threads: ThreadPoolExecutor, bare_database: str
 ) -> None:
-    one, other = opens("bank"), opens("other")
+    one, other = opened("bank"), opened("other")
     waiting = threads.submit(one.wait, 0, LONG)
     until_listening(bare_database)
     listener = listener_of(one)
@@ -135,17 +117,19 @@ def test_the_last_store_to_close_ends_the_listening(
     other.close()
     listener.join(LONG)
     assert not listener.is_alive()
+    with pytest.raises(ClosedError):
+        other.wait(0, 0)
 
 
-def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecutor, bare_database: str) -> None:
-    store, writer = opens("bank"), opens("bank")
+def test_both_sides_of_a_fork_are_woken(opened: Opened, threads: ThreadPoolExecutor, bare_database: str) -> None:
+    store, writer = opened("bank"), opened("bank")
     first = threads.submit(store.wait, 0, LONG)
     until_listening(bare_database)
     child = os.fork()
     if not child:
         woken = False
         try:
-            own = opens("bank")
+            own = opened("bank")
             woken = own.wait(0, LONG) and own.wait(1, LONG)
         finally:
             os._exit(0 if woken else 1)
@@ -157,10 +141,8 @@ def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecuto
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_what_others_say_on_the_channel_ends_nothing(
-    opens: Opens, threads: ThreadPoolExecutor, bare_database: str
-) -> None:
-    store = opens("bank")
+def test_foreign_notifications_end_nothing(opened: Opened, threads: ThreadPoolExecutor, bare_database: str) -> None:
+    store = opened("bank")
     waiting = threads.submit(store.wait, 0, LONG)
     until_listening(bare_database)
     listener = listener_of(store)
@@ -173,15 +155,7 @@ def test_what_others_say_on_the_channel_ends_nothing(
     assert listener.is_alive()
 
 
-def test_nobody_listens_for_a_store_that_is_closed(opens: Opens) -> None:
-    store = opens("bank")
-    store.close()
-    with pytest.raises(ClosedError):
-        store.wait(0, 0)
-    assert store._pool.following._thread is None
-
-
-def test_closing_does_not_wait_for_a_server_that_does_not_answer(threads: ThreadPoolExecutor) -> None:
+def test_closing_does_not_wait_for_a_silent_server(threads: ThreadPoolExecutor) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=60"
         following = Following(lambda: connected(address))

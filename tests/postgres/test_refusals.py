@@ -3,15 +3,14 @@
 import subprocess
 import sys
 import traceback
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import psycopg
 import pytest
 from tests.contract.making import ALL, apply, memory
-from tests.postgres.conftest import Opened
-from tests.servers import own_server
+from tests.postgres.conftest import CUT, PASSWORD, Admin, Opened, as_user, made_user
+from tests.servers import Server
 
 import pieria
 from pieria.errors import (
@@ -27,26 +26,6 @@ from pieria.errors import (
 from pieria.record.changeset import Changeset
 from pieria.store.postgres import PostgresStore, driver
 
-PASSWORD = "osprey-on-the-weir"
-CUT = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE application_name = 'pieria' AND datname = current_database()
-"""
-Admin = psycopg.Connection[tuple[object, ...]]
-
-
-def as_user(url: str, user: str, password: str = PASSWORD) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=f"{user}:{password}@{parts.netloc.rpartition('@')[2]}"))
-
-
-def made_user(admin: Admin, *rights: str) -> str:
-    name = f"pieria_{uuid4().hex[:8]}"
-    admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'")
-    for right in rights:
-        admin.execute(right.format(user=name))
-    return name
-
 
 def secret_free(problem: PieriaError) -> None:
     told = f"{problem} {problem.hint} {problem.as_dict()}"
@@ -54,26 +33,31 @@ def secret_free(problem: PieriaError) -> None:
     assert problem.hint
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:9", "/nowhere/at/all"])
-def test_a_server_that_is_not_there_is_unreachable(host: str) -> None:
-    address = f"postgresql://heron:{PASSWORD}@{host}/db"
-    if host.startswith("/"):
-        address = f"postgresql://heron:{PASSWORD}@/db?host={host}"
-    with pytest.raises(UnreachableError) as refused:
-        PostgresStore(address, "bank")
-    assert refused.value.retryable
-    secret_free(refused.value)
+def remembered(text: str, id: str) -> Changeset:
+    return Changeset(who="test", what="remember", writes=[memory(text, id)])
 
 
-def test_an_address_that_is_none_is_refused(opened: Opened) -> None:
-    with pytest.raises(StorageError) as refused:
-        opened(url=f"postgresql://heron:{PASSWORD}@host:notaport/db?nothing=such")
-    secret_free(refused.value)
+def count(store: PostgresStore) -> int:
+    with store.reading() as reader:
+        return reader.count(ALL)["total"]
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+# --- addresses
+
+
+def test_missing_server_is_unreachable() -> None:
+    for place in ("127.0.0.1:9/db", "/db?host=/nowhere/at/all"):
+        with pytest.raises(UnreachableError) as refused:
+            PostgresStore(f"postgresql://heron:{PASSWORD}@{place}", "bank")
+        assert refused.value.retryable
+        secret_free(refused.value)
+    with pytest.raises(StorageError) as wrong:
+        PostgresStore(f"postgresql://heron:{PASSWORD}@host:notaport/db?nothing=such", "bank")
+    secret_free(wrong.value)
+
+
+def test_unreadable_address_is_never_quoted() -> None:
+    for address in (
         f"postgresql://heron:%zz{PASSWORD}@127.0.0.1:9/db",
         f"postgresql://heron:{PASSWORD}%00@127.0.0.1:9/db",
         f"postgresql://heron@127.0.0.1:9/db?password=%zz{PASSWORD}",
@@ -82,65 +66,56 @@ def test_an_address_that_is_none_is_refused(opened: Opened) -> None:
         f"postgresql://heron:{PASSWORD}[@127.0.0.1:9/db",
         f"postgresql://heron:{PASSWORD}@127.0.0.1:9/db?connect_timeout={PASSWORD}",
         f"POSTGRESQL://heron:{PASSWORD}@127.0.0.1:9/db",
-    ],
-)
-def test_nothing_is_quoted_of_an_address_that_the_driver_cannot_read(address: str, tmp_path: Path) -> None:
-    with pytest.raises(StorageError) as refused:
-        pieria.open("bank", data=address, settings={"local": str(tmp_path)})
-    secret_free(refused.value)
-    assert PASSWORD not in "".join(traceback.format_exception(refused.value))
+    ):
+        with pytest.raises(StorageError) as refused:
+            pieria.open("bank", data=address)
+        secret_free(refused.value)
+        assert PASSWORD not in "".join(traceback.format_exception(refused.value))
 
 
-def test_a_database_that_is_not_there_is_named(opened: Opened, server: str) -> None:
+def test_missing_database_is_named(opened: Opened, server: str) -> None:
     with pytest.raises(UnsuitableError, match="heron_lake"):
         opened(url=urlunsplit(urlsplit(server)._replace(path="/heron_lake")))
 
 
-def test_a_wrong_password_is_refused_and_told_to_nobody() -> None:
-    with own_server() as server, psycopg.connect(server.url, autocommit=True) as admin:
+# --- users and versions
+
+
+def test_wrong_password_is_refused_and_not_shown(own: Server) -> None:
+    with psycopg.connect(own.url, autocommit=True) as admin:
         user = made_user(admin)
-        server.allow(f"local all {user} scram-sha-256")
+        own.allow(f"local all {user} scram-sha-256")
         with pytest.raises(RefusedError, match="password") as refused:
-            PostgresStore(as_user(server.url, user, PASSWORD + "!"), "bank")
+            PostgresStore(as_user(own.url, user, PASSWORD + "!"), "bank")
         assert not refused.value.retryable
         secret_free(refused.value)
         assert PASSWORD not in repr(refused.value)
 
 
-def test_a_user_who_may_make_nothing_is_refused(opened: Opened, admin: Admin, bare_database: str) -> None:
-    admin.execute("CREATE EXTENSION vector SCHEMA public")
+def test_user_without_rights_is_told_what_is_missing(opened: Opened, admin: Admin, bare_database: str) -> None:
     user = made_user(admin)
+    with pytest.raises(UnsuitableError, match="pgvector") as unsuitable:
+        opened(url=as_user(bare_database, user))
+    assert "CREATE EXTENSION vector" in str(unsuitable.value.hint)
+    assert admin.execute("SELECT to_regnamespace('pieria')").fetchone() == (None,)
+    admin.execute("CREATE EXTENSION vector SCHEMA public")
     with pytest.raises(RefusedError, match="permission denied") as refused:
         opened(url=as_user(bare_database, user))
     secret_free(refused.value)
     admin.execute(f"DROP ROLE {user}")
 
 
-def test_a_user_who_may_not_make_the_extension_is_told_who_can(
-    opened: Opened, admin: Admin, bare_database: str
-) -> None:
-    user = made_user(admin)
-    with pytest.raises(UnsuitableError, match="pgvector") as refused:
-        opened(url=as_user(bare_database, user))
-    assert "CREATE EXTENSION vector" in str(refused.value.hint)
-    assert admin.execute("SELECT to_regnamespace('pieria')").fetchone() == (None,)
-    admin.execute(f"DROP ROLE {user}")
-
-
-def test_an_older_server_is_refused(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "OLDEST_SERVER", 990_000)
-    with pytest.raises(UnsuitableError, match="99 or newer"):
+def test_older_server_or_extension_is_refused(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched, pytest.raises(UnsuitableError, match="99 or newer"):
+        patched.setattr(driver, "OLDEST_SERVER", 990_000)
         opened()
-
-
-def test_an_older_extension_is_refused(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     opened()
     monkeypatch.setattr(driver, "OLDEST_VECTORS", (99, 1))
     with pytest.raises(UnsuitableError, match=r"99\.1 or newer"):
         opened()
 
 
-def test_a_database_in_another_encoding_is_refused(opened: Opened, server: str) -> None:
+def test_database_in_another_encoding_is_refused(opened: Opened, server: str) -> None:
     name = f"pieria_latin_{uuid4().hex[:8]}"
     with psycopg.connect(server, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
@@ -151,49 +126,89 @@ def test_a_database_in_another_encoding_is_refused(opened: Opened, server: str) 
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_a_statement_that_takes_too_long_may_be_tried_again(opened: Opened) -> None:
-    store = opened()
-    apply(store, memory("heron", "m"))
-    with pytest.raises(BusyError) as refused, store.looking() as session, driver.translated("read", store.where):
-        session.execute("SET LOCAL statement_timeout = 150")
-        session.execute("SELECT pg_sleep(60)")
-    assert refused.value.retryable
-    with store.reading() as reader:
-        assert reader.count(ALL) == {"total": 1}
-
-
-def test_a_writer_that_waits_too_long_for_its_turn_may_try_again(opened: Opened) -> None:
-    one, other = opened(), opened(busy_seconds=0.1)
-    elsewhere = opened("elsewhere", busy_seconds=0.1)
-    with one.writing() as writer:
-        writer.head()
-        with pytest.raises(BusyError), other.writing():
-            raise AssertionError("it is not its turn")
-        apply(elsewhere, memory("no bank waits for another", "m"))
-    apply(other, memory("now it is", "m"))
-
-
-def test_a_server_that_takes_no_writes_says_so(opened: Opened, bare_database: str) -> None:
+def test_read_only_server_says_so(opened: Opened, bare_database: str) -> None:
     apply(opened(), memory("heron", "m"))
-    store = opened(url=f"{bare_database}&options=-c%20default_transaction_read_only%3Don")
-    with store.reading() as reader:
-        assert reader.count(ALL) == {"total": 1}
+    read_only = f"{bare_database}&options=-c%20default_transaction_read_only%3Don"
+    assert count(opened(url=read_only)) == 1
     with pytest.raises(ReadOnlyError):
-        opened("another", url=f"{bare_database}&options=-c%20default_transaction_read_only%3Don")
+        opened("another", url=read_only)
 
 
-def test_a_newer_schema_is_left_alone(opened: Opened, admin: Admin) -> None:
+def test_newer_schema_is_left_alone(opened: Opened, admin: Admin) -> None:
     apply(opened(), memory("heron", "m"))
     admin.execute("INSERT INTO pieria.migration VALUES (9000, 'post', 'of_tomorrow', 'x')")
     with pytest.raises(NewerVersionError, match="9000"):
         opened()
 
 
-def remembered(text: str, id: str) -> Changeset:
-    return Changeset(who="test", what="remember", writes=[memory(text, id)])
+# --- waits for locks
 
 
-def test_what_failed_is_not_half_there(opened: Opened, admin: Admin) -> None:
+def test_slow_statement_may_be_tried_again(opened: Opened) -> None:
+    store = opened()
+    apply(store, memory("heron", "m"))
+    with pytest.raises(BusyError) as refused, store.looking() as session, driver.translated("read", store.where):
+        session.execute("SET LOCAL statement_timeout = 150")
+        session.execute("SELECT pg_sleep(60)")
+    assert refused.value.retryable
+    assert count(store) == 1
+
+
+def test_writer_that_waits_too_long_learns_who_writes(opened: Opened) -> None:
+    one, other = opened(), opened(busy_seconds=0.1)
+    elsewhere = opened("elsewhere", busy_seconds=0.1)
+    with one.writing() as writer:
+        pid = writer._session.execute("SELECT pg_backend_pid()").fetchone()[0]
+        with pytest.raises(BusyError, match=rf"pid {pid} .* holds the bank's turn to write"), other.writing():
+            raise AssertionError("it is not its turn")
+        apply(elsewhere, memory("no bank waits for another", "m"))
+    apply(other, memory("now it is", "m"))
+
+
+def test_call_that_waits_for_a_table_names_the_holder(opened: Opened, admin: Admin) -> None:
+    store = opened(busy_seconds=0.2)
+    apply(store, memory("heron", "m"))
+    with admin.transaction():
+        admin.execute("LOCK TABLE pieria.content IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(BusyError) as refused, store.reading() as reader:
+            reader.history("m")
+    assert refused.value.retryable
+    assert f"waited 0.2 s for pid {admin.info.backend_pid} (role postgres, since " in refused.value.message
+    assert "holds the table content" in refused.value.message
+    with admin.transaction():
+        admin.execute("LOCK TABLE pieria.posting IN SHARE MODE")
+        with pytest.raises(BusyError, match="holds the table posting"):
+            apply(store, memory("heron", "n"))
+    apply(store, memory("heron", "n"))
+    assert count(store) == 2
+
+
+def test_recall_waits_for_a_lock_until_its_deadline(admin: Admin, bare_database: str) -> None:
+    with pieria.open("notes", data=bare_database, settings={"busy_seconds": 3600}) as bank:
+        bank.remember("heron by the lake")
+        with admin.transaction():
+            admin.execute("LOCK TABLE pieria.content IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(BusyError, match="holds the table content") as refused:
+                bank.recall("heron", deadline_ms=200)
+        assert refused.value.retryable
+        assert [hit.memory.text for hit in bank.recall("heron", deadline_ms=60_000)] == ["heron by the lake"]
+
+
+def test_opening_waits_for_a_lock_only_so_long(
+    opened: Opened, admin: Admin, bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened().close()
+    monkeypatch.setattr(driver, "SET_UP", driver.SET_UP.replace("'5s'", "'200ms'"))
+    with admin.transaction():
+        admin.execute("LOCK TABLE pieria.bank IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(BusyError):
+            opened(url=f"{bare_database}&connect_timeout=9")
+
+
+# --- lost connections
+
+
+def test_lost_connection_leaves_no_half_change(opened: Opened, admin: Admin) -> None:
     store = opened()
     apply(store, memory("heron", "m"))
     with pytest.raises(UnreachableError) as refused, store.writing() as writer:
@@ -204,34 +219,34 @@ def test_what_failed_is_not_half_there(opened: Opened, admin: Admin) -> None:
     assert refused.value.retryable
     with store.reading() as reader:
         assert reader.head().seq == 1
-        assert reader.count(ALL) == {"total": 1}
+    assert count(store) == 1
     apply(store, memory("goes on", "p"))
-
-
-def test_connections_cut_while_idle_are_noticed_by_nobody(opened: Opened, admin: Admin) -> None:
-    store = opened()
-    apply(store, memory("heron", "m"))
+    # Connections that are cut while they are idle are replaced.
     admin.execute(CUT)
-    with store.reading() as reader:
-        assert reader.count(ALL) == {"total": 1}
+    assert count(store) == 2
 
 
-def test_a_server_that_was_restarted_is_gone_for_a_moment_only() -> None:
-    with own_server() as server:
-        store = PostgresStore(server.url, "bank")
-        apply(store, memory("heron", "m"))
-        server.stop()
-        with pytest.raises(UnreachableError), store.reading():
-            raise AssertionError("there is no server")
-        server.start()
-        apply(store, memory("stork", "n"))
-        server.restart("immediate")
-        with store.reading() as reader:
-            assert reader.count(ALL) == {"total": 2}
-        store.close()
+def test_restarted_server_is_gone_only_for_a_moment(own: Server) -> None:
+    store = PostgresStore(own.url, "bank")
+    apply(store, memory("heron", "m"))
+    own.stop()
+    with pytest.raises(UnreachableError), store.reading():
+        raise AssertionError("there is no server")
+    own.start()
+    apply(store, memory("stork", "n"))
+    own.restart("immediate")
+    assert count(store) == 2
+    store.close()
 
 
-def test_without_the_driver_a_bank_on_a_server_says_what_to_install() -> None:
+# --- the driver
+
+
+def said_by(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def test_missing_driver_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
         "from pieria.errors import UnsuitableError\n"
@@ -239,11 +254,8 @@ def test_without_the_driver_a_bank_on_a_server_says_what_to_install() -> None:
         "try: postgres.PostgresStore\n"
         "except UnsuitableError as problem: print(problem.hint)\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert 'pip install "pieria[postgres]"' in said.stdout
+    assert 'pip install "pieria[postgres]"' in said_by(code)
 
 
-def test_nobody_pays_for_the_driver_who_has_no_bank_on_a_server() -> None:
-    code = "import sys, pieria, pieria.store.postgres; print('psycopg' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert said.stdout.strip() == "False"
+def test_driver_is_imported_only_for_a_server() -> None:
+    assert said_by("import sys, pieria, pieria.store.postgres; print('psycopg' in sys.modules)").strip() == "False"

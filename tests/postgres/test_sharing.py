@@ -2,36 +2,30 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import product
+from pathlib import Path
 
 import psycopg
 import pytest
-from tests.contract.making import ALL, apply, everything, memory, tie, triple
-from tests.postgres.conftest import Opened
-from tests.postgres.test_refusals import Admin, as_user, made_user
+from tests.contract.making import ALL, HandClock, apply, memory, tie, triple
+from tests.contract.test_copying import held, lived_in
+from tests.contract.test_vectors import drawn, near, well
+from tests.postgres.conftest import Admin, Opened
 
 import pieria
 from pieria.errors import ClosedError, ForkedError, UnreachableError, UnsuitableError
 from pieria.record.changeset import Changeset
 from pieria.record.fact import FactQuery
+from pieria.store.copy import copy
 from pieria.store.postgres import PostgresStore, bank_names
+from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.protocol import Store
+from pieria.store.sqlite import SQLiteStore
 
-BANKS = 12
-
-
-@pytest.fixture
-def owner(admin: Admin, bare_database: str) -> Iterator[str]:
-    """Yield the address for an ordinary user who may create a schema."""
-    admin.execute("CREATE EXTENSION vector SCHEMA public")
-    user = made_user(admin)
-    database = psycopg.conninfo.conninfo_to_dict(bare_database)["dbname"]
-    admin.execute(f"GRANT CREATE ON DATABASE {database} TO {user}")
-    yield as_user(bare_database, user)
-    admin.execute(f"DROP OWNED BY {user} CASCADE")
-    admin.execute(f"DROP ROLE {user}")
+BANKS = 8
 
 
 def fill(store: Store, name: str) -> None:
@@ -59,7 +53,7 @@ def sees_its_own_alone(store: Store, name: str) -> None:
 
 
 @pytest.mark.parametrize("row_security", [False, True])
-def test_banks_that_say_the_same_see_nothing_of_each_other(opened: Opened, owner: str, row_security: bool) -> None:
+def test_banks_with_the_same_ids_see_only_their_own(opened: Opened, owner: str, row_security: bool) -> None:
     names = [f"bank {number}" for number in range(BANKS)]
     stores = {name: opened(name, url=owner, row_security=row_security) for name in names}
     with ThreadPoolExecutor(4) as threads:
@@ -74,7 +68,7 @@ def test_banks_that_say_the_same_see_nothing_of_each_other(opened: Opened, owner
         assert all(finding.well for finding in stores[name].check())
 
 
-def test_with_row_security_a_statement_without_the_bank_sees_but_its_own(opened: Opened, owner: str) -> None:
+def test_row_security_limits_statements_without_a_bank(opened: Opened, owner: str) -> None:
     stores = [opened(name, url=owner, row_security=True) for name in ("one", "other")]
     for store in stores:
         fill(store, store.bank)
@@ -88,14 +82,33 @@ def test_with_row_security_a_statement_without_the_bank_sees_but_its_own(opened:
     later = opened("later", url=owner)
     fill(later, "later")
     sees_its_own_alone(later, "later")
-
-
-def test_row_security_that_would_not_hold_is_refused(opened: Opened) -> None:
     with pytest.raises(UnsuitableError, match="superuser"):
         opened(row_security=True)
 
 
-def test_a_thread_that_finds_no_connection_free_may_try_again(opened: Opened) -> None:
+def test_secured_bank_can_be_copied_and_indexed(
+    opened: Opened, owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = opened("bank", url=owner, row_security=True)
+    with (
+        closing(SQLiteStore(tmp_path / "bank.db", clock=HandClock())) as before,
+        closing(SQLiteStore(tmp_path / "again.db", clock=HandClock())) as again,
+    ):
+        lived_in(before)
+        copy(before, server)
+        copy(server, again)
+        moments = []
+        for store in (before, server, again):
+            with store.reading() as reader:
+                moments.append(held(reader))
+        assert moments[0] == moments[1] == moments[2]
+    monkeypatch.setattr(indexing, "OUTGROWN", 100)
+    assert server.repair(server.check(), lambda _: ()) == [indexing.CHECK]
+    assert len(near(server, drawn(1)[0], want=30).candidates) == 30
+    well(server)
+
+
+def test_thread_without_a_free_connection_may_try_again(opened: Opened) -> None:
     store = opened(connections=1, busy_seconds=0.2)
     other = opened("other", connections=1, busy_seconds=0.2)
     refused: list[UnreachableError] = []
@@ -137,6 +150,7 @@ def test_stores_of_a_process_share_their_connections(opened: Opened, admin: Admi
 
 
 def in_a_child(work: Callable[[], None]) -> int:
+    """Fork a child that does the work. Return its process id for `ended_well`."""
     pid = os.fork()
     if not pid:
         code = 1
@@ -145,10 +159,14 @@ def in_a_child(work: Callable[[], None]) -> int:
             code = 0
         finally:
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return pid
 
 
-def test_a_forked_child_is_refused_and_opens_its_own(opened: Opened) -> None:
+def ended_well(pid: int) -> bool:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_forked_child_is_refused_and_opens_its_own(opened: Opened) -> None:
     store = opened()
     apply(store, memory("heron", "m"))
 
@@ -167,14 +185,14 @@ def test_a_forked_child_is_refused_and_opens_its_own(opened: Opened) -> None:
 
     with store.reading() as reader:
         assert reader.count(ALL) == {"total": 1}
-        assert in_a_child(work) == 0
+        assert ended_well(in_a_child(work))
         assert reader.count(ALL) == {"total": 1}
     apply(store, memory("of the parent", "o"))
     with store.reading() as reader:
         assert [change.seq for change in reader.changes()] == [1, 2, 3]
 
 
-def test_a_bank_on_a_server_is_refused_in_a_forked_child(bare_database: str) -> None:
+def test_forked_child_is_refused_a_bank_on_a_server(bare_database: str) -> None:
     with pieria.open("notes", data=bare_database) as bank:
         bank.remember("by the parent")
 
@@ -186,11 +204,11 @@ def test_a_bank_on_a_server_is_refused_in_a_forked_child(bare_database: str) -> 
             with pieria.open("notes", data=bare_database) as own:
                 own.remember("by the child")
 
-        assert in_a_child(work) == 0
+        assert ended_well(in_a_child(work))
         assert {memory.text for memory in bank.list()} == {"by the parent", "by the child"}
 
 
-def test_a_child_that_leaves_a_transaction_of_its_parent_breaks_nothing(opened: Opened) -> None:
+def test_child_may_leave_a_transaction_of_its_parent(opened: Opened) -> None:
     store = opened()
     apply(store, memory("heron", "m"), memory("stork", "n"))
     child = -1
@@ -200,7 +218,7 @@ def test_a_child_that_leaves_a_transaction_of_its_parent_breaks_nothing(opened: 
             next(lines)
             child = os.fork()
             if child:
-                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+                assert ended_well(child)
                 assert len(list(lines)) == 1
                 writer.apply(Changeset(who="parent", what="remember", writes=[memory("goose", "o")]))
             else:
@@ -214,29 +232,15 @@ def test_a_child_that_leaves_a_transaction_of_its_parent_breaks_nothing(opened: 
         assert [change.who for change in reader.changes()][-1] == "parent"
 
 
-def test_many_make_the_schema_and_a_bank_at_once(bare_database: str) -> None:
-    """Each bank is opened in a separate process."""
-
+def test_processes_make_the_schema_and_a_bank_at_once(opened: Opened, bare_database: str) -> None:
     def work() -> None:
         store = PostgresStore(bare_database, "bank")
         apply(store, memory("heron", f"m{os.getpid()}"))
         store.close()
 
-    children = []
-    for _ in range(6):
-        pid = os.fork()
-        if not pid:
-            code = 1
-            try:
-                work()
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(pid)
-    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * 6
-    store = PostgresStore(bare_database, "bank")
-    with store.reading() as reader:
+    children = [in_a_child(work) for _ in range(6)]
+    assert all([ended_well(pid) for pid in children])
+    with opened().reading() as reader:
         assert reader.count(ALL) == {"total": 6}
         assert [change.seq for change in reader.changes()] == [1, 2, 3, 4, 5, 6]
-    assert len(everything(store)["content"]) == 6
-    store.close()
+        assert len(list(reader.dump("content"))) == 6

@@ -7,29 +7,29 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.properties.oracle_rules import PRIVATE, SECRET, Reader
+from tests.properties.oracle_rules import Reader
 
 from pieria.record.time import iso, micros, moment
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "avocet")
-PREDICATES = ("eats", "nests in")
+ODD = ("日本", "👩‍👩‍👧", "ÉCOLE", 'quo"ted', "back\\slash", "\u202eturned\u202c", "e\u0301", "{}", "\x01")
+"""Words that an export must not change."""
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = 3_600_000_000
 KINDS = ("note", "note", "observation", "diary", "tag")
 GIVEN_IDS = ("id", "id@1", "id@2", "Ein Id", "ид-5")
 EVERYTHING: dict[str, Any] = {"include": ["removed", "revised", "invalid", "archived"]}
-ALICE, BOB = Reader(via="person"), Reader("s1", "c1", "ola", "agent", redacts=True)
+ALICE, BOB = Reader(), Reader("s1", "c1", "ola", "agent")
 EVERYBODY = [Reader(session, channel) for session in (None, "s1", "s2", "s3") for channel in (None, "c1", "c2")]
 
 words = st.sampled_from(WORDS)
 plain = st.lists(words, min_size=1, max_size=4).map(" ".join)
-marked = st.tuples(plain, st.sampled_from([PRIVATE, SECRET, f"{SECRET} {PRIVATE}"]), words).map(" ".join)
-texts = st.one_of(plain, plain, plain, plain, marked)
+texts = st.one_of(plain, plain, st.tuples(plain, st.sampled_from(ODD)).map(" ".join))
 instants = st.integers(-48, 48).map(lambda hours: micros(START) + hours * HOUR)
-reasons = st.none() | st.sampled_from(["because", "after all", f"after {PRIVATE} all", f"because {SECRET}"])
+reasons = st.none() | st.sampled_from(["because", "after all"])
 readers = st.sampled_from([ALICE, BOB])
 sessions, channels = st.sampled_from(["s1", "s2"]), st.sampled_from(["c1", "c2"])
-author_types = st.sampled_from(["human", "agent", "system"])
+authors, author_types = st.sampled_from(["maya", "ola"]), st.sampled_from(["human", "agent", "system"])
 files = words.map("src/{}.py".format)
 body_types = st.sampled_from(["bugfix", "feature"])
 numbers = st.integers(0, 3)
@@ -37,7 +37,7 @@ numbers = st.integers(0, 3)
 contents: dict[str, st.SearchStrategy[Any]] = {
     "text": texts,
     "title": st.none() | texts,
-    "tags": st.lists(st.sampled_from([*WORDS, PRIVATE]), max_size=2, unique=True),
+    "tags": st.lists(words, max_size=2, unique=True),
     "entities": st.lists(words.map(str.title), max_size=2, unique=True),
     "files": st.lists(files, max_size=1),
     "body": st.fixed_dictionaries({}, optional={"type": body_types, "subtitle": plain}),
@@ -57,13 +57,9 @@ standings: dict[str, st.SearchStrategy[Any]] = {
     "tier": st.sampled_from(["working", "kept"]),
 }
 periods = st.tuples(st.none() | instants, st.none() | st.integers(1, 48)).map(
-    lambda drawn: {
-        "valid_from": drawn[0],
-        "valid_until": drawn[1] and (drawn[0] or micros(START)) + drawn[1] * HOUR,
-    }
+    lambda drawn: {"valid_from": drawn[0], "valid_until": drawn[1] and (drawn[0] or micros(START)) + drawn[1] * HOUR}
 )
-no_period: st.SearchStrategy[dict[str, Any]] = st.just({})
-maybe_period = st.one_of(no_period, no_period, periods)
+maybe_period = st.one_of(st.just(dict[str, Any]()), st.just(dict[str, Any]()), periods)
 memories = st.builds(
     lambda fixed, more, period: {**fixed, **more, **{k: v for k, v in period.items() if v is not None}},
     st.fixed_dictionaries({"text": texts, "kind": st.sampled_from(KINDS)}),
@@ -72,10 +68,10 @@ memories = st.builds(
         optional={
             **{name: values for name, values in contents.items() if name != "text"},
             **judgements,
-            "scope": st.sampled_from(["session", "session", "user", "bank"]),
+            "scope": st.sampled_from(["session", "session", "bank"]),
             "session": sessions,
             "channel": channels,
-            "author": st.sampled_from(["maya", "ola"]),
+            "author": authors,
             "author_type": author_types,
             "source": st.sampled_from(["mail", "chat"]),
             "sequence": st.integers(0, 9),
@@ -97,7 +93,7 @@ revisions = st.fixed_dictionaries(
     optional={
         **contents,
         **{name: judgements[name] for name in ("importance", "confidence", "at")},
-        "author": st.sampled_from(["maya", "ola"]),
+        "author": authors,
         "author_type": author_types,
     },
 )
@@ -105,7 +101,7 @@ conditions = st.fixed_dictionaries(
     {},
     optional={
         "kinds": st.sampled_from(KINDS), "types": body_types, "tags": words, "entities": words, "files": files,
-        "author": st.sampled_from(["maya", "ola"]), "author_type": author_types, "channel": channels,
+        "author": authors, "author_type": author_types, "channel": channels,
         "session": sessions, "scope": st.sampled_from(["session", "bank"]), "source": st.sampled_from(["mail", "chat"]),
         "place": st.sampled_from(["attic", "cellar/birds", "*/birds"]), "meta": st.builds(lambda n: {"n": n}, numbers),
         "since": instants, "until": instants.map(lambda at: at + 97 * HOUR), "valid_at": instants,
@@ -113,7 +109,6 @@ conditions = st.fixed_dictionaries(
         "include": st.sampled_from([["removed"], ["revised", "archived"], ["invalid"]]),
     },
 )  # fmt: skip
-statements = st.tuples(words, st.sampled_from(PREDICATES), words)
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:

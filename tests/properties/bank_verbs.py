@@ -1,12 +1,12 @@
-"""Rules for the verbs on memories. Each verb runs on the bank and on the oracle."""
+"""Rules for the verbs that change a bank. Each verb runs on the bank and on the oracle."""
 
 from typing import Any
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
-from tests.properties.bank_life import Life, without_row
+from tests.properties.bank_life import Life
 from tests.properties.bank_values import (
+    ALICE,
     BOB,
     instants,
     memories,
@@ -16,17 +16,21 @@ from tests.properties.bank_values import (
     revisions,
     spelt,
     updates,
-    words,
 )
-from tests.properties.oracle import COUNTS, Entry, Oracle
-from tests.properties.oracle_rules import PRIVATE, Reader, check_scope, may_see
+from tests.properties.oracle import Entry
+from tests.properties.oracle_rules import Reader, check_scope, may_see, tie
 
 import pieria
-from pieria.errors import ConflictError, InputError, NotFoundError, PrivacyError
+from pieria.errors import ConflictError, InputError
+from pieria.record.link import End
 from pieria.record.time import moment
-from pieria.record.usage import Usage
 
-NAMES = st.sampled_from(["id", "source", "author", "session", "channel", "place"])
+PLACE = "attic/birds"
+RELATIONS = ("related", "sibling", "follows", "revises")
+
+
+def end_of(name: str) -> str | End:
+    return pieria.Place(name) if "/" in name else name
 
 
 class Verbs(Life):
@@ -35,8 +39,7 @@ class Verbs(Life):
     @initialize(given=st.lists(memories, min_size=4, max_size=8))
     def begin(self, given: list[dict[str, Any]]) -> None:
         """Remember a few memories first, because most verbs need some."""
-        plain = [{**each, "id": None, "unless_exists": None} for each in given]
-        self.remember_many(BOB, plain)
+        self.remember_many(BOB, [{**each, "id": None, "unless_exists": None} for each in given])
 
     @rule(reader=readers, given=memories)
     def remember(self, reader: Reader, given: dict[str, Any]) -> None:
@@ -52,80 +55,53 @@ class Verbs(Life):
             lambda made: self.keep(reader, given, made),
         )
 
-    @rule(reader=readers, given=memories, name=NAMES)
-    def remember_under_a_private_name(self, reader: Reader, given: dict[str, Any], name: str) -> None:
-        """Check that a private name is refused. A name identifies something, so no part of it can be cut out."""
-        before = self.state_of_the_files()
-        with pytest.raises((PrivacyError, InputError)):
-            self.handles[reader].remember(**spelt({**given, "unless_exists": None, name: f"x/{PRIVATE}y"}))
-        assert self.state_of_the_files() == before
-
     def keep(self, reader: Reader, given: list[dict[str, Any]], made: list[pieria.Memory] | None) -> None:
+        """Record a batch. What exists already, by id or text, is returned: the oldest, or the first of the batch."""
         items = [reader.signed({k: v for k, v in each.items() if v is not None}) for each in given]
-        for item in items:
-            if item.get("unless_exists") == "id" and "id" not in item:
-                raise InputError("unless_exists", "an id", "id")
-            check_scope({"scope": "bank", "session": None, "channel": None} | item)
-        parts = [
-            (oracle, [n for n, item in enumerate(items) if (item.get("scope") == "user") == (oracle is self.mine)])
-            for oracle in (self.mine, self.ours)
-        ]
-        for oracle, part in parts:
-            self.check_ids(oracle, reader, [items[n] for n in part])
+        self.check_batch(items, reader)
         assert made is not None
-        assert len(made) == len(given)
-        for oracle, part in parts:
-            self.keep_part(oracle, reader, [(items[n], made[n]) for n in part])
-
-    def check_ids(self, oracle: Oracle, reader: Reader, items: list[dict[str, Any]]) -> None:
-        given = [item["id"] for item in items if "id" in item]
-        if len(set(given)) < len(given):
-            raise ConflictError("given twice", ids=tuple(given))
-        for item in items:
-            id = item.get("id")
-            if id in oracle.purged:
-                raise ConflictError("purged", ids=(id,))
-            if id in oracle.memories:
-                values = oracle.current(id)
-                if values["ended"] or item.get("unless_exists") != "id" or not may_see(reader, values):
-                    raise ConflictError("taken", ids=(id,))
-
-    def keep_part(self, oracle: Oracle, reader: Reader, part: list[tuple[dict[str, Any], pieria.Memory]]) -> None:
-        """Record one bank's part of a batch. A duplicate returns the existing memory, or the first of the batch."""
-        twins = [self.twins(oracle, reader, item) for item, _ in part]
+        twins = [self.twins(item) for item in items]
         first: dict[Any, str] = {}
         entry: Entry | None = None
-        for (item, memory), found in zip(part, twins, strict=True):
-            if "id" in item and item["id"] in oracle.memories:
-                assert memory.id == item["id"]
-                continue
-            if item.get("unless_exists") == "text":
-                said = self.identity(reader, item)
+        for item, memory, found in zip(items, made, twins, strict=True):
+            id, unless = item.pop("id", memory.id), item.pop("unless_exists", None)
+            if unless == "text":
+                said = tuple(item.get(name) for name in ("text", "kind", *self.readers_of(item)))
                 same = found or {first.get(said)} - {None}
                 if same:
                     assert memory.id in same
                     continue
                 first[said] = memory.id
-            assert memory.id not in oracle.memories
-            assert memory.id == item.get("id", memory.id)
-            entry = entry or oracle.change("remember")
-            given = {name: value for name, value in item.items() if name not in ("id", "unless_exists")}
-            oracle.remember(entry, memory.id, reader, given)
-            self.check_shown(oracle, memory)
+            assert memory.id == id
+            if unless == "id" and id in self.oracle.memories:
+                continue
+            assert id not in self.oracle.memories
+            entry = entry or self.oracle.change("remember")
+            self.oracle.remember(entry, id, item)
+            self.check_shown(memory)
 
-    def identity(self, reader: Reader, item: dict[str, Any]) -> tuple[Any, ...]:
-        scope = item.get("scope", "bank")
-        own = (item.get("session"), item.get("channel")) if scope == "session" else ()
-        return (item["kind"], reader.kept(item["text"]), scope, *own)
+    def check_batch(self, items: list[dict[str, Any]], reader: Reader) -> None:
+        ids = [item["id"] for item in items if "id" in item]
+        for item in items:
+            id, unless = item.get("id"), item.get("unless_exists")
+            if unless == "id" and id is None:
+                raise InputError("unless_exists", "an id", "id")
+            check_scope({"scope": "bank", "session": None, "channel": None} | item)
+        for id, unless in [(item.get("id"), item.get("unless_exists")) for item in items]:
+            there = id in self.oracle.memories and self.oracle.current(id)
+            returned = there and unless == "id" and not there["ended"] and may_see(reader, there)
+            if ids.count(id) > 1 or id in self.oracle.purged or (there and not returned):
+                raise ConflictError("taken", ids=(str(id),))
 
-    def twins(self, oracle: Oracle, reader: Reader, item: dict[str, Any]) -> set[str]:
+    def readers_of(self, item: dict[str, Any]) -> tuple[str, ...]:
+        return ("scope", "session", "channel") if item.get("scope") == "session" else ("scope",)
+
+    def twins(self, item: dict[str, Any]) -> set[str]:
         """Return the ids of memories with the same text, kind and readers."""
-        scope = item.get("scope", "bank")
-        asked = {"scope": scope, "kinds": item["kind"]}
-        if scope == "session":
-            asked |= {name: item[name] for name in ("session", "channel") if name in item}
-        seen = oracle.visible(Reader(item.get("session"), item.get("channel")), **asked)
-        return {id for id, stretch in seen.items() if stretch.values["text"] == reader.kept(item["text"])}
+        asked = {"scope": "bank", "kinds": item["kind"]}
+        asked |= {name: item[name] for name in self.readers_of(item) if name in item}
+        seen = self.oracle.visible(Reader(item.get("session"), item.get("channel")), **asked)
+        return {id for id, stretch in seen.items() if stretch.values["text"] == item["text"]}
 
     # --- correcting
 
@@ -134,10 +110,7 @@ class Verbs(Life):
         self.change(self.some_id(data), reader, given, reason)
 
     def sources(self) -> list[str]:
-        """Return the ids of memories that other memories or facts are derived from."""
-        ties = [stretch.values for oracle in (self.ours, self.mine) for stretch in oracle.ties().values()]
-        named = [stretches[-1].values["memory"] for stretches in self.ours.facts.values()]
-        return [values["target"] for values in ties if values["relation"] == "provenance"] + [id for id in named if id]
+        return [values["target"] for values in self.oracle.ties().values() if values["relation"] == "provenance"]
 
     @precondition(lambda self: self.sources())
     @rule(data=st.data(), reader=readers, given=narrower)
@@ -148,9 +121,9 @@ class Verbs(Life):
         def model(memory: pieria.Memory | None) -> None:
             if not given:
                 raise InputError("update", "something", None)
-            self.oracle_of(id).update(id, reader, given, reason)
+            self.oracle.update(id, reader, given, reason)
             assert memory is not None
-            self.check_shown(self.oracle_of(id), memory)
+            self.check_shown(memory)
 
         self.agree(lambda: self.handles[reader].update(id, **spelt(given), reason=reason), model)
 
@@ -161,41 +134,32 @@ class Verbs(Life):
         def model(memory: pieria.Memory | None) -> None:
             if not given.keys() - {"author", "author_type", "at"}:
                 raise InputError("revise", "something", None)
-            oracle = self.oracle_of(id)
-            made, links = (memory.id, self.links_made(oracle)) if memory else ("", [])
-            oracle.revise(id, reader, given, reason, made, links)
+            made, links = (memory.id, self.links_made()) if memory else ("", [])
+            self.oracle.revise(id, reader, given, reason, made, links)
             assert memory is not None
-            self.check_shown(oracle, memory)
+            self.check_shown(memory)
 
         self.agree(lambda: self.handles[reader].revise(id, **spelt(given), reason=reason), model)
 
-    def links_made(self, oracle: Oracle) -> list[dict[str, Any]]:
+    def links_made(self) -> list[dict[str, Any]]:
         """Return the links of the bank's newest change, which the oracle does not have yet."""
-        bank = dict((each.name, bank) for each, bank in self.banks())[oracle.name]
-        with bank.core.store.reading() as reader:
-            return [link.as_dict() for link in reader.opened(len(oracle.journal) + 1)[1]]
+        with self.handles[ALICE].core.store.reading() as reader:
+            return [link.as_dict() for link in reader.opened(len(self.oracle.journal) + 1)[1]]
 
-    @rule(
-        data=st.data(),
-        reader=readers,
-        at=st.none() | instants,
-        replace=st.sampled_from([False, False, True]),
-        reason=reasons,
-    )
-    def invalidate(
-        self, data: st.DataObject, reader: Reader, at: int | None, replace: bool, reason: str | None
-    ) -> None:
+    @rule(data=st.data(), reader=readers, at=st.none() | instants, replace=st.sampled_from([False, False, True]))
+    def invalidate(self, data: st.DataObject, reader: Reader, at: int | None, replace: bool) -> None:
         id = self.some_id(data)
         other = self.some_id(data) if replace else None
+        reason = data.draw(reasons, label="reason")
 
         def model(memory: pieria.Memory | None) -> None:
             if other == id:
                 raise InputError("replacement", "another", id)
             if other is not None:
-                self.oracle_of(other).standing(other, reader)
-            self.oracle_of(id).invalidate(id, reader, at, other, reason)
+                self.oracle.standing(other, reader)
+            self.oracle.invalidate(id, reader, at, other, reason)
             assert memory is not None
-            self.check_shown(self.oracle_of(id), memory)
+            self.check_shown(memory)
 
         until = None if at is None else moment(at)
         self.agree(lambda: self.handles[reader].invalidate(id, at=until, replacement=other, reason=reason), model)
@@ -203,9 +167,7 @@ class Verbs(Life):
     @rule(data=st.data(), reader=readers, pinned=st.booleans())
     def pin(self, data: st.DataObject, reader: Reader, pinned: bool) -> None:
         id = self.some_id(data)
-        self.agree(
-            lambda: self.handles[reader].pin(id, pinned), lambda memory: self.oracle_of(id).pin(id, reader, pinned)
-        )
+        self.agree(lambda: self.handles[reader].pin(id, pinned), lambda memory: self.oracle.pin(id, reader, pinned))
 
     # --- forgetting
 
@@ -214,12 +176,11 @@ class Verbs(Life):
         id = self.some_id(data)
         self.agree(
             lambda: self.handles[reader].remove(id, reason=reason),
-            lambda memory: self.oracle_of(id).remove(id, reader, reason),
+            lambda memory: self.oracle.remove(id, reader, reason),
         )
 
     def removed(self) -> list[str]:
-        every = [*self.ours.known(), *self.mine.known()]
-        return [id for id, stretch in every if stretch.values["ended"] == "removed"]
+        return [id for id, stretch in self.oracle.known() if stretch.values["ended"] == "removed"]
 
     @precondition(lambda self: self.removed())
     @rule(data=st.data(), reader=readers, any_id=st.sampled_from([False, False, True]))
@@ -227,164 +188,87 @@ class Verbs(Life):
         id = self.some_id(data) if any_id else data.draw(st.sampled_from(self.removed()), label="removed")
 
         def model(memory: pieria.Memory | None) -> None:
-            self.oracle_of(id).restore(id, reader)
+            self.oracle.restore(id, reader)
             assert memory is not None
-            self.check_shown(self.oracle_of(id), memory)
+            self.check_shown(memory)
 
         self.agree(lambda: self.handles[reader].restore(id), model)
 
     @rule(data=st.data(), reader=readers, several=st.integers(1, 2))
     def purge(self, data: st.DataObject, reader: Reader, several: int) -> None:
-        ids = list(dict.fromkeys(self.some_id(data) for _ in range(several)))
+        ids = self.some_ids(data, several)
 
         def model(receipt: pieria.Receipt | None) -> None:
+            oracle = self.oracle
             for id in ids:
-                self.oracle_of(id).seen(id, reader)
-            parts = [(oracle, [id for id in ids if self.oracle_of(id) is oracle]) for oracle in (self.ours, self.mine)]
-            erased = dict.fromkeys(("memories", "versions", "links", "facts", "usage"), 0)
-            named: set[str] = set()
-            for oracle, part in parts:
-                if part:
-                    named |= self.erase(oracle, part, reader, erased)
+                oracle.seen(id, reader)
+            seen = {id for id in oracle.memories if may_see(reader, oracle.current(id))}
+            versions = {id: len({held.values["version"] for held in oracle.memories[id]}) for id in oracle.memories}
+            links = len(oracle.links)
+            gone = oracle.purge(ids)
             assert receipt is not None
             assert receipt.ids == tuple(ids)
-            assert set(receipt.also) == named - set(ids)
-            assert receipt.erased == erased
-            # On a server, other transactions may block the cleanup for a while. A repair waits for them.
-            left = (bank.doctor(repair=True) for _, bank in self.banks()) if receipt.unreached else ()
-            assert all(each.well for diagnosis in left for each in diagnosis.findings if each.check == "purge")
+            assert set(receipt.also) == gone & seen - set(ids)
+            assert receipt.erased == {
+                "memories": len(gone),
+                "versions": sum(versions[id] for id in gone),
+                "links": links - len(oracle.links),
+                "facts": 0,
+                "usage": 0,
+            }
+            if receipt.unreached:
+                # On a server, other transactions may block the cleanup for a while. A repair waits for them.
+                left = self.handles[ALICE].doctor(repair=True).findings
+                assert all(each.well for each in left if each.check == "purge")
 
         self.agree(lambda: self.handles[reader].purge(ids), model)
 
-    def erase(self, oracle: Oracle, ids: list[str], reader: Reader, erased: dict[str, int]) -> set[str]:
-        """Add the erased rows to the counts. Return the erased ids that the reader may see."""
-        seen = {id for id in oracle.memories if may_see(reader, oracle.current(id))}
-        versions = {
-            id: len({held.values["version"] for held in stretches}) for id, stretches in oracle.memories.items()
-        }
-        used, links, facts = set(oracle.usage), len(oracle.links), len(oracle.facts)
-        gone = oracle.purge(ids)
-        erased["memories"] += len(gone)
-        erased["versions"] += sum(versions[id] for id in gone)
-        erased["links"] += links - len(oracle.links)
-        erased["facts"] += facts - len(oracle.facts)
-        erased["usage"] += len(used & gone)
-        return gone & seen
-
-    # --- usage
+    # --- links
 
     @rule(
-        data=st.data(), reader=readers, several=st.integers(1, 2), reward=st.none() | st.sampled_from([-1.0, 0.5]),
-        accesses=st.integers(0, 3), reviews=st.integers(0, 2), crossings=st.integers(0, 1),
+        data=st.data(), reader=readers, relation=st.sampled_from(RELATIONS), weight=st.sampled_from([0.5, 1.0]),
+        label=reasons,
     )  # fmt: skip
-    def touch(
-        self,
-        data: st.DataObject,
-        reader: Reader,
-        several: int,
-        reward: float | None,
-        accesses: int,
-        reviews: int,
-        crossings: int,
-    ) -> None:
-        ids = list(dict.fromkeys(self.some_id(data) for _ in range(several)))
-        counted = {"accesses": accesses, "reviews": reviews, "crossings": crossings}
+    def link(self, data: st.DataObject, reader: Reader, relation: str, weight: float, label: str | None) -> None:
+        ends = [PLACE if data.draw(st.integers(0, 5), label="a place?") == 5 else self.some_id(data) for _ in "ab"]
+        self.tie(ends, reader, relation, weight, label)
 
-        def model(usage: dict[str, Usage] | None) -> None:
-            if not any(counted.values()) and reward is None:
-                raise InputError("accesses", "some use", accesses)
-            for id in ids:
-                self.oracle_of(id).standing(id, reader)
-            for name in dict.fromkeys(self.oracle_of(id).name for id in ids):
-                (self.mine if name == self.mine.name else self.ours).change("touch")
-            for id in ids:
-                self.oracle_of(id).touch(id, counted, reward)
-            assert usage is not None
-            self.check_usage(ids, usage)
+    @rule(data=st.data(), reader=readers, several=st.integers(1, 2))
+    def derive(self, data: st.DataObject, reader: Reader, several: int) -> None:
+        derived = self.some_id(data)
+        for _ in range(several):
+            self.tie([derived, self.some_id(data)], reader, "provenance", 1.0, None)
 
-        self.agree(lambda: self.handles[reader].touch(ids, reward=reward, boost=False, **counted), model)
+    def tie(self, ends: list[str], reader: Reader, relation: str, weight: float, label: str | None) -> None:
+        def model(made: pieria.Link | None) -> None:
+            id = self.oracle.link(reader, tie(ends[0], ends[1], relation, weight, label), made.id if made else "")
+            assert made is not None
+            assert made.id == id
 
-    @rule(data=st.data(), reader=readers, several=st.integers(1, 3))
-    def usage(self, data: st.DataObject, reader: Reader, several: int) -> None:
-        ids = list(dict.fromkeys(self.some_id(data) for _ in range(several)))
+        source, target = map(end_of, ends)
+        self.agree(lambda: self.handles[reader].link(source, target, relation, weight=weight, label=label), model)
 
-        def model(usage: dict[str, Usage] | None) -> None:
-            for id in ids:
-                self.oracle_of(id).seen(id, reader)
-            assert usage is not None
-            self.check_usage(ids, usage)
+    @precondition(lambda self: self.oracle.ties())
+    @rule(data=st.data(), reader=readers)
+    def unlink(self, data: st.DataObject, reader: Reader) -> None:
+        id = data.draw(st.sampled_from(list(self.oracle.ties())), label="link")
+        self.agree(lambda: self.handles[reader].unlink(id), lambda links: self.oracle.unlink(reader, id))
 
-        self.agree(lambda: self.handles[reader].usage(ids), model)
+    # --- undoing, and taking in
 
-    def check_usage(self, ids: list[str], usage: dict[str, Usage]) -> None:
-        assert list(usage) == ids
-        for id in ids:
-            held = self.oracle_of(id).usage.get(id, {})
-            assert {name: getattr(usage[id], name) for name in COUNTS} == {name: held.get(name, 0) for name in COUNTS}
-            assert usage[id].rewards == held.get("rewards", 0.0)
-            for name in ("last_access", "last_review"):
-                assert getattr(usage[id], name) == (moment(held[name]) if name in held else None)
+    @rule(data=st.data(), reader=readers)
+    def undo(self, data: st.DataObject, reader: Reader) -> None:
+        any_seq = st.integers(1, len(self.oracle.journal) + 1)
+        likely = [st.sampled_from(seqs) for seqs in (self.oracle.latest(), self.oracle.latest("remember")) if seqs]
+        seq = data.draw(st.one_of(*likely, any_seq), label="change")
+        self.agree(lambda: self.handles[reader].undo(seq), lambda change: self.oracle.undo(seq, reader))
 
-    # --- a session's own notes
-
-    @rule(data=st.data(), reader=readers, word=words, verb=st.sampled_from(["write", "write", "update", "clear"]))
-    def scratch(self, data: st.DataObject, reader: Reader, word: str, verb: str) -> None:
-        """Check the scratchpad: one per session, screened like memories, without undo."""
-        notes, pad = self.notes[reader.session], self.handles[reader].scratchpad
-        content = f"{word} {PRIVATE} {word}"
-        if verb == "write":
-            notes[pad.write(content).id] = f"{word} {word}"
-            self.ours.change("scratchpad write")
-        elif verb == "update":
-            id = data.draw(st.sampled_from(["nobody", *notes]), label="entry")
-            if id == "nobody":
-                with pytest.raises(NotFoundError):
-                    pad.update(id, content)
-            else:
-                assert pad.update(id, content).content == f"{word} {word}"
-                notes[id] = f"{word} {word}"
-                self.ours.change("scratchpad update")
-        else:
-            assert pad.clear() == len(notes)
-            if notes:
-                self.ours.change("scratchpad clear")
-            notes.clear()
-        assert {entry.id: entry.content for entry in pad.read()} == notes
-
-    # --- by id
-
-    @rule(reader=readers)
-    def open_by_id(self, reader: Reader) -> None:
-        before = self.state_of_the_files()
-        every = [id for oracle in (self.ours, self.mine) for id in (*oracle.memories, *oracle.purged)]
-        for id in ("nobody", *every):
-            self.check_by_id(id, reader)
-        assert self.state_of_the_files() == before, "a read wrote"
-
-    def check_by_id(self, id: str, reader: Reader) -> None:
-        oracle, bank = self.oracle_of(id), self.handles[reader]
-        if not self.sees(id, reader):
-            assert bank.get(id, include_removed=True) is None or "@" in id
-            with pytest.raises(NotFoundError):
-                bank.history(id)
-            return
-        stretches = oracle.memories[id]
-        got = bank.get(id, include_removed=True)
-        assert got is not None
-        self.check_shown(oracle, got)
-        assert (bank.get(id) is None) == (stretches[-1].values["ended"] == "removed")
-        # Earlier versions that were private to a session stay private, although the memory is now public.
-        past = [stretch for stretch in stretches if may_see(reader, stretch.values)]
-        assert without_row(bank.history(id)) == [oracle.shown(id, stretch) for stretch in past]
-        for version in {stretch.values["version"] for stretch in past}:
-            if f"{id}@{version}" in {*self.ours.memories, *self.mine.memories}:
-                continue
-            last = [stretch for stretch in past if stretch.values["version"] == version][-1]
-            one = bank.get(f"{id}@{version}", include_removed=True)
-            assert one is not None
-            assert without_row([one]) == [oracle.shown(id, last)]
-        whole = bank.history(id, revisions=True)
-        assert {memory.id for memory in whole} == {each for each in oracle.story(id) if self.was_seen(each, reader)}
-
-    def was_seen(self, id: str, reader: Reader) -> bool:
-        return any(may_see(reader, stretch.values) for stretch in self.oracle_of(id).memories[id])
+    @rule(mode=st.sampled_from(["skip", "merge", "replace"]))
+    def import_its_own_export(self, mode: str) -> None:
+        before = self.state_of_the_file()
+        file = self.aside / "bank.jsonl"
+        self.handles[ALICE].export(file)
+        report = self.handles[ALICE].import_(file, mode=mode, trusted=True)
+        assert self.state_of_the_file() == before
+        assert report.problem_count == 0
+        assert report.changes is None

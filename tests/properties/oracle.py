@@ -1,8 +1,7 @@
 """The expected answers of a bank, computed by linear search over lists of stretches of known time.
 
 The oracle shares only error classes and the spelling of instants with the engine. Every instant is a whole number
-of microseconds. It has no storage, no index and no optimisation. It does not derive facts from statements: it copies
-them from the bank. `test_facts_machine` checks that derivation.
+of microseconds. It has no storage, no index and no optimisation. All callers are agents: others test trust.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,24 +12,17 @@ from tests.properties.oracle_rules import (
     CONTENT,
     DIRECTIONLESS,
     TIMES,
-    TRUST,
-    WORDING,
     Reader,
     bounded,
-    brings_back,
     check_scope,
     check_valid,
-    holds_ever,
-    lowered,
     may_see,
     said_by,
     tie,
-    told_again,
     wanted,
-    within,
 )
 
-from pieria.errors import AccessError, ConflictError, InputError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.time import iso, moment
 
 NEW: dict[str, Any] = {
@@ -38,14 +30,13 @@ NEW: dict[str, Any] = {
     "source": None, "context": None, "author": None, "author_type": None, "channel": None, "session": None,
     "sequence": None, "scope": "bank", "importance": 0.5, "confidence": None, "strength": 1.0, "pinned": False,
     "valid_from": None, "valid_until": None, "meta": {}, "status": "active", "tier": "working", "ended": "",
-    "reason": None, "superseded_by": None,
+    "reason": None, "superseded_by": None, "via": "agent", "trust": 0.6,
 }  # fmt: skip
-COUNTS = ("accesses", "reviews", "crossings", "rewarded")
 
 
 @dataclass
 class Stretch:
-    """The values of a memory, link or fact between two changes."""
+    """The values of a memory or link between two changes."""
 
     values: dict[str, Any]
     begin: int
@@ -78,8 +69,6 @@ class Oracle:
     now: Callable[[], int]
     memories: Histories = field(default_factory=dict)
     links: Histories = field(default_factory=dict)
-    facts: Histories = field(default_factory=dict)
-    usage: dict[str, dict[str, Any]] = field(default_factory=dict)
     journal: list[Entry] = field(default_factory=list)
     purged: dict[str, None] = field(default_factory=dict)
 
@@ -92,7 +81,7 @@ class Oracle:
         return entry
 
     def held(self, kind: str) -> Histories:
-        return {"memory": self.memories, "link": self.links, "fact": self.facts}[kind]
+        return self.memories if kind == "memory" else self.links
 
     def open(self, entry: Entry, kind: str, id: str, values: dict[str, Any]) -> None:
         """Close the open stretch and start the next. A second call within one change updates the same stretch."""
@@ -114,10 +103,7 @@ class Oracle:
         seen: set[str] = set()
         while waiting:
             id = waiting.pop(0)
-            held = self.current(id)
-            for source in self.drawn(id, upwards=True):
-                if not held["ended"]:
-                    held = bounded(held, self.current(source))
+            held = self.bounded_by_sources(id, self.current(id))
             changed = held != self.current(id)
             if changed:
                 self.open(entry, "memory", id, held)
@@ -125,20 +111,25 @@ class Oracle:
                 seen.add(id)
                 waiting += self.drawn(id, upwards=False)
 
+    def bounded_by_sources(self, id: str, held: dict[str, Any]) -> dict[str, Any]:
+        for source in self.drawn(id, upwards=True):
+            held = held if held["ended"] else bounded(held, self.current(source))
+        return held
+
     # --- what is there
 
     def current(self, id: str) -> dict[str, Any]:
         return self.memories[id][-1].values
 
-    def ties(self) -> dict[str, Stretch]:
+    def ties(self) -> dict[str, dict[str, Any]]:
         """Return the current links, in the order of their last write."""
         last = {id: stretches[-1] for id, stretches in self.links.items() if not stretches[-1].values["ended"]}
-        return dict(sorted(last.items(), key=lambda item: item[1].begin))
+        return {id: stretch.values for id, stretch in sorted(last.items(), key=lambda item: item[1].begin)}
 
     def drawn(self, id: str, *, upwards: bool) -> list[str]:
         """Return the sources of an id or, downwards, the memories derived from it."""
         here, there = ("source", "target") if upwards else ("target", "source")
-        ties = [stretch.values for stretch in self.ties().values() if stretch.values["relation"] == "provenance"]
+        ties = [values for values in self.ties().values() if values["relation"] == "provenance"]
         return [values[there] for values in ties if values[here] == id]
 
     def sources(self, id: str) -> set[str]:
@@ -146,10 +137,9 @@ class Oracle:
         found: set[str] = set()
         waiting = [id]
         while waiting:
-            for source in self.drawn(waiting.pop(), upwards=True):
-                if source not in found:
-                    found.add(source)
-                    waiting.append(source)
+            new = set(self.drawn(waiting.pop(), upwards=True)) - found
+            found |= new
+            waiting += new
         return found
 
     def seen(self, id: str, reader: Reader) -> dict[str, Any]:
@@ -186,65 +176,27 @@ class Oracle:
             shown[name] = None if shown[name] is None else iso(moment(shown[name]))
         return shown
 
-    def told(self, reader: Reader, known: int | None = None) -> dict[str, dict[str, Any]]:
-        """Return the facts this reader may see, by id, each limited to the validity of its source memory."""
-        found = {}
-        sources = {
-            id: stretch.values
-            for id, stretch in self.known(known)
-            if may_see(reader, stretch.values) and not stretch.values["ended"]
-        }
-        for id, stretches in self.facts.items():
-            for stretch in stretches:
-                fact = stretch.values
-                if not stretch.held_at(known) or fact["ended"]:
-                    continue
-                if fact["memory"] is not None:
-                    if fact["memory"] not in sources:
-                        continue
-                    fact = within(fact, sources[fact["memory"]])
-                if holds_ever(fact):
-                    found[id] = fact
-        return found
-
     # --- verbs
 
-    def remember(self, entry: Entry, id: str, reader: Reader, given: dict[str, Any]) -> None:
+    def remember(self, entry: Entry, id: str, given: dict[str, Any]) -> None:
         """Open the first stretch of a memory. `given` already carries the reader's signature."""
         values = {**NEW, **{name: value for name, value in given.items() if value is not None}}
-        values = reader.screened_content(values)
         values.setdefault("place", f"{self.name}/{values['kind']}")
         values.setdefault("at", self.now())
         values["type"] = values["body"].get("type")
-        values |= {"via": reader.via, "trust": TRUST[reader.via]}
         self.open(entry, "memory", id, values)
 
-    def recast(self, old: dict[str, Any], reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the content with the new values, screened again. Flags of earlier cuts stay."""
-        content = reader.screened_content({**old, **given})
-        if "text" not in given:
-            content["flags"] = list(dict.fromkeys((*old["flags"], *content["flags"])))
-        return {**content, "type": (content["body"] or {}).get("type")}
-
     def update(self, id: str, reader: Reader, given: dict[str, Any], reason: str | None) -> None:
-        if "scope" in given and self.name == "@me":
-            raise InputError("scope", "the user's own to stay", given["scope"])
         old = self.standing(id, reader)
-        new = {**old, **{name: value for name, value in given.items() if name not in CONTENT}}
+        new = {**old, **given, "reason": reason}
+        new["type"] = (new["body"] or {}).get("type")
         check_valid(new)
         check_scope(new)
-        new = told_again(old, new, reader)
-        if any(name in given for name in CONTENT):
-            recast = self.recast(new, reader, given)
-            if any(recast[name] != old[name] for name in CONTENT):
-                new = {**recast, "version": 1 + max(stretch.values["version"] for stretch in self.memories[id])}
-                new = lowered(new, reader.via) if any(name in given for name in WORDING) else new
-        new["reason"] = reader.kept(reason)
+        if any(new[name] != old[name] for name in CONTENT):
+            new["version"] = 1 + max(stretch.values["version"] for stretch in self.memories[id])
         if new == (old if reason is not None else {**old, "reason": None}):
             return
-        entry = self.change("update")
-        self.open(entry, "memory", id, new)
-        self.settle(entry)
+        self.restand("update", id, new)
 
     def newest_revision(self, id: str) -> str:
         while id in self.memories and self.current(id)["ended"] == "revised":
@@ -265,16 +217,10 @@ class Oracle:
         old = self.standing(id, reader)
         if old["valid_until"] is not None and old["valid_until"] <= self.now():
             raise ConflictError("the memory is no longer valid", ids=(id,))
-        reason = reader.kept(reason)
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
-        new = {**self.recast(old, reader, given), **said_by(old, *by), "at": given.get("at", self.now())}
-        new |= {"version": 1, "reason": reason, "superseded_by": None}
-        if reader.via == "person" and all(name in given for name in WORDING if old[name]):
-            new |= {"via": "person", "trust": TRUST["person"]}
-        elif any(name in given for name in WORDING):
-            new = lowered(new, reader.via)
-        new = told_again(old, new, reader)
-        ties = [stretch.values for stretch in self.ties().values()]
+        new = {**old, **given, **said_by(old, *by), "at": given.get("at", self.now())}
+        new |= {"version": 1, "reason": reason, "superseded_by": None, "type": (new["body"] or {}).get("type")}
+        ties = self.ties().values()
         copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
         entry = self.change("revise")
         self.open(entry, "memory", id, {**old, "ended": "revised", "superseded_by": made, "reason": reason})
@@ -296,8 +242,7 @@ class Oracle:
         if old["valid_from"] is not None and until <= old["valid_from"]:
             raise InputError("at", "later", at)
         leads_to = replacement or old["superseded_by"]
-        changed = {**old, "valid_until": until, "superseded_by": leads_to, "reason": reader.kept(reason)}
-        self.restand("invalidate", id, changed)
+        self.restand("invalidate", id, {**old, "valid_until": until, "superseded_by": leads_to, "reason": reason})
 
     def restand(self, what: str, id: str, values: dict[str, Any]) -> None:
         entry = self.change(what)
@@ -305,56 +250,43 @@ class Oracle:
         self.settle(entry)
 
     def remove(self, id: str, reader: Reader, reason: str | None) -> None:
-        self.restand("remove", id, {**self.standing(id, reader), "ended": "removed", "reason": reader.kept(reason)})
+        self.restand("remove", id, {**self.standing(id, reader), "ended": "removed", "reason": reason})
 
     def restore(self, id: str, reader: Reader) -> None:
         if self.seen(id, reader)["ended"] != "removed":
             raise ConflictError("not removed", ids=(id,))
         back = {**self.current(id), "ended": "", "reason": None}
-        held = back
-        for source in self.drawn(id, upwards=True):
-            held = held if held["ended"] else bounded(held, self.current(source))
-        if held["ended"]:
+        if self.bounded_by_sources(id, back)["ended"]:
             raise ConflictError("it stands on nothing", ids=(id,))
-        self.restand("restore", id, told_again(self.current(id), back, reader))
+        self.restand("restore", id, back)
 
     def pin(self, id: str, reader: Reader, pinned: bool) -> None:
         old = self.standing(id, reader)
         if old["pinned"] != pinned:
             self.restand("pin" if pinned else "unpin", id, {**old, "pinned": pinned, "reason": None})
 
-    def touch(self, id: str, counted: dict[str, int], reward: float | None) -> None:
-        """Count a use. The caller makes the change, because one change covers all ids of a call."""
-        held = self.usage.setdefault(id, dict.fromkeys(COUNTS, 0) | {"rewards": 0.0})
-        for name, count in counted.items():
-            held[name] += count
-        held["rewards"] += reward or 0.0
-        held["rewarded"] += reward is not None
-        for name, last in (("accesses", "last_access"), ("reviews", "last_review")):
-            if counted[name]:
-                held[last] = max(self.now(), held.get(last, self.now()))
-
     def tied(self, source: str, target: str, relation: str) -> str | None:
         """Return the id of the link between two ends. Siblings and tunnels have no direction."""
-        for id, stretch in self.ties().items():
-            ends = (stretch.values["source"], stretch.values["target"])
+        for id, values in self.ties().items():
+            ends = (values["source"], values["target"])
             both_ways = relation in DIRECTIONLESS and ends == (target, source)
-            if stretch.values["relation"] == relation and (ends == (source, target) or both_ways):
+            if values["relation"] == relation and (ends == (source, target) or both_ways):
                 return id
         return None
 
     def link(self, reader: Reader, new: dict[str, Any], made: str) -> str:
         source, target, relation = new["source"], new["target"], new["relation"]
+        if relation == "revises":
+            raise InputError("relation", "one of your own", relation)
         if source == target:
             raise InputError("target", "another", target)
         for end in (source, target):
             if "/" not in end:
                 self.standing(end, reader)
-        new = {**new, "label": reader.kept(new["label"])}
         there = self.tied(source, target, relation)
         if there is not None:
             old = self.links[there][-1].values
-            new |= {"source": old["source"], "target": old["target"]}
+            new = new | {"source": old["source"], "target": old["target"]}
             if old == new:
                 return there
         if relation == "provenance":
@@ -367,19 +299,14 @@ class Oracle:
         self.settle(entry)
         return there or made
 
-    def unlink(self, reader: Reader, ids: list[str]) -> None:
-        """Remove those of the links that this reader may remove."""
-        cut = [id for id in ids if self.links[id][-1].values["relation"] != "revises" and self.sees_link(reader, id)]
-        if not cut:
+    def unlink(self, reader: Reader, id: str) -> None:
+        held = self.links[id][-1].values
+        ends = [end for end in (held["source"], held["target"]) if "/" not in end]
+        if held["relation"] == "revises" or not all(may_see(reader, self.current(end)) for end in ends):
             raise NotFoundError("link", "")
         entry = self.change("unlink")
-        for id in cut:
-            self.open(entry, "link", id, {**self.links[id][-1].values, "ended": "removed"})
+        self.open(entry, "link", id, {**held, "ended": "removed"})
         self.settle(entry)
-
-    def sees_link(self, reader: Reader, id: str) -> bool:
-        ends = [self.links[id][-1].values[end] for end in ("source", "target")]
-        return all("/" in end or may_see(reader, self.current(end)) for end in ends)
 
     def latest(self, what: str | None = None) -> list[int]:
         """Return the changes, or those of one verb, whose results no later change has replaced."""
@@ -399,50 +326,29 @@ class Oracle:
             raise ConflictError("it changed data without versions, or data purged since")
         for kind, id in undone.opened:
             self.check_undoable(undone, kind, id, reader)
-        memories = [id for kind, id in undone.opened if kind == "memory"]
-        if reader.via != "person" and any(self.is_a_persons(undone, id) for id in memories):
-            raise AccessError("not_a_person")
+        before = {
+            (kind, id): [stretch.values for stretch in self.held(kind)[id] if stretch.end == undone.at]
+            for kind, id in undone.opened
+        }
         entry = self.change(f"undo {seq}")
-        for kind, id in undone.opened:
-            stretches = self.held(kind)[id]
-            before = [stretch for stretch in stretches if stretch.end == undone.at]
-            if before:
-                self.open(entry, kind, id, before[0].values)
-            else:
-                why = {} if kind == "link" else {"reason": f"undo of change {seq}"}
-                self.open(entry, kind, id, {**stretches[-1].values, "ended": "removed", **why})
+        for (kind, id), values in before.items():
+            why = {} if kind == "link" else {"reason": f"undo of change {seq}"}
+            ended = {**self.held(kind)[id][-1].values, "ended": "removed", **why}
+            self.open(entry, kind, id, values[0] if values else ended)
         self.settle(entry)
-
-    def is_a_persons(self, undone: Entry, id: str) -> bool:
-        """Return whether only a person may put back what this change replaced."""
-        before = [stretch.values for stretch in self.memories[id] if stretch.end == undone.at]
-        now = self.memories[id][-1].values
-        return any(brings_back(now, held) for held in before)
 
     def check_undoable(self, undone: Entry, kind: str, id: str, reader: Reader) -> None:
         stretches = self.held(kind)[id]
         values = stretches[-1].values
-        touched: dict[str, list[Any]] = {
-            "memory": [id],
-            "link": [values.get("source"), values.get("target")],
-            "fact": [values.get("memory")],
-        }
         if stretches[-1].begin != undone.at:
             raise ConflictError("later changes depend on it")
-        if any(end in self.memories and not may_see(reader, self.current(end)) for end in touched[kind]):
+        touched = [id] if kind == "memory" else [values["source"], values["target"]]
+        if any(end in self.memories and not may_see(reader, self.current(end)) for end in touched):
             raise ConflictError("it touched what is not seen")
-        if kind == "memory" and len(stretches) == 1 and self.rests_on(id, undone.at):
-            raise ConflictError("later links or facts rest on it")
-
-    def rests_on(self, id: str, at: int) -> bool:
-        ties = any(
-            id in (stretch.values["source"], stretch.values["target"]) and stretch.begin > at
-            for stretch in self.ties().values()
-        )
-        last = [stretches[-1] for stretches in self.facts.values()]
-        return ties or any(
-            fact.values["memory"] == id and not fact.values["ended"] and fact.begin > at for fact in last
-        )
+        if kind == "memory" and len(stretches) == 1:
+            later = [self.links[tie][-1] for tie in self.ties() if self.links[tie][-1].begin > undone.at]
+            if any(id in (link.values["source"], link.values["target"]) for link in later):
+                raise ConflictError("later links rest on it")
 
     def story(self, *ids: str, drawn: bool = False) -> set[str]:
         """Return the ids with all their revisions. With `drawn`, include everything derived from them."""
@@ -467,12 +373,7 @@ class Oracle:
         self.change("purge")
         for id in sorted(gone):
             self.memories.pop(id)
-            self.usage.pop(id, None)
             self.purged[id] = None
-        self.links = {
-            id: held
-            for id, held in self.links.items()
-            if not gone & {held[0].values["source"], held[0].values["target"]}
-        }
-        self.facts = {id: held for id, held in self.facts.items() if held[0].values["memory"] not in gone}
+        ends = {id: {held[0].values["source"], held[0].values["target"]} for id, held in self.links.items()}
+        self.links = {id: held for id, held in self.links.items() if not gone & ends[id]}
         return gone

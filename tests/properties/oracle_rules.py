@@ -1,66 +1,30 @@
-"""The oracle's rules: who sees what, which memories match a filter, what remains of a screened text.
-
-These are functions of plain values. The oracle holds the state.
-"""
+"""The oracle's rules: who sees what, and which memories match a filter. They are functions of plain values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from pieria.errors import InputError
 
-TRUST = {"person": 0.9, "agent": 0.6, "hearsay": 0.5, "outside": 0.2}
-WORDING = ("text", "title", "body", "context")
 TIMES = ("at", "valid_from", "valid_until")
 CONTENT = ("title", "text", "body", "tags", "entities", "files", "context", "meta")
 ROUTING = ("tag", "intent", "subgoal", "source")
 SAME_NAME = ("author", "author_type", "session", "channel", "scope", "source", "pinned")
 DIRECTIONLESS = ("sibling", "tunnel")
 
-PRIVATE = "<private>hush</private>"
-SECRET = "AKIAIOSFODNN7EXAMPLE"
-CUT, FOUND, REDACTED = "private:cut", "secret:aws_access_key", "[secret: aws_access_key]"
-
 
 @dataclass(frozen=True)
 class Reader:
-    """A caller: the session, channel and author of a handle, and how it treats secrets."""
+    """A caller: the session, channel and author of a handle."""
 
     session: str | None = None
     channel: str | None = None
     author: str | None = None
     author_type: str | None = None
-    redacts: bool = False
-    via: str = "agent"
 
     def signed(self, given: dict[str, Any]) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("session", "channel", "author", "author_type")}
         return {name: value for name, value in own.items() if value is not None} | given
-
-    def screened(self, text: str) -> tuple[str, list[str]]:
-        """Return what is kept of a text, and its flags. Our texts put private words before other words."""
-        kept, flags = text.replace(f"{PRIVATE} ", ""), []
-        if kept != text:
-            flags.append(CUT)
-        if SECRET in kept:
-            flags.append(FOUND)
-        return kept.replace(SECRET, REDACTED) if self.redacts else kept, flags
-
-    def kept(self, text: str | None) -> str | None:
-        return None if text is None else self.screened(text)[0]
-
-    def screened_content(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the screened content with its flags. A label that is private as a whole is dropped."""
-        kept, flags = dict(values), []
-        for name in ("text", "title", "context"):
-            if values[name] is not None:
-                kept[name], noticed = self.screened(values[name])
-                flags += noticed
-        kept["tags"] = [tag for tag in values["tags"] if tag != PRIVATE]
-        if kept["tags"] != values["tags"]:
-            flags.append(CUT)
-        return {**kept, "flags": list(dict.fromkeys(flags))}
 
 
 def may_see(reader: Reader, values: dict[str, Any]) -> bool:
@@ -76,6 +40,7 @@ def wanted(values: dict[str, Any], now: int, asked: dict[str, Any]) -> bool:
     include = asked.get("include", ())
     statuses = asked.get("status") or ("active", "promoted", *(["archived"] if "archived" in include else ()))
     labels: dict[str, Callable[[str], str]] = {"tags": str.casefold, "entities": str.casefold, "files": str}
+    wing, _, room = values["place"].partition("/")
     return (
         (values["ended"] == "" or values["ended"] in include)
         and values["status"] in statuses
@@ -83,7 +48,7 @@ def wanted(values: dict[str, Any], now: int, asked: dict[str, Any]) -> bool:
         and all(values[name] == asked[name] for name in SAME_NAME if name in asked)
         and ("kinds" not in asked or values["kind"] == asked["kinds"])
         and ("types" not in asked or values["type"] == asked["types"])
-        and ("place" not in asked or asked["place"] in _places(values["place"]))
+        and ("place" not in asked or asked["place"] in (values["place"], wing, f"*/{room}"))
         and ("since" not in asked or values["at"] >= asked["since"])
         and ("until" not in asked or values["at"] < asked["until"])
         and ("meta" not in asked or asked["meta"].items() <= values["meta"].items())
@@ -93,11 +58,6 @@ def wanted(values: dict[str, Any], now: int, asked: dict[str, Any]) -> bool:
             if name in asked
         )
     )
-
-
-def _places(place: str) -> tuple[str, ...]:
-    wing, _, room = place.partition("/")
-    return place, wing, f"*/{room}"
 
 
 def holds(values: dict[str, Any], at: int) -> bool:
@@ -127,41 +87,6 @@ def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -
     return {"author": author, "author_type": None}
 
 
-def lowered(held: dict[str, Any], via: str) -> dict[str, Any]:
-    """Return the values with trust limited to that of the way in."""
-    return held if held["trust"] <= TRUST[via] else {**held, "via": via, "trust": TRUST[via]}
-
-
-def lays_down(held: dict[str, Any]) -> bool:
-    """Return whether a person stated a rule here. Test rules read "Always ask the heron …" or "I prefer heron."."""
-    return held["via"] == "person" and str(held["text"]).startswith(("Always ask ", "I prefer "))
-
-
-def lasts_longer(held: dict[str, Any], changed: dict[str, Any]) -> bool:
-    """Return whether the changed values are in force at a time when the held ones are not."""
-    if changed["ended"] or changed["status"] == "archived":
-        return False
-    ends_later = (changed["valid_until"] or inf) > (held["valid_until"] or inf)
-    begins_sooner = (changed["valid_from"] or 0) < (held["valid_from"] or 0)
-    return bool(held["ended"]) or held["status"] == "archived" or ends_later or begins_sooner
-
-
-def told_again(held: dict[str, Any], changed: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    """Return the changed values. A person's rule that an agent restores or extends gets the agent's trust."""
-    if reader.via == "person" or not lays_down(held) or not lasts_longer(held, changed):
-        return changed
-    return lowered(changed, reader.via)
-
-
-def brings_back(held: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Return whether only a person may put the old values back."""
-    if old["ended"]:
-        return False
-    if TRUST[old["via"]] > TRUST[held["via"]]:
-        return True
-    return lays_down(old) and (lasts_longer(held, old) or not lays_down(held) or held["text"] != old["text"])
-
-
 def tie(source: str, target: str, relation: str, weight: float, label: str | None) -> dict[str, Any]:
     return {
         "source": source, "target": target, "relation": relation, "weight": weight, "label": label, "ended": "",
@@ -178,18 +103,11 @@ def check_scope(values: dict[str, Any]) -> None:
         raise InputError("scope", "a session or channel", "session")
 
 
-def within(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
-    """Return the first values, limited to the time when both are valid."""
-    begins = [values["valid_from"] for values in (inner, outer) if values["valid_from"] is not None]
-    ends = [values["valid_until"] for values in (inner, outer) if values["valid_until"] is not None]
-    return {**inner, "valid_from": max(begins, default=None), "valid_until": min(ends, default=None)}
-
-
 def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """Return the values limited to the source's trust, validity and readers."""
-    trust = min(derived["trust"], source["trust"])
-    via = next(way for way, most in TRUST.items() if most <= trust)
-    held = {**within(derived, source), "trust": trust, "via": via}
+    """Return the values limited to the source's validity and readers."""
+    begins = [values["valid_from"] for values in (derived, source) if values["valid_from"] is not None]
+    ends = [values["valid_until"] for values in (derived, source) if values["valid_until"] is not None]
+    held = {**derived, "valid_from": max(begins, default=None), "valid_until": min(ends, default=None)}
     why_not = None
     if not holds_ever(held):
         why_not = "it and one of its sources are never valid at the same time"
@@ -202,5 +120,5 @@ def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
         if held["session"] is None and held["channel"] is None:
             why_not = why_not or "no caller may see both it and one of its sources"
     if why_not:
-        return {**derived, "ended": "removed", "reason": why_not, "trust": held["trust"], "via": held["via"]}
+        return {**derived, "ended": "removed", "reason": why_not}
     return held

@@ -1,21 +1,11 @@
-"""A context of any memories keeps to its budget, cannot be escaped from, and has the same bytes each time.
-
-Budget and fence are tested on memories without a bank, order and repeatability on banks.
-"""
+"""A context of any memories keeps to its budget and cannot be escaped from."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import pieria
-from pieria import Bank
 from pieria.recall.context.block import Frame, block
 from pieria.recall.context.candidates import Found, Rule, Thread
 from pieria.record.clip import estimated_tokens
@@ -68,10 +58,13 @@ founds = st.builds(
 )
 frames = st.builds(Frame, st.just("work"), st.just(NOW), st.one_of(st.none(), st.floats(0, 1)))
 budgets = st.one_of(st.integers(1, 700), st.integers(700, 9_000))
+EXAMPLES = 15
+"""Contexts of a twentieth of a second each."""
 
 
+@settings(max_examples=EXAMPLES)
 @given(founds, frames, budgets)
-def test_a_context_keeps_to_its_budget_and_counts_every_character(found: Found, frame: Frame, budget: int) -> None:
+def test_context_keeps_to_its_budget_and_its_fence(found: Found, frame: Frame, budget: int) -> None:
     made = block(found, frame, budget)
     whole = block(found, frame, 1_000_000)
     assert made.tokens == estimated_tokens(made.text) <= budget
@@ -81,70 +74,14 @@ def test_a_context_keeps_to_its_budget_and_counts_every_character(found: Found, 
     said = f"(Left out for the budget of {budget:,} tokens: "
     assert (said in made.text) == bool(made.left_out and made.text)
     assert bool(made.left_out) or made.text == whole.text or len(made.items) == len(whole.items)
-
-
-@given(founds, frames)
-def test_no_line_of_a_context_is_anybody_else_s(found: Found, frame: Frame) -> None:
-    text = block(found, frame, 50_000).text
-    if not text:
-        return
-    assert text.split("\n") == text.splitlines()
-    head, opening, *body, closing = text.splitlines()
-    assert head == frame.head
-    mark = opening.removeprefix("<<<")
-    assert re.fullmatch("[0-9a-f]{12}", mark)
-    assert closing == f"{mark}>>>"
-    assert text.count(mark) == 2
-    headings = [line for line in body if line in HEADINGS]
-    assert headings == [heading for heading in HEADINGS if heading in headings]
-    assert all(OURS.match(line) for line in body if line not in HEADINGS)
-
-
-plain = st.fixed_dictionaries(
-    {"text": st.sampled_from(["Always obey Maya.", "I prefer tea.", "Not yet done.", "A fact.", "Another fact."])},
-    optional={
-        "kind": st.sampled_from(["note", "observation", "turn", "summary", "diary"]),
-        "title": st.sampled_from(["One", "Other"]),
-        "author_type": st.sampled_from(["human", "agent"]),
-        "tags": st.just(["open"]),
-        "session": st.sampled_from(["one", "two"]),
-        "importance": st.sampled_from([0.0, 1.0]),
-        "pinned": st.booleans(),
-        "at": st.integers(0, 50).map(lambda hours: NOW - timedelta(hours=hours)),
-    },
-)
-lives = st.lists(plain, min_size=2, max_size=10).map(
-    lambda items: [{"at": NOW, **item, "id": f"m{number}"} for number, item in enumerate(items)]
-)
-
-
-@contextmanager
-def opened(items: list[dict[str, Any]]) -> Iterator[Bank]:
-    with TemporaryDirectory() as folder, pieria.open("bank", data=Path(folder), clock=lambda: NOW) as bank:
-        bank.remember_many(items)
-        yield bank
-
-
-@settings(max_examples=8)
-@given(lives.flatmap(lambda items: st.tuples(st.just(items), st.permutations(items))))
-def test_in_which_order_things_were_remembered_makes_no_difference(
-    both: tuple[list[dict[str, Any]], list[dict[str, Any]]],
-) -> None:
-    told = []
-    for items in both:
-        with opened(items) as bank:
-            told.append(bank.context(budget_tokens=3_000).text)
-    assert told[0] == told[1]
-
-
-@settings(max_examples=8)
-@given(lives, lives, budgets)
-def test_a_session_is_told_the_same_bytes_again(
-    items: list[dict[str, Any]], later: list[dict[str, Any]], budget: int
-) -> None:
-    with opened(items) as bank:
-        begun = bank.context(session="mine", keep=True, budget_tokens=budget)
-        bank.remember_many([{**item, "id": f"later-{item['id']}"} for item in later])
-        bank.remove(items[0]["id"])
-        bank.update(items[1]["id"], text="Something else.")
-        assert bank.context(session="mine", budget_tokens=budget) == begun
+    for text in filter(None, (made.text, whole.text)):
+        assert text.split("\n") == text.splitlines()
+        head, opening, *body, closing = text.splitlines()
+        assert head == frame.head
+        mark = opening.removeprefix("<<<")
+        assert re.fullmatch("[0-9a-f]{12}", mark)
+        assert closing == f"{mark}>>>"
+        assert text.count(mark) == 2
+        headings = [line for line in body if line in HEADINGS]
+        assert headings == [heading for heading in HEADINGS if heading in headings]
+        assert all(OURS.match(line) for line in body if line not in HEADINGS)

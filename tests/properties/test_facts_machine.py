@@ -6,6 +6,7 @@ is a run of days. After every change it keeps a copy of its state by known time,
 
 import itertools
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.contract.making import HandClock
 
 import pieria
@@ -25,6 +26,8 @@ from pieria.record.fact import Fact
 pytestmark = pytest.mark.timeout(600)
 """Shrinking a failing history takes minutes."""
 
+SHORT, LONG = 15, 100
+"""Histories in every run, and in the slow tests. One of 50 steps takes a third of a second."""
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 12
 EVER, AFTER = -1, DAYS
@@ -73,21 +76,15 @@ def run_with(days: frozenset[int], day: int) -> Run | None:
 
 @dataclass
 class Model:
-    days: Days = field(default_factory=dict)
-
-    def of(self, triple: Triple) -> frozenset[int]:
-        return self.days.get(triple, frozenset())
+    days: Days = field(default_factory=lambda: defaultdict(frozenset))
 
     def others(self, triple: Triple) -> list[Triple]:
         return [other for other in self.days if other[:2] == triple[:2] and other != triple]
 
-    def set(self, triple: Triple, days: frozenset[int]) -> None:
-        self.days[triple] = days
-
     def add(self, triple: Triple, begin: int | None, end: int | None, today: int) -> None:
-        same = self.of(triple)
+        same = self.days[triple]
         others = self.others(triple) if triple.predicate == SINGLE else []
-        bounds = [bound for other in (triple, *others) for run in runs(self.of(other)) for bound in run]
+        bounds = [bound for other in (triple, *others) for run in runs(self.days[other]) for bound in run]
         over = end is not None and end <= today
         if begin is None:
             known = run_with(same, end - 1 if end is not None and over else today)
@@ -100,7 +97,7 @@ class Model:
             else:
                 begin = EVER
         following = min(
-            (run.begin for other in others for run in runs(self.of(other)) if run.begin > begin), default=AFTER + 1
+            (run.begin for other in others for run in runs(self.days[other]) if run.begin > begin), default=AFTER + 1
         )
         until = following if end is None else end
         known = run_with(same, max(begin, today))
@@ -109,22 +106,22 @@ class Model:
         stated = frozenset(range(begin, until))
         if not stated <= same or len({run_with(same, day) for day in stated}) > 1:
             for other in others:
-                for run in runs(self.of(other)):
+                for run in runs(self.days[other]):
                     if stated & set(range(*run)):
                         gone = range(begin, AFTER + 1) if end is None else stated
-                        self.set(other, self.of(other) - (set(range(*run)) & set(gone)))
-        self.set(triple, same | stated)
+                        self.days[other] = self.days[other] - (set(range(*run)) & set(gone))
+        self.days[triple] = same | stated
 
     def end(self, triple: Triple, at: int) -> bool:
-        holding = run_with(self.of(triple), at)
-        ending = [holding] if holding else [run for run in runs(self.of(triple)) if run.begin > at]
+        holding = run_with(self.days[triple], at)
+        ending = [holding] if holding else [run for run in runs(self.days[triple]) if run.begin > at]
         for run in ending:
-            self.set(triple, self.of(triple) - set(range(max(at, run.begin), run.end)))
+            self.days[triple] = self.days[triple] - set(range(max(at, run.begin), run.end))
         return bool(ending)
 
     def supersede(self, triple: Triple, at: int) -> None:
         for other in self.others(triple):
-            if at in self.of(other):
+            if at in self.days[other]:
                 self.end(other, at)
 
     def copy(self) -> Days:
@@ -175,12 +172,15 @@ def meant(said: Said) -> tuple[Triple, tuple[str, str, str]]:
 
 
 class FactsMachine(RuleBasedStateMachine):
-    @initialize()
-    def open(self) -> None:
+    server: str | None = None
+    """The address of a server, if the bank is not in a file."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.clock = HandClock(instant(DAYS // 2))
-        quiet = {"durability": "off"}
-        self.bank = pieria.open("facts", data=Path(self.folder.name), clock=self.clock, settings=quiet)
+        folder = Path(self.folder.name)
+        self.bank = pieria.open(folder.name, data=self.server or folder, clock=self.clock)
         self.facts = self.bank.facts
         self.facts.declare("lives_in")
         self.facts.alias("Em", of="Maya")
@@ -203,16 +203,13 @@ class FactsMachine(RuleBasedStateMachine):
         triple, names = meant(said)
         if begin is not None and end is not None and end <= begin:
             begin, end = end, begin + 1
-        times = {
-            "valid_from": None if begin is None else instant(begin),
-            "valid_until": None if end is None else instant(end),
-        }
-        fact = self.facts.add(*names, **times)  # type: ignore[arg-type]
+        since, until = (None if bound is None else instant(bound) for bound in (begin, end))
+        fact = self.facts.add(*names, valid_from=since, valid_until=until)
         self.model.add(triple, begin, end, self.today())
         assert fact in self.facts.timeline(names[0])
         self.keep()
         changes = self.bank.changes()
-        assert self.facts.add(*names, **times) == fact  # type: ignore[arg-type]
+        assert self.facts.add(*names, valid_from=since, valid_until=until) == fact
         assert self.bank.changes() == changes
 
     @rule(said=said, at=maybe)
@@ -222,7 +219,7 @@ class FactsMachine(RuleBasedStateMachine):
         at = self.today() if at is None else at
         self.model.supersede(triple, at)
         self.model.add(triple, at, None, self.today())
-        assert {other.object for other in self.model.others(triple) if at in self.model.of(other)} == set()
+        assert {other.object for other in self.model.others(triple) if at in self.model.days[other]} == set()
         self.keep()
 
     @rule(said=said, at=maybe)
@@ -230,10 +227,8 @@ class FactsMachine(RuleBasedStateMachine):
         triple, names = meant(said)
         given = None if at is None else instant(at)
         if self.model.end(triple, self.today() if at is None else at):
-            assert all(
-                fact.ended or fact.valid_until == (given or self.clock())
-                for fact in self.facts.invalidate(*names, at=given)
-            )
+            ended = self.facts.invalidate(*names, at=given)
+            assert all(fact.ended or fact.valid_until == (given or self.clock()) for fact in ended)
             self.keep()
         else:
             with pytest.raises(NotFoundError):
@@ -247,7 +242,7 @@ class FactsMachine(RuleBasedStateMachine):
         fact = there[number % len(there)]
         [(triple, days)] = told([fact]).items()
         self.facts.remove(fact.id)
-        self.model.set(triple, self.model.of(triple) - days)
+        self.model.days[triple] = self.model.days[triple] - days
         self.keep()
 
     @rule(day=day)
@@ -275,7 +270,7 @@ class FactsMachine(RuleBasedStateMachine):
     def one_value_at_a_time(self) -> None:
         assert self.facts.conflicts() == []
         for subject in SUBJECTS:
-            held = [self.model.of(Triple(subject, SINGLE, object)) for object in OBJECTS]
+            held = [self.model.days[Triple(subject, SINGLE, object)] for object in OBJECTS]
             assert sum(map(len, held)) == len(frozenset().union(*held))
 
     @invariant()
@@ -283,18 +278,19 @@ class FactsMachine(RuleBasedStateMachine):
         for fact in self.facts.timeline():
             versions = self.facts.history(fact.id)
             for version in versions:
-                assert (
-                    version.valid_from is None
-                    or version.valid_until is None
-                    or version.valid_from < version.valid_until
-                )
+                begin, end = version.valid_from, version.valid_until
+                assert begin is None or end is None or begin < end
             assert [version.known_until for version in versions] == [*(v.known_from for v in versions[1:]), None]
 
     def teardown(self) -> None:
-        if hasattr(self, "bank"):
-            self.bank.close()
-            self.folder.cleanup()
+        self.bank.close()
+        self.folder.cleanup()
 
 
-FactsMachine.TestCase.settings = settings(stateful_step_count=50)
-TestFactsMachine = FactsMachine.TestCase
+class TestFacts(FactsMachine.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=SHORT, stateful_step_count=50)
+
+
+@pytest.mark.slow
+class TestFactsForLong(FactsMachine.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=LONG, stateful_step_count=50)

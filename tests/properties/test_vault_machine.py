@@ -2,16 +2,21 @@
 
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 import pieria
 from pieria.bank.results.transfer import Synced
 from pieria.errors import ConflictError, NotFoundError
 
+pytestmark = pytest.mark.slow
+EXAMPLES = 60
+"""Histories of half a second each. The tests of `tests/bank/test_vault.py` are in every run."""
 NUMBERS = st.integers(0, 5)
 WORDS = st.sampled_from(
     ["heron", "otter", "wren", "# head\n\n- a list", "---\nrule", "#tagged [[note 1]]", "  indented"]
@@ -25,14 +30,13 @@ def told(synced: Synced) -> list[tuple[str, str]]:
 class VaultMachine(RuleBasedStateMachine):
     """Change a vault and a bank at random. Each text is unique, so that it can be searched for."""
 
-    @initialize()
-    def begin(self) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.vault = self.folder / "vault"
         self.vault.mkdir()
         (self.vault / "note 1.md").write_text("A note by hand.")
-        told = {"vault": str(self.vault), "durability": "off", "embedder": "none"}
-        self.bank = pieria.open("b", data=self.folder / "data", settings=told)
+        self.bank = pieria.open("b", data=self.folder / "data", settings={"vault": str(self.vault)})
         self.ids = [self.bank.remember(f"Said {number}.", title=f"Title {number}").id for number in range(3)]
         self.texts: dict[str, str] = {}
         self.count = 0
@@ -41,16 +45,16 @@ class VaultMachine(RuleBasedStateMachine):
         self.count += 1
         return f"{word} number {self.count}."
 
+    def one(self, number: int) -> str:
+        return self.ids[number % len(self.ids)]
+
     def notes(self) -> list[Path]:
         return sorted(self.vault.rglob("*.md"))
 
     @rule(number=NUMBERS)
     def promote(self, number: int) -> None:
-        id = self.ids[number % len(self.ids)]
-        try:
-            self.bank.vault.promote(id)
-        except (ConflictError, NotFoundError):
-            return
+        with suppress(ConflictError, NotFoundError):
+            self.bank.vault.promote(self.one(number))
 
     @rule(number=NUMBERS, word=WORDS)
     def edit(self, number: int, word: str) -> None:
@@ -69,24 +73,18 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule(number=NUMBERS, word=WORDS)
     def say(self, number: int, word: str) -> None:
-        try:
-            self.bank.update(self.ids[number % len(self.ids)], text=self.made(word), tags=[f"t{number}"])
-        except (ConflictError, NotFoundError):
-            return
+        with suppress(ConflictError, NotFoundError):
+            self.bank.update(self.one(number), text=self.made(word), tags=[f"t{number}"])
 
     @rule(number=NUMBERS)
     def remove(self, number: int) -> None:
-        try:
-            self.bank.remove(self.ids[number % len(self.ids)])
-        except ConflictError:
-            return
+        with suppress(ConflictError):
+            self.bank.remove(self.one(number))
 
     @rule(number=NUMBERS)
     def restore(self, number: int) -> None:
-        try:
-            self.bank.restore(self.ids[number % len(self.ids)])
-        except ConflictError:
-            return
+        with suppress(ConflictError):
+            self.bank.restore(self.one(number))
 
     @rule(number=NUMBERS)
     def rename(self, number: int) -> None:
@@ -124,25 +122,14 @@ class VaultMachine(RuleBasedStateMachine):
         assert again.events == [], again.as_dict()
         assert (again.tied, again.untied) == (0, 0)
 
-    @invariant()
-    def every_memory_has_its_past(self) -> None:
-        if hasattr(self, "bank"):
-            for id in self.ids:
-                versions = [memory.version for memory in self.bank.history(id)]
-                assert versions == sorted(versions)
-                assert versions[0] == 1
-
     def every(self) -> list[str]:
         include = ("archived", "removed", "invalid", "revised")
         return [memory.id for memory in self.bank.list(limit=1_000, include=include)]
 
     def teardown(self) -> None:
-        if hasattr(self, "bank"):
-            self.bank.close()
-            shutil.rmtree(self.folder)
+        self.bank.close()
+        shutil.rmtree(self.folder)
 
 
-TestVaultMachine = VaultMachine.TestCase
-TestVaultMachine.settings = settings(
-    max_examples=8, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+class TestVault(VaultMachine.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=EXAMPLES, stateful_step_count=15)

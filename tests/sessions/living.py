@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pieria.config import Config
 from pieria.errors import AdapterError, PieriaError
-from pieria.graph import Changeset, InMemoryBackend, Node
+from pieria.graph import InMemoryBackend, Node
 from pieria.learning.models import embedder_of
 from pieria.models.mind import Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
@@ -17,10 +18,12 @@ from pieria.notifier import Event
 from pieria.runtime.pool import Pool, Work
 from pieria.runtime.timers import Timers
 from pieria.sessions import Crew, Session, SessionState, Surroundings
-from pieria.sessions.log import MemoryLog, SessionLog, UnfinishedSession
+from pieria.sessions.log import MemoryLog
 
 DOWN = AdapterError("model", "chat", "it is down", retryable=True)
 TOPICS = ("bread", "ships", "stars", "tea")
+SEEN = "It was seen that "
+FLUSH, TIMEOUT = 120_000, 600_000
 
 
 class HandPool(Pool):
@@ -95,7 +98,7 @@ class TellingMind(RuleMind):
 
     def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
         self._note("propositions", *(step.observation for step in steps))
-        return [Proposition(f"It was seen that {step.observation}.", ("seen",)) for step in steps]
+        return [Proposition(f"{SEEN}{step.observation}.", ("seen",)) for step in steps]
 
     def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
         self._note("procedures", *(step.observation for step in steps))
@@ -125,8 +128,8 @@ class Life:
     """Everything around a session. Jobs for threads wait in `extractions` and `errands`."""
 
     auto_commit: bool = True
-    flush: int | None = 120_000
-    timeout: int | None = 600_000
+    flush: int | None = FLUSH
+    timeout: int | None = TIMEOUT
     mind: TellingMind = field(default_factory=TellingMind)
     backend: InMemoryBackend = field(default_factory=InMemoryBackend)
     log: Any = None
@@ -142,7 +145,7 @@ class Life:
         self.extractions, self.errands, self.timers = HandPool(), HandPool(), HandTimers()
         self.crew = Crew(extractions=self.extractions, errands=self.errands, timers=self.timers)
 
-    def surroundings(self, log: SessionLog | None = None, crew: Crew | None = None) -> Surroundings:
+    def surroundings(self, log: Any = None, crew: Crew | None = None) -> Surroundings:
         settings = {
             "auto_commit": self.auto_commit,
             "flush_timeout_ms": self.flush,
@@ -171,6 +174,18 @@ class Life:
             self.extractions.run()
             self.errands.run()
 
+    def close(self, session: Session) -> None:
+        session.close()
+        self.run()
+
+    def commit(self, session: Session) -> None:
+        session.commit()
+        self.run()
+
+    def wait(self, milliseconds: float) -> None:
+        self.timers.wait(milliseconds)
+        self.run()
+
     def told(self, name: str) -> list[dict[str, Any]]:
         return [event.payload for event in self.events if event.name == name]
 
@@ -182,6 +197,10 @@ class Life:
 
     def facts(self) -> list[str]:
         return sorted(node.text for node in self.nodes("semantic"))
+
+    def learnt(self) -> list[str]:
+        """Return the observations that were learnt from. The mind learns one fact from each."""
+        return [fact.removeprefix(SEEN).removesuffix(".") for fact in self.facts()]
 
     def steps(self) -> dict[str, float | None]:
         """Return the rewards in the graph, by observation."""
@@ -199,7 +218,9 @@ class Died(Exception):
 
 
 class DyingLog:
-    """A log whose process ends at a call, before or after the write. Later writes are dropped."""
+    """A log whose process ends at a write, before or after it is done. Later writes are dropped."""
+
+    WRITES = frozenset({"begin", "step", "withdraw", "keep", "commit", "end"})
 
     def __init__(self, log: MemoryLog, calls: int, *, after: bool) -> None:
         self._log = log
@@ -211,43 +232,9 @@ class DyingLog:
     def is_dead(self) -> bool:
         return self._left <= 0
 
-    def begin(self, kept: UnfinishedSession) -> UnfinishedSession:
-        begun: UnfinishedSession = self._written("begin", self._log.begin, kept)
-        return begun
-
-    def step(self, kept: UnfinishedSession, step: Any) -> Any:
-        return self._written("step", self._log.step, kept, step)
-
-    def withdraw(self, kept: UnfinishedSession, index: int) -> None:
-        self._written("withdraw", self._log.withdraw, kept, index)
-
-    def keep(self, kept: UnfinishedSession) -> UnfinishedSession:
-        kept = self._written("keep", self._log.keep, kept)
-        return kept
-
-    def commit(self, kept: UnfinishedSession, changeset: Changeset, forget: Collection[int] = ()) -> None:
-        self._written("commit", self._log.commit, kept, changeset, forget)
-
-    def load(self, id: str) -> Any:
-        return self._log.load(id)
-
-    def steps(self, id: str, indices: Collection[int]) -> Any:
-        return self._log.steps(id, indices)
-
-    def kept(self) -> list[UnfinishedSession]:
-        return self._log.kept()
-
-    def holds(self, id: str) -> bool:
-        return self._log.holds(id)
-
-    def hold(self, id: str) -> None:
-        self._log.hold(id)
-
-    def release(self, id: str) -> None:
-        self._log.release(id)
-
-    def end(self, id: str) -> None:
-        self._written("end", self._log.end, id)
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._log, name)
+        return partial(self._written, name, method) if name in self.WRITES else method
 
     def _written(self, name: str, write: Callable[..., Any], *arguments: Any) -> Any:
         if self._left <= 0:
@@ -271,8 +258,7 @@ def in_state(life: Life, state: SessionState) -> Session:
     """Return a session in this state, with a step if the state has an episode."""
     session = life.begin()
     if state is SessionState.IDLE:
-        session.close()
-        life.run()
+        life.close(session)
         if not life.auto_commit:
             session.commit()
         assert session.state is SessionState.IDLE

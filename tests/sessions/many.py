@@ -143,7 +143,7 @@ def workspace(plan: Plan, run: int, seed: int = 0) -> Workspace:
 
     made = Workspace(
         f"{plan.folder}/data",
-        {"durability": "off", "count_uses": False},
+        {"durability": "off"},
         llm=Failing(notes, seed),
         embedder=embedded,
         notifier=Committed(notes),

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,8 +40,20 @@ def learnt(*indices: int) -> Changeset:
     return changeset
 
 
-def reason(refused: pytest.ExceptionInfo[SessionError]) -> object:
-    return refused.value.reason
+def check_held_elsewhere(*uses: Callable[[], object]) -> None:
+    for use in uses:
+        with pytest.raises(SessionError) as refused:
+            use()
+        assert refused.value.reason == "held_elsewhere"
+
+
+def records(bank: Bank, collection: str) -> dict[str, Any]:
+    with bank.core.reading() as reader:
+        return reader.records(collection)
+
+
+def put(bank: Bank, record: Record) -> None:
+    bank.core.apply(lambda _: Change("test", records=[record]))
 
 
 def on_disk(folder: Path) -> bytes:
@@ -55,111 +66,75 @@ def loaded(log: BankLog) -> tuple[UnfinishedSession, list[Step]]:
     return found
 
 
-# --- concurrent appends
-
-
-def test_a_tag_that_another_process_wrote_since_is_shared_and_not_written_again(opened: Opened) -> None:
-    bank = opened()
-    log, other = BankLog(bank), opened()
-    log.begin(FRESH)
-    ready = learnt(0).add_node(Tag(id="late", label="Tokyo")).add_link("late", "sem", Edge.MEMBERSHIP)
-    ready = ready.put_metadata("late", NodeMetadata().update_reward(0.8))
-    other.graph.apply_changeset(Changeset([Tag(id="early", label="tokyo")]))
-    log.commit(FRESH, ready)
-    assert [tag.id for tag in bank.graph.get_nodes_by_type(["tag"])] == ["early"]
-    assert [tag.id for tag in bank.graph.get_linked_nodes(["sem"], Edge.MEMBERSHIP)] == ["early"]
-    assert bank.graph.get_metadata(["early"])["early"].reward_count == 1
-
-
 # --- the holder of a session
 
 
-def test_another_opening_of_the_bank_has_a_session_only_after_the_first_let_go_of_it(opened: Opened) -> None:
+def test_session_is_free_once_its_holder_lets_go(opened: Opened) -> None:
     one, other = BankLog(opened()), BankLog(opened())
     one.begin(FRESH)
-    with pytest.raises(SessionError) as refused:
-        other.hold(ID)
-    assert reason(refused) == "held_elsewhere"
+    check_held_elsewhere(lambda: other.hold(ID))
     one.release(ID)
     other.hold(ID)
-    with pytest.raises(SessionError) as refused:
-        one.step(FRESH, STEP)
-    assert reason(refused) == "held_elsewhere"
+    check_held_elsewhere(lambda: one.step(FRESH, STEP))
     assert other.load(ID) == (FRESH, [])
 
 
-def test_a_session_of_a_process_that_was_lost_is_taken_over_and_nothing_it_still_says_counts(
-    opened: Opened, clock: HandClock
-) -> None:
+def test_lost_process_cannot_write_to_its_sessions(opened: Opened, clock: HandClock) -> None:
     lost, other = BankLog(opened()), BankLog(opened())
     lost.begin(FRESH)
     clock.move(seconds=LEASE - 1)
-    with pytest.raises(SessionError):
-        other.hold(ID)
+    check_held_elsewhere(lambda: other.hold(ID))
     clock.move(seconds=1)
     other.hold(ID)
     after = replace(FRESH, state="failed")
-    for use in (
-        lambda: lost.step(FRESH, STEP),
-        lambda: lost.withdraw(FRESH, 0),
-        lambda: lost.keep(after),
-        lambda: lost.commit(after, learnt(0)),
-        lambda: lost.release(ID),
-        lambda: lost.end(ID),
-    ):
-        with pytest.raises(SessionError) as refused:
-            use()
-        assert reason(refused) == "held_elsewhere"
+    check_held_elsewhere(
+        lambda: lost.step(FRESH, STEP), lambda: lost.withdraw(FRESH, 0), lambda: lost.keep(after),
+        lambda: lost.commit(after, learnt(0)), lambda: lost.release(ID), lambda: lost.end(ID),
+    )  # fmt: skip
     assert other.load(ID) == (FRESH, [])
     assert opened().graph.get_nodes_by_type(["semantic"]) == []
 
 
-def test_whoever_is_there_keeps_its_sessions_by_what_it_writes_and_by_saying_so(
-    opened: Opened, clock: HandClock
-) -> None:
+def test_writes_and_beats_extend_the_lease(opened: Opened, clock: HandClock) -> None:
     log, other = BankLog(opened()), BankLog(opened())
     log.begin(FRESH)
     for say in (lambda: log.step(FRESH, STEP), log.beat):
         clock.move(seconds=LEASE - 1)
         say()
         clock.move(seconds=LEASE - 1)
-        with pytest.raises(SessionError):
-            other.hold(ID)
+        check_held_elsewhere(lambda: other.hold(ID))
         say()
 
 
-def test_a_clock_that_was_set_back_locks_nobody_out_and_takes_nothing_away(opened: Opened, clock: HandClock) -> None:
+def test_clock_set_back_locks_nobody_out(opened: Opened, clock: HandClock) -> None:
     log, other = BankLog(opened()), BankLog(opened())
     log.begin(FRESH)
     clock.move(days=-300)
     log.step(FRESH, STEP)
-    with pytest.raises(SessionError):
-        other.hold(ID)
+    check_held_elsewhere(lambda: other.hold(ID))
     clock.move(days=-300)
     other.hold(ID)
     assert other.load(ID) == (FRESH, [STEP])
 
 
-def test_who_holds_nothing_leaves_no_trace_of_having_held(opened: Opened, clock: HandClock) -> None:
+def test_process_without_sessions_leaves_no_record(opened: Opened, clock: HandClock) -> None:
     bank = opened()
     log, other = BankLog(bank), BankLog(opened())
     log.begin(FRESH)
     log.begin(replace(FRESH, id="session_BBBBBBBBBBB"))
     log.release(ID)
-    with bank.core.reading() as reader:
-        assert len(reader.records("sessions.holders")) == 1
+    assert len(records(bank, "sessions.holders")) == 1
     log.end("session_BBBBBBBBBBB")
     assert log.beat() is None
     other.hold(ID)
     clock.move(seconds=LEASE)
     log.hold(ID)
     log.release(ID)
-    with bank.core.reading() as reader:
-        assert not reader.records("sessions.holders")
-        assert not reader.records("sessions.held")
+    assert not records(bank, "sessions.holders")
+    assert not records(bank, "sessions.held")
 
 
-def test_a_server_that_is_away_for_a_moment_loses_no_session(
+def test_server_away_for_a_moment_loses_no_session(
     opened: Opened, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bank = opened()
@@ -177,12 +152,10 @@ def test_a_server_that_is_away_for_a_moment_loses_no_session(
     clock.move(seconds=LEASE / 2)
     log.beat()
     clock.move(seconds=LEASE * 2 / 3)
-    with pytest.raises(SessionError) as refused:
-        BankLog(opened()).hold(ID)
-    assert reason(refused) == "held_elsewhere"
+    check_held_elsewhere(lambda: BankLog(opened()).hold(ID))
 
 
-def test_sessions_long_idle_are_swept_and_those_with_an_episode_never(opened: Opened, clock: HandClock) -> None:
+def test_long_idle_sessions_without_an_episode_are_swept(opened: Opened, clock: HandClock) -> None:
     log = BankLog(opened())
     log.begin(FRESH)
     log.release(ID)
@@ -200,7 +173,7 @@ def test_sessions_long_idle_are_swept_and_those_with_an_episode_never(opened: Op
 # --- commits
 
 
-def test_a_commit_is_one_change_that_carries_its_session_and_can_be_undone(opened: Opened) -> None:
+def test_commit_is_one_undoable_change_of_its_session(opened: Opened) -> None:
     bank = opened()
     log = BankLog(bank)
     log.begin(FRESH)
@@ -218,15 +191,28 @@ def test_a_commit_is_one_change_that_carries_its_session_and_can_be_undone(opene
     assert loaded(log)[0] == after
 
 
-def test_each_part_of_the_knowledge_that_waits_is_written_once(opened: Opened) -> None:
+def test_commit_shares_a_tag_that_another_process_wrote(opened: Opened) -> None:
+    bank = opened()
+    log, other = BankLog(bank), opened()
+    log.begin(FRESH)
+    ready = learnt(0).add_node(Tag(id="late", label="Tokyo")).add_link("late", "sem", Edge.MEMBERSHIP)
+    ready = ready.put_metadata("late", NodeMetadata().update_reward(0.8))
+    other.graph.apply_changeset(Changeset([Tag(id="early", label="tokyo")]))
+    log.commit(FRESH, ready)
+    assert [tag.id for tag in bank.graph.get_nodes_by_type(["tag"])] == ["early"]
+    assert [tag.id for tag in bank.graph.get_linked_nodes(["sem"], Edge.MEMBERSHIP)] == ["early"]
+    assert bank.graph.get_metadata(["early"])["early"].reward_count == 1
+
+
+def test_each_part_of_waiting_knowledge_is_written_once(opened: Opened) -> None:
     bank = opened()
     log, facts = BankLog(bank), [Changeset([Semantic(id=f"s{n}", proposition=f"Fact {n}.")]) for n in range(3)]
     grown = log.begin(FRESH)
     for number in range(2):
         grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[number])))
-    with bank.core.reading() as reader:
-        first, second = reader.records("sessions.waiting").items()
-    bank.core.apply(lambda _: Change("test", records=[Record("sessions.waiting", first[0], second[1])]))
+    # A part that is there is not written again: it stays what it was changed to here.
+    first, second = records(bank, "sessions.waiting").items()
+    put(bank, Record("sessions.waiting", first[0], second[1]))
     grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[2])))
     log.step(grown, STEP)
     assert loaded(log)[0].waiting == (facts[1], facts[1], facts[2])
@@ -239,34 +225,25 @@ def test_each_part_of_the_knowledge_that_waits_is_written_once(opened: Opened) -
     other.keep(replace(again, waiting=(facts[1],)))
     assert loaded(other)[0].waiting == (facts[1],)
     other.keep(replace(again, waiting=()))
-    with bank.core.reading() as reader:
-        assert reader.records("sessions.waiting") == {}
+    assert records(bank, "sessions.waiting") == {}
 
 
-def test_knowledge_that_waits_in_a_bank_of_before_comes_with_its_session(opened: Opened) -> None:
+def test_waiting_knowledge_of_an_older_bank_is_read(opened: Opened) -> None:
     bank, fact = opened(), Changeset([Semantic(id="sem", proposition="The ferry is full.")])
     log = BankLog(bank)
     log.begin(FRESH)
-    with bank.core.reading() as reader:
-        [held] = reader.records("sessions").values()
-    before = [Record("sessions", ID, {**held, "waiting": old}) for old in (None, written(fact))]
-    for record, waiting in zip(before, ((), (fact,)), strict=True):
-        change = Change("test", records=[record])
-        bank.core.apply(partial(_as_is, change))
+    [held] = records(bank, "sessions").values()
+    for old, waiting in ((None, ()), (written(fact), (fact,))):
+        put(bank, Record("sessions", ID, {**held, "waiting": old}))
         assert loaded(log)[0].waiting == waiting
-
-
-def _as_is(change: Change, _: object) -> Change:
-    return change
 
 
 # --- what never reaches the disk, and what is removed
 
 
-def test_what_is_private_or_secret_reaches_no_file(opened: Opened, tmp_path: Path) -> None:
+def test_private_and_secret_words_reach_no_file(opened: Opened, tmp_path: Path) -> None:
     log = BankLog(opened(secrets="redact"))
-    goal = f"Plan the trip <private>with Maya</private> {KEY}"
-    kept = log.begin(replace(FRESH, goal=goal))
+    kept = log.begin(replace(FRESH, goal=f"Plan the trip <private>with Maya</private> {KEY}"))
     assert KEY not in kept.goal
     step = log.step(
         kept,
@@ -281,36 +258,31 @@ def test_what_is_private_or_secret_reaches_no_file(opened: Opened, tmp_path: Pat
     assert b"Asked Maya?" in found
 
 
-@pytest.mark.parametrize(
-    ("settings", "step", "parameter"),
-    [
+def test_step_that_could_not_be_remembered_is_refused(opened: Opened) -> None:
+    cases: list[tuple[dict[str, Any], Step, str]] = [
         ({"secrets": "refuse"}, replace(STEP, action=f"Signed in with {KEY}"), "action"),
         ({}, replace(STEP, observation="<private>Maya called</private>"), "observation"),
         ({}, replace(STEP, observation=" "), "observation"),
         ({}, replace(STEP, action="\0"), "step"),
         ({}, replace(STEP, observation="x" * (1 << 20)), "step"),
-    ],
-    ids=["a secret", "all private", "blank", "NUL", "too long"],
-)
-def test_a_step_that_could_never_be_remembered_is_refused_at_once(
-    opened: Opened, settings: dict[str, Any], step: Step, parameter: str
-) -> None:
-    log = BankLog(opened(**settings))
-    log.begin(FRESH)
-    with pytest.raises((InputError, PrivacyError), match=parameter):
-        log.step(FRESH, step)
-    assert log.load(ID) == (FRESH, [])
+    ]
+    for settings, step, parameter in cases:
+        log = BankLog(opened(**settings))
+        log.begin(FRESH)
+        with pytest.raises((InputError, PrivacyError), match=parameter):
+            log.step(FRESH, step)
+        assert log.load(ID) == (FRESH, [])
+        log.end(ID)
 
 
 @pytest.mark.parametrize("node", ["lived_1", "source_1"])
-def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opened, tmp_path: Path, node: str) -> None:
+def test_purge_erases_a_step_of_a_live_session(opened: Opened, tmp_path: Path, node: str) -> None:
     bank = opened()
     log = BankLog(bank)
     log.begin(FRESH)
     for index in (0, 1):
         log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", subgoal=f"plum{index}"))
-    changeset = learnt(0, 1)
-    log.commit(replace(FRESH, committed=(0, 1)), changeset)
+    log.commit(replace(FRESH, committed=(0, 1)), learnt(0, 1))
     bank.purge(node)
     found, [other, bare] = loaded(log)
     assert (other.observation, bare.observation, bare.action, bare.subgoal) == ("The word is apricot0", "", "", "")
@@ -322,26 +294,20 @@ def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opene
     assert (loaded(log)[1][1].observation, loaded(log)[1][1].reward) == ("", 0.9)
 
 
-def test_a_purge_takes_the_words_of_a_step_out_of_what_was_judged_of_those_after_it(
-    opened: Opened, tmp_path: Path
-) -> None:
+FRUIT = [
+    {"observation": "A garden.", "action": "Looked for plums."},
+    {"observation": "A tree.", "action": "Shook the apricot tree."},
+    {"observation": "Fruit on the ground.", "action": "Filled a basket."},
+]
+
+
+def test_purge_erases_judgements_of_later_steps(opened: Opened, tmp_path: Path) -> None:
     bank = opened()
     log = BankLog(bank)
     log.begin(FRESH)
-    bank.sessions.ingest(
-        {
-            "source_id": "run-7",
-            "goal": "Pick fruit",
-            "steps": [
-                {"observation": "A garden.", "action": "Looked for plums."},
-                {"observation": "A tree.", "action": "Shook the apricot tree."},
-                {"observation": "Fruit on the ground.", "action": "Filled a basket."},
-            ],
-        }
-    )
-    steps = {memory.text: memory for memory in bank.list(kinds="episodic", limit=10)}
-    shaken = steps["A tree. → Shook the apricot tree."]
-    filled = steps["Fruit on the ground. → Filled a basket."]
+    bank.sessions.ingest({"source_id": "run-7", "goal": "Pick fruit", "steps": FRUIT})
+    lived = {memory.text.partition(" → ")[0]: memory for memory in bank.list(kinds="episodic", limit=10)}
+    looked, shaken, filled = (lived[step["observation"]] for step in FRUIT)
     assert "apricot" in filled.body["state"]
     for index in (0, 1, 2):
         log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", state=f"plum{index - 1}"))
@@ -350,7 +316,7 @@ def test_a_purge_takes_the_words_of_a_step_out_of_what_was_judged_of_those_after
     left = bank.get(filled.id)
     assert left is not None
     assert (left.text, "state" in left.body) == (filled.text, False)
-    assert "state" in bank.get(steps["A garden. → Looked for plums."].id).body  # type: ignore[union-attr]
+    assert "state" in bank.get(looked.id).body  # type: ignore[union-attr]
     assert [step.state for step in loaded(log)[1]] == ["plum-1", None, None]
     log.step(FRESH, replace(STEP, index=2, observation="The word is apricot2", state="plum1"))
     assert loaded(log)[1][2].state is None
@@ -358,9 +324,7 @@ def test_a_purge_takes_the_words_of_a_step_out_of_what_was_judged_of_those_after
     assert bank.doctor().well
 
 
-def test_what_a_purged_step_was_for_and_was_filed_under_goes_with_it_unless_others_have_it(
-    opened: Opened, tmp_path: Path
-) -> None:
+def test_purge_erases_what_only_the_step_has(opened: Opened, tmp_path: Path) -> None:
     bank = opened()
     named = [
         Subgoal(id="own_subgoal", description="Say apricot"),
@@ -390,7 +354,7 @@ def test_what_a_purged_step_was_for_and_was_filed_under_goes_with_it_unless_othe
     assert b"pricot" not in on_disk(tmp_path)
 
 
-def test_what_a_purged_step_was_taken_down_as_goes_with_it_unless_something_else_rests_on_it(opened: Opened) -> None:
+def test_purge_keeps_a_source_that_something_rests_on(opened: Opened) -> None:
     bank = opened()
     other = Changeset([Semantic(id="other", proposition="Plums are blue")], [("other", "source_1", Edge.PROVENANCE)])
     bank.graph.apply_changeset(learnt(0, 1).merge(other))
@@ -403,7 +367,7 @@ def test_what_a_purged_step_was_taken_down_as_goes_with_it_unless_something_else
 # --- what other verbs of the bank report
 
 
-def test_stats_and_doctor_tell_how_many_go_on_and_which_were_left(opened: Opened, clock: HandClock) -> None:
+def test_stats_and_doctor_count_sessions(opened: Opened, clock: HandClock) -> None:
     bank = opened()
     assert bank.stats().sessions == {}
     log = BankLog(bank)
@@ -423,35 +387,26 @@ def test_stats_and_doctor_tell_how_many_go_on_and_which_were_left(opened: Opened
     assert found() == ("1 collecting, 1 failed, 1 idle, 2 of them were not finished", True)
 
 
-def test_an_export_carries_sessions_and_not_who_has_them(opened: Opened, tmp_path: Path) -> None:
-    bank, other = opened(), opened("other")
+def test_export_holds_sessions_without_their_holders(opened: Opened, tmp_path: Path) -> None:
+    bank, other, file = opened(), opened("other"), tmp_path / "notes.jsonl"
     log = BankLog(bank)
     log.begin(FRESH)
     log.step(FRESH, STEP)
-    bank.export(tmp_path / "notes.jsonl")
-    collections = [json.loads(line).get("collection") for line in (tmp_path / "notes.jsonl").read_text().splitlines()]
-    assert {name for name in collections if name} == {"sessions", "sessions.steps"}
-    other.import_(tmp_path / "notes.jsonl")
+    bank.export(file)
+    collections = {json.loads(line).get("collection") for line in file.read_text().splitlines()}
+    assert collections - {None} == {"sessions", "sessions.steps"}
+    other.import_(file)
     elsewhere = BankLog(other)
     elsewhere.hold(ID)
     assert elsewhere.load(ID) == (replace(FRESH, repo="other"), [STEP])
     # An import never sets back a session that is in this bank.
     elsewhere.step(FRESH, replace(STEP, index=1))
-    other.import_(tmp_path / "notes.jsonl")
+    other.import_(file)
     assert len(loaded(elsewhere)[1]) == 2
-
-
-def test_a_session_that_is_none_is_refused_by_an_import_and_told_of_where_it_stands(
-    opened: Opened, tmp_path: Path
-) -> None:
-    bank = opened()
-    BankLog(bank).begin(FRESH)
-    file = tmp_path / "notes.jsonl"
-    bank.export(file)
     file.write_text(file.read_text().replace('"state":"collecting"', '"state":1'))
     with pytest.raises(TransferError) as refused:
-        opened("other").import_(file)
+        opened("third").import_(file)
     assert "value.state" in repr(refused.value.problems)
-    bank.core.apply(lambda _: Change("test", records=[Record("sessions", ID, {"id": ID})]))
+    put(bank, Record("sessions", ID, {"id": ID}))
     with pytest.raises(CorruptError, match=ID):
         BankLog(bank).load(ID)

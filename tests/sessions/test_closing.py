@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from tests.sessions.living import DOWN, Life, bake, in_state
+from tests.sessions.living import DOWN, TIMEOUT, Life, bake, in_state
 
 from pieria.errors import InputError, PipelineError, SessionError
 from pieria.sessions import Crew, Session, SessionState
@@ -15,7 +15,7 @@ def begun(life: Life) -> Session:
 
 
 @pytest.mark.parametrize("auto", [True, False])
-def test_closing_and_committing_leaves_everything_in_the_graph(auto: bool) -> None:
+def test_close_and_commit_leaves_everything_in_the_graph(auto: bool) -> None:
     life = Life(auto_commit=auto)
     session = begun(life)
     bake(session, "bread", "ships", "stars")
@@ -23,10 +23,13 @@ def test_closing_and_committing_leaves_everything_in_the_graph(auto: bool) -> No
     session.close_and_commit()
     assert session.state is SessionState.IDLE
     assert len(life.facts()) == 4
+    with begun(life) as session:
+        bake(session, "bread", "ships")
+    assert (session.state, len(life.facts())) == (SessionState.IDLE, 6)
 
 
 @pytest.mark.parametrize("auto", [True, False])
-def test_what_fails_is_tried_again_so_often_and_no_more(auto: bool) -> None:
+def test_close_and_commit_tries_again_only_so_often(auto: bool) -> None:
     life = Life(auto_commit=auto)
     session = begun(life)
     bake(session, "bread")
@@ -45,7 +48,7 @@ def test_what_fails_is_tried_again_so_often_and_no_more(auto: bool) -> None:
     session.commit()
 
 
-def test_without_retries_the_first_failure_is_the_last() -> None:
+def test_close_and_commit_without_retries_fails_at_once() -> None:
     life = Life()
     session = begun(life)
     bake(session, "bread")
@@ -55,23 +58,23 @@ def test_without_retries_the_first_failure_is_the_last() -> None:
     assert life.mind.faults["propositions"] == [DOWN]
 
 
-@pytest.mark.parametrize(("polls", "interval"), [(0, 1_000), (1, 1), (1, 0)])
-def test_what_takes_longer_than_it_is_waited_for_goes_on_all_the_same(polls: int, interval: int) -> None:
-    life, go_on = Life(), threading.Event()
-    session = begun(life)
-    bake(session, "bread")
-    life.mind.within["propositions"] = lambda: go_on.wait(20)
-    with pytest.raises(PipelineError) as late:
-        session.close_and_commit(max_polls=polls, poll_interval=interval)
-    assert late.value.reason == "extraction_timeout"
-    assert session.state is SessionState.EXTRACTING
-    go_on.set()
-    with session:
-        pass
-    assert (session.state, len(life.facts())) == (SessionState.IDLE, 1)
+def test_extraction_goes_on_after_the_time_limit() -> None:
+    for polls, interval in ((0, 1_000), (1, 1), (1, 0)):
+        life, go_on = Life(), threading.Event()
+        session = begun(life)
+        bake(session, "bread")
+        life.mind.within["propositions"] = lambda go_on=go_on: go_on.wait(20)  # type: ignore[misc]
+        with pytest.raises(PipelineError) as late:
+            session.close_and_commit(max_polls=polls, poll_interval=interval)
+        assert late.value.reason == "extraction_timeout"
+        assert session.state is SessionState.EXTRACTING
+        go_on.set()
+        with session:
+            pass
+        assert (session.state, len(life.facts())) == (SessionState.IDLE, 1)
 
 
-def test_it_waits_for_what_is_being_drawn_before_it_closes() -> None:
+def test_close_waits_for_an_extraction_under_way() -> None:
     life, go_on = Life(), threading.Event()
     session = begun(life)
     life.mind.within["propositions"] = lambda: go_on.wait(20)
@@ -84,57 +87,44 @@ def test_it_waits_for_what_is_being_drawn_before_it_closes() -> None:
     assert len(life.facts()) == 2
 
 
-def test_only_a_session_that_collects_is_closed() -> None:
+def test_close_and_commit_refuses_other_states_and_numbers() -> None:
     for state in (SessionState.IDLE, SessionState.READY):
         session = in_state(Life(auto_commit=False), state)
         with pytest.raises(SessionError):
             session.close_and_commit()
         assert session.state is state
+    wrongs: list[dict[str, object]] = [{"max_retries": -1}, {"max_polls": 1.5}, {"poll_interval": -1}]
+    for wrong in wrongs:
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            in_state(Life(), SessionState.COLLECTING).close_and_commit(**wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("wrong", [{"max_retries": -1}, {"max_polls": 1.5}, {"poll_interval": -1}])
-def test_what_cannot_be_counted_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        in_state(Life(), SessionState.COLLECTING).close_and_commit(**wrong)
-
-
-@pytest.mark.parametrize("auto", [True, False])
-def test_the_end_of_a_with_block_closes_and_commits(auto: bool) -> None:
-    life = Life(auto_commit=auto)
-    with begun(life) as session:
-        bake(session, "bread", "ships")
-    assert (session.state, len(life.facts())) == (SessionState.IDLE, 2)
-
-
-def test_a_with_block_that_breaks_off_keeps_the_steps_uncommitted() -> None:
+def test_with_block_that_raises_keeps_steps_uncommitted() -> None:
     life = Life()
     with pytest.raises(ZeroDivisionError), life.begin() as session:
         bake(session, "bread")
         raise ZeroDivisionError
     assert (session.state, len(session.steps), life.facts()) == (SessionState.COLLECTING, 1, [])
-    life.timers.wait(600_000)
-    life.run()
+    life.wait(TIMEOUT)
     assert life.facts() == []
     bake(session, "bread")
     assert life.timers.names == {"flush", "session"}
 
 
-@pytest.mark.parametrize("state", [state for state in SessionState if state is not SessionState.COLLECTING])
-def test_what_was_closed_within_the_block_is_committed_at_its_end(state: SessionState) -> None:
-    life = Life(auto_commit=False)
-    with in_state(life, state) as session:
-        if state is SessionState.EXTRACTING:
-            life.run()
-        elif state is SessionState.FAILED:
-            session.commit()
-            life.run()
-    assert session.state is SessionState.IDLE
-    assert len(life.facts()) == (state is not SessionState.IDLE)
+def test_with_block_commits_what_was_closed_inside() -> None:
+    for state in set(SessionState) - {SessionState.COLLECTING}:
+        life = Life(auto_commit=False)
+        with in_state(life, state) as session:
+            if state is SessionState.EXTRACTING:
+                life.run()
+            elif state is SessionState.FAILED:
+                life.commit(session)
+        assert session.state is SessionState.IDLE
+        assert len(life.facts()) == (state is not SessionState.IDLE)
 
 
-def test_a_session_that_expired_within_the_block_is_left_alone() -> None:
+def test_with_block_leaves_an_expired_session_alone() -> None:
     life = Life()
     with life.begin() as session:
-        life.timers.wait(600_000)
-        life.run()
+        life.wait(TIMEOUT)
     assert session.is_over

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Died, DyingLog, Life, bake
+from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Died, DyingLog, Life, bake
 
 from pieria.errors import AdapterError, SessionError
 from pieria.sessions import Session, SessionState
 
-FLUSH, TIMEOUT = 120_000, 600_000
 Told = list[str]
 Story = Callable[[Life, Session, Told], None]
 
@@ -30,27 +29,22 @@ def automatic(life: Life, session: Session, told: Told) -> None:
     life.mind.fails("subgoal", DOWN)
     with pytest.raises(AdapterError):
         session.append("never", "bread goes on")
-    life.timers.wait(FLUSH)
-    life.run()
+    life.wait(FLUSH)
     life.mind.fails("propositions", DOWN)
     appended(session, told, "ships", "stars")
     life.run()
-    session.close()
-    life.run()
+    life.close(session)
     session.start_episode("Sail")
     appended(session, told, "tea")
-    life.timers.wait(TIMEOUT)
-    life.run()
+    life.wait(TIMEOUT)
 
 
 def by_hand(life: Life, session: Session, told: Told) -> None:
     """An end that fails, a second try, and another episode."""
     appended(session, told, "bread", "ships")
     life.mind.fails("propositions", DOWN)
-    session.close()
-    life.run()
-    session.commit()
-    life.run()
+    life.close(session)
+    life.commit(session)
     session.commit()
     session.start_episode("Sail")
     appended(session, told, "tea")
@@ -78,11 +72,9 @@ def ended(life: Life, session: Session) -> None:
     """Commit all that is left of the session."""
     life.run()
     if session.state is SessionState.COLLECTING:
-        session.close()
-        life.run()
+        life.close(session)
     if session.state is SessionState.FAILED:
-        session.commit()
-        life.run()
+        life.commit(session)
     if session.state is SessionState.READY:
         session.commit()
     assert session.state is SessionState.IDLE
@@ -100,6 +92,11 @@ def in_graph(life: Life) -> Counter[str]:
     return Counter(node.observation for node in life.nodes("episodic"))  # type: ignore[attr-defined]
 
 
+def waiting(life: Life, id: str) -> set[str]:
+    kept, _ = life.log.load(id)
+    return {getattr(node, "observation", "") for part in kept.waiting for node in part.additions}
+
+
 @pytest.mark.parametrize("after", [False, True], ids=["before it is written", "once it is written"])
 @pytest.mark.parametrize(
     ("story", "auto", "writes"),
@@ -109,7 +106,7 @@ def in_graph(life: Life) -> Counter[str]:
     ],
     ids=["automatic", "by hand"],
 )
-def test_a_process_may_end_at_any_write(story: Story, auto: bool, writes: set[str], after: bool) -> None:
+def test_process_may_end_at_any_write(story: Story, auto: bool, writes: set[str], after: bool) -> None:
     _, whole, _ = lived(story, auto, 10_000, after)
     assert set(whole.calls) == writes
     for calls in range(1, len(whole.calls) + 1):
@@ -120,7 +117,7 @@ def test_a_process_may_end_at_any_write(story: Story, auto: bool, writes: set[st
             session = life.resume(id)
             assert session.state in SessionState, where
             held = [step.observation for step in session.steps if step.trajectory_id]
-            assert set(told) <= {*held, *found, *_waiting(life, id)}, where
+            assert set(told) <= {*held, *found, *waiting(life, id)}, where
             ended(life, session)
         facts = Counter(life.facts())
         assert set(told) <= set(in_graph(life)), where
@@ -131,134 +128,102 @@ def test_a_process_may_end_at_any_write(story: Story, auto: bool, writes: set[st
         assert max((life.mind.asked[("state", each)] for each in told), default=1) == 1, where
 
 
-def _waiting(life: Life, id: str) -> set[str]:
-    kept, _ = life.log.load(id)
-    return {getattr(node, "observation", "") for part in kept.waiting for node in part.additions}
-
-
-def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> None:
-    life, told = Life(), list[Any]()
-    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="appending the step failed"):
-        session.append("flour", "bread begins")
-    life.anew()
-    taken_up = life.resume(session.id)
-    with pytest.raises(SessionError) as too_soon:
-        taken_up.close()
-    assert too_soon.value.reason == "append_in_progress"
-    taken_up.append_async("water", "bread begins", told.append)
-    life.errands.run()
-    assert [step.observation for step in taken_up.steps] == ["flour", "water"]
-    assert [step.index for step in taken_up.steps] == [0, 1]
-
-
-@pytest.mark.parametrize("auto", [True, False])
-def test_a_step_that_cannot_be_judged_then_either_stays_until_it_can_be(auto: bool) -> None:
-    life = Life(auto_commit=auto)
+def died_in_a_step(life: Life, *faults: BaseException) -> Session:
+    """Take up a session whose process ended before its first step was judged. These faults meet the judgement."""
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
     with pytest.raises(SessionError, match="appending the step failed"):
         session.append("flour", "bread begins")
     life.anew()
     life.events.clear()
-    life.mind.fails("state", DOWN, DOWN, DOWN)
+    life.mind.fails("state", *faults)
     taken_up = life.resume(session.id)
+    return taken_up
+
+
+def test_unjudged_step_is_judged_when_the_session_resumes() -> None:
+    life, told = Life(), list[Any]()
+    session = died_in_a_step(life)
+    with pytest.raises(SessionError) as too_soon:
+        session.close()
+    assert too_soon.value.reason == "append_in_progress"
+    session.append_async("water", "bread begins", told.append)
+    life.errands.run()
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "flour"), (1, "water")]
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_step_stays_until_it_can_be_judged(auto: bool) -> None:
+    life = Life(auto_commit=auto)
+    session = died_in_a_step(life, DOWN, DOWN, DOWN)
     life.run()
     with pytest.raises(AdapterError):
-        taken_up.append("water", "bread goes on")
+        session.append("water", "bread goes on")
     assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}] * 2
-    assert [(step.observation, step.subgoal) for step in taken_up.steps] == [("flour", "")]
-    taken_up.close()
-    life.run()
-    assert taken_up.state is SessionState.FAILED
-    taken_up.commit()
+    assert [(step.observation, step.subgoal) for step in session.steps] == [("flour", "")]
+    life.close(session)
+    assert session.state is SessionState.FAILED
+    session.commit()
     assert life.timers.armed == {}
-    ended(life, taken_up)
+    ended(life, session)
     assert life.timers.armed == {}
     assert life.steps() == {"flour": 0.75}
     assert life.log.load(session.id)[1] == []
 
 
-def test_a_step_that_was_left_goes_with_the_episode_that_is_discarded() -> None:
+def test_unjudged_step_goes_with_a_discarded_episode() -> None:
     life = Life()
-    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="appending the step failed"):
-        session.append("flour", "bread begins")
-    life.anew()
-    life.mind.fails("state", DOWN, DOWN)
-    taken_up = life.resume(session.id)
+    session = died_in_a_step(life, DOWN, DOWN)
     life.run()
-    taken_up.close()
-    life.run()
-    taken_up.discard()
-    taken_up.start_episode("Sail")
-    taken_up.append("sails", "ships begin")
-    assert [step.observation for step in taken_up.steps] == ["sails"]
+    life.close(session)
+    session.discard()
+    session.start_episode("Sail")
+    session.append("sails", "ships begin")
+    assert [step.observation for step in session.steps] == ["sails"]
 
 
-def test_a_step_that_was_left_comes_before_the_next_one() -> None:
+def test_unjudged_step_comes_before_the_next_one() -> None:
     life = Life()
-    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="appending the step failed"):
-        session.append("flour", "bread begins")
-    life.anew()
-    life.mind.fails("state", DOWN)
-    taken_up = life.resume(session.id)
+    session = died_in_a_step(life, DOWN)
     life.run()
-    taken_up.append("sails", "ships begin")
-    assert [(step.index, step.observation) for step in taken_up.steps] == [(0, "flour"), (1, "sails")]
+    session.append("sails", "ships begin")
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "flour"), (1, "sails")]
     life.run()
-    assert life.facts() == ["It was seen that flour."]
+    assert life.learnt() == ["flour"]
 
 
-def test_what_was_being_drawn_is_drawn_when_the_session_is_taken_up() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread", "ships")
-    life.anew()
-    taken_up = life.resume(session.id)
-    assert life.timers.names == {"flush", "session"}
-    life.run()
-    assert life.facts() == ["It was seen that bread 0."]
-    assert taken_up.steps == session.steps
-
-
-def test_a_session_keeps_the_mode_it_was_begun_in() -> None:
-    life = Life(auto_commit=False)
-    session = life.begin()
-    bake(session, "bread")
-    life.auto_commit = True
-    life.anew()
-    taken_up = life.resume(session.id)
-    taken_up.close()
-    life.run()
-    assert taken_up.state is SessionState.READY
-
-
-def test_a_failure_of_before_is_told_by_whoever_goes_on() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread")
-    life.mind.fails("propositions", DOWN)
-    session.close()
-    life.run()
-    assert life.log.load(session.id)[0].reason == "adapter model.chat: it is down"
-    life.anew()
-    taken_up = life.resume(session.id)
-    assert taken_up.state is SessionState.FAILED
-    taken_up.commit()
-    life.run()
-    assert (taken_up.state, life.facts()) == (SessionState.IDLE, ["It was seen that bread 0."])
-
-
-def test_one_session_is_not_gone_on_with_in_two_places() -> None:
+def test_interrupted_extraction_is_done_after_resuming() -> None:
     life = Life()
     session = life.begin()
     with pytest.raises(SessionError) as refused:
         Session.resume(session.id, life.surroundings())
     assert refused.value.reason == "held_elsewhere"
+    bake(session, "bread", "ships")
+    life.anew()
+    taken_up = life.resume(session.id)
+    assert life.timers.names == {"flush", "session"}
+    life.run()
+    assert life.learnt() == ["bread 0"]
+    assert taken_up.steps == session.steps
 
 
-def test_of_a_long_episode_only_what_is_still_needed_stays_in_the_log() -> None:
+def test_resumed_session_keeps_its_mode_and_failure() -> None:
+    life = Life(auto_commit=False)
+    session = life.begin()
+    bake(session, "bread")
+    life.mind.fails("propositions", DOWN)
+    life.close(session)
+    assert life.log.load(session.id)[0].reason == "adapter model.chat: it is down"
+    life.auto_commit = True
+    life.anew()
+    taken_up = life.resume(session.id)
+    assert taken_up.state is SessionState.FAILED
+    life.commit(taken_up)
+    assert (taken_up.state, life.learnt()) == (SessionState.READY, [])
+    taken_up.commit()
+    assert (taken_up.state, life.learnt()) == (SessionState.IDLE, ["bread 0"])
+
+
+def test_log_of_a_long_episode_holds_only_what_is_needed() -> None:
     life = Life()
     session = life.begin()
     for turn in range(6):
@@ -273,18 +238,16 @@ def test_of_a_long_episode_only_what_is_still_needed_stays_in_the_log() -> None:
     assert taken_up.get_context() == context
     taken_up.append("flour", "ships go on")
     assert (taken_up.steps[-1].index, taken_up.steps[-1].trajectory_id) == (24, session.steps[-1].trajectory_id)
-    taken_up.close()
-    life.run()
+    life.close(taken_up)
     assert len(life.facts()) == len(life.steps()) == 25
     assert life.log.load(session.id)[1] == []
 
 
-def test_what_was_erased_of_a_step_is_not_told_or_judged_by_any_more() -> None:
+def test_erased_step_is_not_shown_or_judged_by() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread", "bread")
-    life.timers.wait(FLUSH)
-    life.run()
+    life.wait(FLUSH)
     kept, (_, second) = life.log.load(session.id)
     life.log.step(kept, replace(second, observation="", action="", subgoal="", state=None, embedding=None))
     assert session.get_context() == {"goal": "Bake bread", "recent_steps": ["bread 0 -> bread goes on"]}

@@ -1,11 +1,11 @@
 """The contract of session logs, run on every log."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from tests.bank.kept import Kept as Place
+from tests.bank.kept import Kept
 
 from pieria.bank.sessions.log import BankLog
 from pieria.errors import InputError, NotFoundError, SessionError
@@ -26,6 +26,10 @@ class Logs(NamedTuple):
     log: SessionLog
     graph: GraphBackend
 
+    @property
+    def facts(self) -> list[str]:
+        return [node.id for node in self.graph.get_nodes_by_type(["semantic"])]
+
 
 @pytest.fixture(params=["memory", "folder", "served"])
 def logs(request: pytest.FixtureRequest) -> Iterator[Logs]:
@@ -33,100 +37,74 @@ def logs(request: pytest.FixtureRequest) -> Iterator[Logs]:
         graph = InMemoryBackend()
         yield Logs(MemoryLog(graph.apply_changeset), graph)
         return
-    kept: Place = request.getfixturevalue(request.param)
+    kept: Kept = request.getfixturevalue(request.param)
     with kept.opened("trips") as bank:
         yield Logs(BankLog(bank), bank.graph)
 
 
-def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
-    assert logs.log.begin(FRESH) == FRESH
-    assert logs.log.step(FRESH, RAW) == RAW
-    assert logs.log.load(FRESH.id) == (FRESH, [RAW])
+def test_session_and_steps_come_back_as_they_were_kept(logs: Logs) -> None:
+    log = logs.log
+    assert log.begin(FRESH) == FRESH
+    assert log.step(FRESH, RAW) == RAW
+    assert log.load(FRESH.id) == (FRESH, [RAW])
     grown = replace(FRESH, episode={"id": "ep_1", "current_trajectory_id": "traj_1"})
-    assert logs.log.step(grown, JUDGED) == JUDGED
-    assert logs.log.load(FRESH.id) == (grown, [JUDGED])
+    assert log.step(grown, JUDGED) == JUDGED
+    assert log.load(FRESH.id) == (grown, [JUDGED])
     failed = replace(grown, state="failed", committed=(0,), reason="no model answered", waiting=(FACT,))
-    assert logs.log.keep(failed) == failed
-    assert logs.log.load(FRESH.id) == (failed, [JUDGED])
-    assert logs.log.kept() == [failed]
-
-
-def test_a_kept_session_is_the_same_in_json() -> None:
-    kept = replace(FRESH, committed=(0, 1), waiting=(FACT,), reason="no model answered")
-    assert UnfinishedSession.from_dict(kept.as_dict()) == kept
-    assert UnfinishedSession.from_dict(FRESH.as_dict()) == FRESH
-
-
-def test_steps_come_back_in_their_order_whatever_their_number(logs: Logs) -> None:
-    logs.log.begin(FRESH)
-    for index in (11, 2, 0):
-        logs.log.step(FRESH, replace(RAW, index=index))
-    found = logs.log.load(FRESH.id)
-    assert found is not None
-    assert [step.index for step in found[1]] == [0, 2, 11]
-
-
-def test_of_a_refused_step_nothing_stays(logs: Logs) -> None:
-    logs.log.begin(FRESH)
-    logs.log.step(FRESH, RAW)
-    logs.log.withdraw(FRESH, 0)
-    assert logs.log.load(FRESH.id) == (FRESH, [])
-
-
-def test_knowledge_is_committed_with_what_the_session_says_of_it(logs: Logs) -> None:
-    logs.log.begin(FRESH)
-    for index in (0, 1):
-        logs.log.step(FRESH, replace(JUDGED, index=index))
-    after = replace(FRESH, committed=(0, 1))
-    logs.log.commit(after, FACT, forget=[0])
-    assert logs.log.load(FRESH.id) == (after, [replace(JUDGED, index=1)])
-    assert [node.id for node in logs.graph.get_nodes_by_type(["semantic"])] == ["sem_1"]
-
-
-def test_knowledge_that_cannot_be_written_leaves_the_session_as_it_was(logs: Logs) -> None:
-    logs.log.begin(FRESH)
-    logs.log.step(FRESH, JUDGED)
-    with pytest.raises(InputError):
-        logs.log.commit(replace(FRESH, committed=(0,)), BROKEN, forget=[0])
-    assert logs.log.load(FRESH.id) == (FRESH, [JUDGED])
-    assert logs.graph.get_nodes_by_type(["semantic"]) == []
-
-
-def test_without_an_episode_a_session_has_no_steps(logs: Logs) -> None:
+    assert log.keep(failed) == failed
+    assert log.load(FRESH.id) == (failed, [JUDGED])
+    assert log.kept() == [failed]
+    for index in (11, 2):
+        log.step(failed, replace(RAW, index=index))
+    assert log.load(FRESH.id) == (failed, [JUDGED, replace(RAW, index=2), replace(RAW, index=11)])
+    log.withdraw(failed, 2)
+    assert log.load(FRESH.id) == (failed, [JUDGED, replace(RAW, index=11)])
+    # Without an episode a session has no steps.
     idle = replace(FRESH, state="idle", episode=None)
-    logs.log.begin(FRESH)
-    logs.log.step(FRESH, JUDGED)
-    logs.log.keep(idle)
-    assert logs.log.load(FRESH.id) == (idle, [])
-    logs.log.step(FRESH, JUDGED)
-    logs.log.commit(idle, FACT)
-    assert logs.log.load(FRESH.id) == (idle, [])
+    log.keep(idle)
+    assert log.load(FRESH.id) == (idle, [])
 
 
-def test_a_session_is_held_by_one(logs: Logs) -> None:
-    logs.log.begin(FRESH)
+def test_kept_session_is_the_same_in_json() -> None:
+    for kept in (FRESH, replace(FRESH, committed=(0, 1), waiting=(FACT,), reason="no model answered")):
+        assert UnfinishedSession.from_dict(kept.as_dict()) == kept
+
+
+def test_commit_writes_knowledge_and_session_or_neither(logs: Logs) -> None:
+    log = logs.log
+    log.begin(FRESH)
+    steps = [replace(JUDGED, index=index) for index in (0, 1)]
+    for step in steps:
+        log.step(FRESH, step)
+    with pytest.raises(InputError):
+        log.commit(replace(FRESH, committed=(0,)), BROKEN, forget=[0])
+    assert (log.load(FRESH.id), logs.facts) == ((FRESH, steps), [])
+    after = replace(FRESH, committed=(0, 1))
+    log.commit(after, FACT, forget=[0])
+    assert (log.load(FRESH.id), logs.facts) == ((after, steps[1:]), ["sem_1"])
+    idle = replace(FRESH, state="idle", episode=None)
+    log.commit(idle, Changeset())
+    assert log.load(FRESH.id) == (idle, [])
+
+
+def test_session_is_held_by_one_until_nothing_is_left(logs: Logs) -> None:
+    log = logs.log
+    log.begin(FRESH)
+    log.step(FRESH, RAW)
     with pytest.raises(SessionError, match="another process") as refused:
-        logs.log.hold(FRESH.id)
+        log.hold(FRESH.id)
     assert refused.value.reason == "held_elsewhere"
-    logs.log.release(FRESH.id)
-    logs.log.hold(FRESH.id)
-
-
-def test_of_a_session_that_is_over_nothing_is_left(logs: Logs) -> None:
-    logs.log.begin(FRESH)
-    logs.log.step(FRESH, RAW)
-    logs.log.end(FRESH.id)
-    assert logs.log.load(FRESH.id) is None
-    assert logs.log.kept() == []
-    for use in (
-        lambda: logs.log.hold(FRESH.id),
-        lambda: logs.log.release(FRESH.id),
-        lambda: logs.log.step(FRESH, RAW),
-        lambda: logs.log.withdraw(FRESH, 0),
-        lambda: logs.log.keep(FRESH),
-        lambda: logs.log.commit(FRESH, FACT),
-        lambda: logs.log.end(FRESH.id),
-    ):
+    log.release(FRESH.id)
+    log.hold(FRESH.id)
+    log.end(FRESH.id)
+    assert log.load(FRESH.id) is None
+    assert log.kept() == []
+    uses: list[Callable[[], object]] = [
+        lambda: log.hold(FRESH.id), lambda: log.release(FRESH.id), lambda: log.step(FRESH, RAW),
+        lambda: log.withdraw(FRESH, 0), lambda: log.keep(FRESH), lambda: log.commit(FRESH, FACT),
+        lambda: log.end(FRESH.id),
+    ]  # fmt: skip
+    for use in uses:
         with pytest.raises(NotFoundError, match=FRESH.id):
             use()
-    assert logs.graph.get_nodes_by_type(["semantic"]) == []
+    assert logs.facts == []

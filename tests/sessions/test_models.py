@@ -1,7 +1,5 @@
 """A session whose model is called over HTTP: how often, with which prompts, and the cost of a failure."""
 
-from collections.abc import Sequence
-
 import pytest
 from tests.models.llm_server import Exchange, LLMServer, Said, llm_server, says, status
 from tests.sessions.living import Life, embedded
@@ -35,20 +33,15 @@ def asked_for(server: LLMServer) -> list[str]:
     return [next(iter(each.schema["properties"])) if each.schema else "words" for each in server.requests]
 
 
-def lived(session: Session, observations: Sequence[str]) -> None:
-    for observation in observations:
-        session.append(observation, "waited")
-
-
-def test_a_model_is_asked_once_for_each_judgement_whatever_fails_in_between() -> None:
+def test_model_is_asked_once_for_each_judgement() -> None:
     life = Life()
     script: list[Said] = [STATE, SUBGOAL, STATE, REFUSED, STATE, SUBGOAL, REWARD, REWARD, REFUSED, REFUSED]
     with llm_server(*script) as server:
         session = begun(server, life)
-        lived(session, ["flour"])
+        session.append("flour", "waited")
         with pytest.raises(AdapterError, match="not today"):
-            lived(session, ["water"])
-        lived(session, ["yeast"])
+            session.append("water", "waited")
+        session.append("yeast", "waited")
         session.close()
         assert session._machine.settled(20) is SessionState.FAILED
         assert len(server.requests) == len(script)
@@ -59,15 +52,15 @@ def test_a_model_is_asked_once_for_each_judgement_whatever_fails_in_between() ->
     assert life.steps() == {"flour": 0.8, "yeast": 0.8}
 
 
-def test_what_a_model_says_is_in_the_graph() -> None:
-    life = Life()
-    with llm_server(STATE, SUBGOAL, REWARD, _by_schema, _by_schema) as server:
-        with begun(server, life) as session:
-            lived(session, ["flour"])
-        assert sorted(asked_for(server)) == ["facts", "instructions", "reasoning", "words", "words"]
-    assert life.facts() == ["Dough rests an hour."]
-
-
-def _by_schema(exchange: Exchange) -> None:
+def facts_by_schema(exchange: Exchange) -> None:
     wanted = exchange.request.schema
     says(FACTS if wanted and "facts" in wanted["properties"] else {"instructions": []})(exchange)
+
+
+def test_facts_from_a_model_are_in_the_graph() -> None:
+    life = Life()
+    with llm_server(STATE, SUBGOAL, REWARD, facts_by_schema, facts_by_schema) as server:
+        with begun(server, life) as session:
+            session.append("flour", "waited")
+        assert sorted(asked_for(server)) == ["facts", "instructions", "reasoning", "words", "words"]
+    assert life.facts() == ["Dough rests an hour."]

@@ -1,17 +1,25 @@
 """Steps are appended in order, one at a time, and wholly or not at all."""
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from tests.sessions.living import DOWN, Life, bake, reason
 
-from pieria.errors import AdapterError, InputError, SessionError
+from pieria.errors import AdapterError, SessionError
 from pieria.sessions import Crew, Session
 
 
-def test_a_step_is_kept_before_a_model_is_asked_and_again_when_it_is_judged() -> None:
+def raising(problem: Exception) -> Callable[..., None]:
+    def refuse(*_: object) -> None:
+        raise problem
+
+    return refuse
+
+
+def test_step_is_kept_before_and_after_it_is_judged() -> None:
     life, seen = Life(), list[Any]()
     session = life.begin()
     life.mind.within["state"] = lambda: seen.append(life.log.load(session.id)[1])
@@ -23,60 +31,59 @@ def test_a_step_is_kept_before_a_model_is_asked_and_again_when_it_is_judged() ->
     assert judged.subgoal == "bread"
 
 
-def test_a_step_that_cannot_be_judged_is_refused_and_nothing_of_it_stays() -> None:
+def test_step_that_cannot_be_judged_is_refused_whole() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread")
     before = life.log.load(session.id)
-    life.mind.fails("subgoal", DOWN)
+    broken = ZeroDivisionError("by a mind")
+    life.mind.fails("subgoal", DOWN, broken, KeyboardInterrupt())
     with pytest.raises(AdapterError) as refused:
         session.append("water", "bread again")
     assert refused.value is DOWN
+    with pytest.raises(SessionError) as crashed:
+        session.append("water", "bread again")
+    assert (crashed.value.reason, crashed.value.__cause__) == ("append_crashed", broken)
     assert life.log.load(session.id) == before
-    assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}]
-    session.append("water", "bread again")
-    assert [step.observation for step in session.steps] == ["bread 0", "water"]
-    assert [step.index for step in session.steps] == [0, 1]
-
-
-def test_a_mind_that_breaks_off_is_told_from_one_that_refuses() -> None:
-    life = Life()
-    session = life.begin()
-    broken = ZeroDivisionError("by a mind")
-    life.mind.fails("state", broken)
-    with pytest.raises(SessionError) as refused:
-        session.append("flour", "bread begins")
-    assert (refused.value.reason, refused.value.__cause__) == ("append_crashed", broken)
-    assert life.told("append_failed") == [{"session_id": session.id, "error": broken}]
-    assert session.steps == ()
-
-
-def test_who_interrupts_an_append_does_not_stop_the_session() -> None:
-    life = Life()
-    session = life.begin()
-    life.mind.fails("state", KeyboardInterrupt())
+    assert life.told("append_failed") == [{"session_id": session.id, "error": error} for error in (DOWN, broken)]
     with pytest.raises(KeyboardInterrupt):
-        session.append("flour", "bread begins")
-    session.append("water", "bread begins")
-    assert [step.observation for step in session.steps] == ["water"]
+        session.append("water", "bread again")
+    session.append("water", "bread again")
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "bread 0"), (1, "water")]
 
 
-def test_steps_that_are_not_waited_for_come_in_in_their_order() -> None:
+def test_step_that_cannot_be_logged_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     life, told = Life(), list[Any]()
     session = life.begin()
+    with monkeypatch.context() as patched, pytest.raises(AdapterError, match="no space left"):
+        patched.setattr(life.log, "step", raising(AdapterError("log", "step", "no space left")))
+        session.append("flour", "bread begins")
+    assert life.mind.count("state") == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(life.log, "step", raising(OSError("no space left")))
+        session.append_async("flour", "bread begins", told.append)
+        life.run()
+    assert [reason(each) for each in told] == ["append_crashed"]
+    assert len(life.told("append_failed")) == 2
+    session.append("flour", "bread begins")
+    assert len(session.steps) == 1
+
+
+def test_unwaited_steps_come_in_order_past_refused_ones() -> None:
+    life, told = Life(), list[Any]()
+    session = life.begin()
+    life.mind.fails("state", DOWN, ZeroDivisionError())
     for number in range(4):
-        session.append_async(f"loaf {number}", "bread goes on", partial(_note, told, number))
+        session.append_async(f"loaf {number}", "bread goes on", partial(lambda *said: told.append(said), number))
     assert (session.steps, told) == ((), [])
     life.run()
-    assert [step.observation for step in session.steps] == [f"loaf {number}" for number in range(4)]
-    assert told == [(number, "appended") for number in range(4)]
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "loaf 2"), (1, "loaf 3")]
+    assert told[0] == (0, DOWN)
+    assert (told[1][0], reason(told[1][1])) == (1, "append_crashed")
+    assert told[2:] == [(2, "appended"), (3, "appended")]
 
 
-def _note(told: list[Any], number: int, outcome: object) -> None:
-    told.append((number, outcome))
-
-
-def test_who_waits_stands_in_line_with_those_who_do_not() -> None:
+def test_waited_and_unwaited_steps_stand_in_one_line() -> None:
     life = Life()
     session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
     here, go_on = threading.Event(), threading.Event()
@@ -98,20 +105,7 @@ def test_who_waits_stands_in_line_with_those_who_do_not() -> None:
     assert [step.observation for step in session.steps] == ["loaf 0", "loaf 1", "loaf 2"]
 
 
-def test_one_refused_step_does_not_hold_up_those_behind_it(caplog: pytest.LogCaptureFixture) -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
-    life.mind.fails("state", DOWN, ZeroDivisionError())
-    for number in range(3):
-        session.append_async(f"loaf {number}", "bread goes on", told.append)
-    life.run()
-    assert told[0] is DOWN
-    assert reason(told[1]) == "append_crashed"
-    assert told[2] == "appended"
-    assert [(step.index, step.observation) for step in session.steps] == [(0, "loaf 2")]
-
-
-def test_a_lost_step_that_nobody_waits_for_is_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_lost_step_without_a_callback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     life = Life()
     session = life.begin()
     life.mind.fails("state", DOWN)
@@ -125,7 +119,7 @@ def test_a_lost_step_that_nobody_waits_for_is_told_of_in_the_log(caplog: pytest.
     ]
 
 
-def test_a_callback_that_raises_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
+def test_callback_that_raises_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
     life, told = Life(), list[Any]()
     session = life.begin()
 
@@ -141,60 +135,19 @@ def test_a_callback_that_raises_does_no_harm(caplog: pytest.LogCaptureFixture) -
     assert "a callback of" in caplog.text
 
 
-def test_a_step_that_says_nothing_is_refused() -> None:
-    session = Life().begin()
-    with pytest.raises(InputError, match="observation"):
-        session.append(" ", " ")
-    assert session.steps == ()
-
-
-def test_a_log_that_cannot_be_written_refuses_the_step() -> None:
-    life = Life()
-    session = life.begin()
-    full = AdapterError("log", "step", "no space left")
-
-    def refuse(*_: object) -> None:
-        raise full
-
-    life.log.step = refuse
-    with pytest.raises(AdapterError, match="no space left"):
-        session.append("flour", "bread begins")
-    assert life.mind.count("state") == 0
-    del life.log.step
-    session.append("flour", "bread begins")
-    assert len(session.steps) == 1
-
-
-def test_a_log_that_breaks_off_is_told_to_whoever_waits_for_word() -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
-
-    def refuse(*_: object) -> None:
-        raise OSError("no space left")
-
-    life.log.step = refuse
-    session.append_async("flour", "bread begins", told.append)
-    life.run()
-    assert [reason(each) for each in told] == ["append_crashed"]
-    assert len(life.told("append_failed")) == 1
-
-
-def test_a_step_that_comes_while_the_session_closes_is_refused_and_not_lost() -> None:
+def test_step_that_comes_during_a_close_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     life, refused = Life(), list[Any]()
     session = life.begin()
     bake(session, "bread")
-    machine = session._machine
-    carry_out = machine.carry_out
+    carry_out = session._machine.carry_out
 
     def late(do: Any, *arguments: Any) -> None:
-        try:
+        with pytest.raises(SessionError) as problem:
             session.append("water", "bread goes on")
-        except SessionError as problem:
-            refused.append(problem.reason)
+        refused.append(problem.value.reason)
         carry_out(do, *arguments)
 
-    machine.carry_out = late  # type: ignore[method-assign]
-    session.close()
-    life.run()
+    monkeypatch.setattr(session._machine, "carry_out", late)
+    life.close(session)
     assert refused == ["extraction_in_progress"]
     assert life.steps() == {"bread 0": 0.75}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sessions.living import Life, bake, in_state
+from tests.sessions.living import Life, bake
 
 from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag
@@ -38,7 +38,10 @@ def ended(name: str) -> bool:
     return name not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_pool_works_with_as_many_threads_as_it_may_and_keeps_none() -> None:
+# --- pools and timers
+
+
+def test_pool_uses_its_threads_and_keeps_none(caplog: pytest.LogCaptureFixture) -> None:
     crowd, go_on = Pool("three", 3), threading.Barrier(3)
     left, met = threading.Semaphore(0), []
 
@@ -47,24 +50,17 @@ def test_a_pool_works_with_as_many_threads_as_it_may_and_keeps_none() -> None:
         met.append(threading.current_thread().name)
         left.release()
 
+    crowd.submit(lambda: 1 / 0)
     for _ in range(6):
         crowd.submit(work)
     for _ in range(6):
         assert left.acquire(timeout=SOON)
     assert met == ["three"] * 6
     assert ended("three")
-
-
-def test_work_that_breaks_off_holds_nothing_up(caplog: pytest.LogCaptureFixture) -> None:
-    crowd, done = Pool("one", 1), threading.Event()
-    crowd.submit(lambda: 1 / 0)
-    crowd.submit(done.set)
-    assert done.wait(SOON)
-    assert ended("one")
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_pool_that_ends_lets_nothing_further_begin() -> None:
+def test_ended_pool_begins_nothing_more() -> None:
     crowd, here, go_on, began = Pool("ending", 1), threading.Event(), threading.Event(), []
     crowd.submit(signalled(here, go_on))
     crowd.submit(lambda: began.append("a second"))
@@ -76,7 +72,7 @@ def test_a_pool_that_ends_lets_nothing_further_begin() -> None:
     assert began == []
 
 
-def test_timers_ring_once_and_no_thread_waits_when_none_is_armed() -> None:
+def test_timers_ring_once_and_need_a_thread_only_when_armed() -> None:
     timers, rung, done = Timers(), [], threading.Event()
     timers.arm("a", 3_600_000, lambda: rung.append("too late"))
     waiting = timers._thread
@@ -93,18 +89,20 @@ def test_timers_ring_once_and_no_thread_waits_when_none_is_armed() -> None:
     timers.disarm("a")
 
 
-def test_nothing_runs_before_there_is_work() -> None:
+# --- sessions on real threads
+
+
+def begun(life: Life, crew: Crew) -> Session:
+    return Session.begin("Bake bread", life.surroundings(crew=crew))
+
+
+def test_sessions_draw_at_the_same_time_without_a_lock() -> None:
     before = {*threading.enumerate()}
-    crew = Crew()
-    assert {*threading.enumerate()} <= before
-    crew.close()
-
-
-def test_sessions_of_a_workspace_draw_at_the_same_time_and_no_lock_is_held_meanwhile() -> None:
     life, crew = Life(), Crew()
+    assert {*threading.enumerate()} <= before
     together, go_on = threading.Barrier(4), threading.Event()
     life.mind.within["propositions"] = lambda: (together.wait(SOON), go_on.wait(SOON))
-    sessions = [Session.begin("Bake bread", life.surroundings(crew=crew)) for _ in range(3)]
+    sessions = [begun(life, crew) for _ in range(3)]
     for number, session in enumerate(sessions):
         session.append(f"loaf {number}", "bread goes on")
         session.close()
@@ -119,9 +117,9 @@ def test_sessions_of_a_workspace_draw_at_the_same_time_and_no_lock_is_held_meanw
     assert len(life.facts()) == 3
 
 
-def test_many_threads_append_to_one_session_and_no_step_is_lost() -> None:
+def test_threads_that_append_to_one_session_lose_no_step() -> None:
     life = Life()
-    session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
+    session = begun(life, Crew())
 
     def append(number: int) -> None:
         for loaf in range(5):
@@ -155,11 +153,11 @@ class Watched(InMemoryBackend):
 
 
 @pytest.mark.parametrize("auto", [True, False])
-def test_what_several_sessions_commit_at_once_shares_its_tags(auto: bool) -> None:
+def test_sessions_that_commit_at_once_share_tags(auto: bool) -> None:
     crew = Crew()
     backend = Watched(crew)
     life = Life(auto_commit=auto, backend=backend)
-    sessions = [Session.begin("Bake bread", life.surroundings(crew=crew)) for _ in range(4)]
+    sessions = [begun(life, crew) for _ in range(4)]
     for number, session in enumerate(sessions):
         session.append(f"loaf {number}", "bread goes on")
     for session in sessions:
@@ -172,11 +170,14 @@ def test_what_several_sessions_commit_at_once_shares_its_tags(auto: bool) -> Non
     assert [node.text for node in life.nodes("tag")] == ["seen"]
 
 
-def test_who_leaves_waits_for_work_under_way() -> None:
+# --- sessions that are left
+
+
+def test_leaving_waits_for_work_under_way() -> None:
     life, crew = Life(), Crew()
     here, go_on = threading.Event(), threading.Event()
     life.mind.within["propositions"] = signalled(here, go_on)
-    session = Session.begin("Bake bread", life.surroundings(crew=crew))
+    session = begun(life, crew)
     bake(session, "bread")
     session.close()
     assert here.wait(SOON)
@@ -188,11 +189,11 @@ def test_who_leaves_waits_for_work_under_way() -> None:
         session.start_episode("Sail")
 
 
-def test_what_takes_too_long_is_left_to_be_taken_up_again() -> None:
+def test_work_that_takes_too_long_is_left_for_later() -> None:
     life, crew, told = Life(), Crew(), list[Any]()
     here, go_on = threading.Event(), threading.Event()
     life.mind.within["propositions"] = signalled(here, go_on)
-    session = Session.begin("Bake bread", life.surroundings(crew=crew))
+    session = begun(life, crew)
     bake(session, "bread")
     session.close()
     session.start_episode_async("Sail", told.append)
@@ -209,7 +210,7 @@ def test_what_takes_too_long_is_left_to_be_taken_up_again() -> None:
     assert (taken_up.state, len(life.facts())) == (SessionState.IDLE, 1)
 
 
-def test_of_a_session_that_is_left_nothing_begins_to_be_drawn_and_nothing_is_told_as_failed() -> None:
+def test_left_session_draws_nothing_and_reports_no_failure() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread", "ships")
@@ -219,7 +220,7 @@ def test_of_a_session_that_is_left_nothing_begins_to_be_drawn_and_nothing_is_tol
     assert life.told("trajectory_extraction_failed") == []
 
 
-def test_steps_in_line_that_nobody_waits_for_are_told_when_their_session_is_left() -> None:
+def test_left_session_refuses_everything() -> None:
     life, told = Life(), list[Any]()
     session = life.begin()
     for number in range(3):
@@ -229,39 +230,30 @@ def test_steps_in_line_that_nobody_waits_for_are_told_when_their_session_is_left
     assert [type(each) for each in told[:2]] == [ClosedError, ClosedError]
     assert len(told) == 3
     leave([session], patience=0)
-
-
-def test_a_session_that_is_left_says_so_whatever_is_asked() -> None:
-    life = Life()
-    session = in_state(life, SessionState.COLLECTING)
-    leave([session], patience=0)
-    for ask in (session.close, session.close_async, lambda: session.append("flour", "bread"), session.close_and_commit):
+    uses: list[Callable[[], object]] = [
+        session.close, session.close_async, session.close_and_commit, lambda: session.append("flour", "bread"),
+        lambda: session.append_async("flour", "bread"),
+    ]  # fmt: skip
+    for use in uses:
         with pytest.raises(ClosedError):
-            ask()
-    with pytest.raises(ClosedError):
-        session.append_async("flour", "bread")
+            use()
     assert life.timers.armed == {}
 
 
-def ran(story: str) -> None:
-    code = f"from tests.sessions.test_threads import {story}; {story}()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def hanging_model_at_the_end() -> None:
-    """The process ends although its model never answers."""
+def hang_at_the_end() -> None:
     pool.LAST_WORK = 0.01
     life, here = Life(), threading.Event()
     life.mind.within["propositions"] = life.mind.within["procedures"] = signalled(here, threading.Event(), None)
-    session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
+    session = begun(life, Crew())
     bake(session, "bread")
     session.append_async("flour", "bread begins")
     session.close_async()
     assert here.wait(SOON)
 
 
-def test_no_thread_keeps_a_process_from_ending() -> None:
-    ran("hanging_model_at_the_end")
+@pytest.mark.slow
+def test_process_ends_though_its_model_never_answers() -> None:
+    code = "from tests.sessions.test_threads import hang_at_the_end; hang_at_the_end()"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,29 +1,26 @@
 """Timeouts: what a session does if no step comes for a while."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, bake, in_state, reason
+from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Life, bake, in_state, reason
 
 from pieria.errors import NotFoundError, SessionError
 from pieria.sessions import SessionState
 
-FLUSH, TIMEOUT = 120_000, 600_000
 
-
-def test_what_is_there_is_committed_when_no_step_comes_and_the_episode_goes_on() -> None:
+def test_pause_commits_the_steps_and_the_episode_goes_on() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread")
     life.timers.wait(FLUSH - 1)
     assert life.extractions.waiting == []
-    life.timers.wait(1)
-    life.run()
-    assert (session.state, life.facts()) == (SessionState.COLLECTING, ["It was seen that bread 0."])
+    life.wait(1)
+    assert (session.state, life.learnt()) == (SessionState.COLLECTING, ["bread 0"])
     bake(session, "bread")
-    life.timers.wait(FLUSH)
-    life.run()
-    assert life.facts() == ["It was seen that bread 0.", "It was seen that bread 1."]
+    life.wait(FLUSH)
+    assert life.learnt() == ["bread 0", "bread 1"]
     assert [event["trajectory_id"] for event in life.told("trajectory_flushed")] == [session.steps[0].trajectory_id] * 2
 
 
@@ -37,51 +34,46 @@ def test_every_step_begins_both_periods_anew() -> None:
     assert session.state is SessionState.COLLECTING
 
 
-def test_what_cannot_be_drawn_is_tried_again_after_the_same_time() -> None:
+def test_failed_flush_is_tried_again_after_the_same_time() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread")
     life.mind.fails("propositions", DOWN)
-    life.timers.wait(FLUSH)
-    life.run()
-    assert life.facts() == []
-    life.timers.wait(FLUSH)
-    life.run()
-    assert life.facts() == ["It was seen that bread 0."]
+    life.wait(FLUSH)
+    assert life.learnt() == []
+    life.wait(FLUSH)
+    assert life.learnt() == ["bread 0"]
     assert life.timers.names == {"session"}
 
 
-def test_a_failed_trajectory_of_the_past_is_tried_again_with_the_flush() -> None:
+def test_flush_tries_a_failed_past_trajectory_again() -> None:
     life = Life()
     session = life.begin()
     life.mind.fails("propositions", DOWN)
     bake(session, "bread", "ships")
     life.run()
-    life.timers.wait(FLUSH)
-    life.run()
-    assert life.facts() == ["It was seen that bread 0.", "It was seen that ships 1."]
+    life.wait(FLUSH)
+    assert life.learnt() == ["bread 0", "ships 1"]
 
 
-def test_a_session_that_is_busy_is_flushed_later() -> None:
+def test_busy_session_is_flushed_later() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread", "ships")
     life.timers.wait(FLUSH)
     assert len(life.extractions.waiting) == 1
     life.run()
-    life.timers.wait(FLUSH)
-    life.run()
+    life.wait(FLUSH)
     assert len(life.facts()) == 2
     assert session.state is SessionState.COLLECTING
 
 
-def test_a_session_without_steps_for_long_commits_what_it_has_and_is_over() -> None:
+def test_expiry_commits_the_steps_and_ends_the_session() -> None:
     life = Life(flush=None)
     session = life.begin()
     bake(session, "bread", "bread")
-    life.timers.wait(TIMEOUT)
-    life.run()
-    assert life.facts() == ["It was seen that bread 0.", "It was seen that bread 1."]
+    life.wait(TIMEOUT)
+    assert life.learnt() == ["bread 0", "bread 1"]
     assert life.steps() == {"bread 0": 0.75, "bread 1": 0.75}
     assert life.told("session_expired") == [{"session_id": session.id}]
     assert session.is_over
@@ -89,33 +81,27 @@ def test_a_session_without_steps_for_long_commits_what_it_has_and_is_over() -> N
     assert life.timers.armed == {}
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda session: session.state,
-        lambda session: session.append("flour", "bread"),
-        lambda session: session.append_async("flour", "bread"),
-        lambda session: session.start_episode("Sail"),
-        lambda session: session.start_episode_async("Sail"),
-        lambda session: session.close(),
-        lambda session: session.commit(),
-        lambda session: session.discard_async(),
-        lambda session: session.close_and_commit(),
-    ],
-)
-def test_a_session_that_is_over_is_not_there_any_more(ask: Any) -> None:
+def test_expired_session_is_not_found() -> None:
     life = Life()
     session = life.begin()
-    life.timers.wait(TIMEOUT)
-    life.run()
+    life.wait(TIMEOUT)
     assert session.is_over
-    with pytest.raises(NotFoundError):
-        ask(session)
+    asked: list[Callable[[], Any]] = [
+        lambda: session.state,
+        lambda: session.append("flour", "bread"),
+        lambda: session.append_async("flour", "bread"),
+        lambda: session.start_episode("Sail"),
+        lambda: session.start_episode_async("Sail"),
+        session.close, session.commit, session.discard_async, session.close_and_commit,
+    ]  # fmt: skip
+    for ask in asked:
+        with pytest.raises(NotFoundError):
+            ask()
     assert session.get_context() is None
     assert life.told("session_expired") == [{"session_id": session.id}]
 
 
-def test_a_session_that_is_busy_expires_when_it_is_done() -> None:
+def test_busy_session_expires_when_it_is_done() -> None:
     life = Life(flush=None)
     session = life.begin()
     bake(session, "bread", "ships")
@@ -125,13 +111,12 @@ def test_a_session_that_is_busy_expires_when_it_is_done() -> None:
     assert session.state is SessionState.COLLECTING
     session.append_async("ships 2", "ships go on")
     life.run()
-    life.timers.wait(TIMEOUT)
-    life.run()
+    life.wait(TIMEOUT)
     assert session.is_over
     assert len(life.facts()) == 3
 
 
-def test_while_it_expires_nothing_else_is_accepted_and_so_nothing_is_lost() -> None:
+def test_expiring_session_accepts_nothing() -> None:
     life, told = Life(flush=None), list[Any]()
     session = life.begin()
     bake(session, "bread")
@@ -148,34 +133,25 @@ def test_while_it_expires_nothing_else_is_accepted_and_so_nothing_is_lost() -> N
     assert session.is_over
 
 
-def test_a_session_that_expires_without_its_model_keeps_its_steps_for_another_try() -> None:
+def test_expiry_without_a_model_keeps_the_steps() -> None:
     life = Life(flush=None)
     session = life.begin()
     bake(session, "bread")
     life.mind.fails("propositions", DOWN)
-    life.timers.wait(TIMEOUT)
-    life.run()
+    life.wait(TIMEOUT)
     assert life.told("session_expired") == [{"session_id": session.id}]
     assert session.state is SessionState.FAILED
-    session.commit()
-    life.run()
-    assert (session.state, life.facts()) == (SessionState.IDLE, ["It was seen that bread 0."])
+    life.commit(session)
+    assert (session.state, life.learnt()) == (SessionState.IDLE, ["bread 0"])
     assert not session.is_over
 
 
-def test_nothing_is_timed_in_manual_mode_or_where_no_time_is_set() -> None:
-    manual = Life(auto_commit=False)
-    bake(manual.begin(), "bread")
-    endless = Life(flush=None, timeout=None)
-    bake(endless.begin(), "bread")
-    assert manual.timers.armed == endless.timers.armed == {}
-
-
-@pytest.mark.parametrize("state", [state for state in SessionState if state is not SessionState.COLLECTING])
-def test_nothing_is_timed_in_a_session_that_does_not_collect(state: SessionState) -> None:
-    for auto in (True, False):
-        if auto and state is SessionState.READY:
-            continue
-        life = Life(auto_commit=auto)
-        in_state(life, state)
+def test_nothing_is_timed_by_hand_or_outside_an_episode() -> None:
+    for life in (Life(auto_commit=False), Life(flush=None, timeout=None)):
+        bake(life.begin(), "bread")
         assert life.timers.armed == {}
+    for auto in (True, False):
+        for state in set(SessionState) - {SessionState.COLLECTING} - ({SessionState.READY} if auto else set()):
+            life = Life(auto_commit=auto)
+            in_state(life, state)
+            assert life.timers.armed == {}

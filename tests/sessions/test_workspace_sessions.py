@@ -87,16 +87,25 @@ def begun(workspace: Workspace, steps: int = 2, **own: Any) -> str:
     return id
 
 
+def close(workspace: Workspace, id: str) -> None:
+    """Close the session's episode, and wait until knowledge is drawn."""
+    workspace.close(id)
+    workspace.session(id)._machine.settled(30)
+
+
+def axes(texts: list[str]) -> list[list[float]]:
+    return [[1.0, float(len(text))] for text in texts]
+
+
 # --- a session's life
 
 
 @pytest.mark.parametrize("repo", [{}, {"backend": InMemoryBackend}], ids=["bank", "backend"])
-def test_a_session_goes_its_way_by_its_id(opens: Opens, repo: Mapping[str, Any]) -> None:
+def test_session_lives_by_its_id(opens: Opens, repo: Mapping[str, Any]) -> None:
     workspace = opens(repo)
     id = begun(workspace, config=BY_HAND)
     assert workspace.session_state(id) is SessionState.COLLECTING
-    workspace.close(id)
-    workspace.session(id)._machine.settled(30)
+    close(workspace, id)
     assert workspace.session_state(id) == "ready"
     assert lived(workspace) == []
     workspace.commit(id)
@@ -106,14 +115,13 @@ def test_a_session_goes_its_way_by_its_id(opens: Opens, repo: Mapping[str, Any])
     workspace.close_and_commit(id)
     workspace.start_episode(id, "Dine")
     workspace.append(id, "The user is hungry", "Looked for soup")
-    workspace.close(id)
-    workspace.session(id)._machine.settled(30)
+    close(workspace, id)
     workspace.discard(id)
     assert len(lived(workspace)) == 3
     assert [(each.id, each.state, each.is_open) for each in workspace.sessions("trips")] == [(id, "idle", True)]
 
 
-def test_what_is_asked_without_waiting_is_told_to_its_callback(opens: Opens) -> None:
+def test_unwaited_calls_report_to_their_callback(opens: Opens) -> None:
     workspace = opens()
     answers: SimpleQueue[Any] = SimpleQueue()
     id = begun(workspace, config=BY_HAND)
@@ -124,15 +132,14 @@ def test_what_is_asked_without_waiting_is_told_to_its_callback(opens: Opens) -> 
     told = [answers.get(timeout=30) for _ in range(4)]
     # Each callback of a step or of a close runs in its own thread.
     assert (sorted(told[:2]), told[2:]) == (["appended", "closed"], ["committed", "started"])
-    workspace.close(id)
-    workspace.session(id)._machine.settled(30)
+    close(workspace, id)
     workspace.discard_async(id, answers.put)
     assert answers.get(timeout=30) == "discarded"
     with pytest.raises(SessionError, match="state"):
         workspace.commit_async(id)
 
 
-def test_the_example_of_a_bank_commits_at_the_end_and_keeps_steps_after_an_exception(tmp_path: Path) -> None:
+def test_with_block_of_a_bank_commits_at_its_end(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path) as bank:
         with bank.session(goal="Plan the trip") as s:
             s.append(observation=STEPS[0][0], action=STEPS[0][1])
@@ -148,7 +155,7 @@ def test_the_example_of_a_bank_commits_at_the_end_and_keeps_steps_after_an_excep
         bank.session("Too late")
 
 
-def test_a_session_that_there_is_not_is_not_found(opens: Opens) -> None:
+def test_unknown_session_is_not_found(opens: Opens) -> None:
     workspace = opens()
     id = begun(workspace)
     workspace.close_repo("trips")
@@ -163,7 +170,7 @@ def test_a_session_that_there_is_not_is_not_found(opens: Opens) -> None:
 # --- from one workspace to another
 
 
-def test_a_session_is_gone_on_with_where_it_was_left(opens: Opens) -> None:
+def test_session_goes_on_in_another_workspace(opens: Opens) -> None:
     one = opens()
     id = begun(one, steps=1)
     other = opens()
@@ -179,7 +186,7 @@ def test_a_session_is_gone_on_with_where_it_was_left(opens: Opens) -> None:
     assert sorted(lived(other)) == sorted(LIVED)
 
 
-def test_what_a_session_had_of_its_own_may_be_given_again(opens: Opens) -> None:
+def test_resumed_session_may_be_given_a_model(opens: Opens) -> None:
     one, hearing = opens(), Hearing()
     id = begun(one, steps=1)
     one.close()
@@ -194,7 +201,6 @@ def test_what_a_session_had_of_its_own_may_be_given_again(opens: Opens) -> None:
 def test_sessions_over_a_backend_end_with_the_workspace(opens: Opens) -> None:
     shelf = InMemoryBackend()
     id = begun(opens({"backend": shelf}))
-    opens({"backend": shelf})
     again = opens({"backend": shelf})
     assert again.sessions("trips") == []
     with pytest.raises(NotFoundError):
@@ -215,7 +221,7 @@ def lost(opens: Opens, clock: HandClock) -> tuple[Workspace, str, Workspace]:
     return first, id, second
 
 
-def test_who_lost_a_session_closes_all_the_same(opens: Opens, clock: HandClock, caplog: Any) -> None:
+def test_workspace_that_lost_a_session_can_close(opens: Opens, clock: HandClock, caplog: Any) -> None:
     first, id, second = lost(opens, clock)
     bank = first.session(id)._machine.at.backend._bank  # type: ignore[attr-defined]
     first.close()
@@ -225,7 +231,7 @@ def test_who_lost_a_session_closes_all_the_same(opens: Opens, clock: HandClock, 
     assert "could not be given back" in caplog.text
 
 
-def test_sessions_that_are_over_are_let_go_of_when_the_next_one_begins(opens: Opens) -> None:
+def test_ended_sessions_are_forgotten_at_the_next_begin(opens: Opens) -> None:
     workspace = opens()
     over = workspace.session(begun(workspace, steps=1))
     with over._machine.changed:
@@ -234,7 +240,7 @@ def test_sessions_that_are_over_are_let_go_of_when_the_next_one_begins(opens: Op
     assert set(workspace._repository("trips").sessions()._open) == {id}
 
 
-def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock: HandClock, caplog: Any) -> None:
+def test_lost_session_goes_on_once_it_is_free(opens: Opens, clock: HandClock, caplog: Any) -> None:
     first, id, second = lost(opens, clock)
     before = first.session(id)
     for ask in (before.append, lambda *step: first.append(id, *step)):
@@ -252,7 +258,7 @@ def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock:
 # --- models, configuration and notifier of a session
 
 
-def test_a_session_is_served_by_its_own_model_else_the_repositorys_else_the_workspaces(opens: Opens) -> None:
+def test_session_model_precedes_repository_and_workspace(opens: Opens) -> None:
     models = [Hearing() for _ in range(3)]
     workspace = opens(llm=models[0])
     workspace.open_repo("home", llm=models[1])
@@ -271,31 +277,23 @@ def test_a_session_is_served_by_its_own_model_else_the_repositorys_else_the_work
         assert [bool(each.heard) for each in (*models, mine)] == [each is serving for each in (*models, mine)]
 
 
-def test_a_model_never_sees_what_is_private(opens: Opens) -> None:
+def test_private_words_reach_no_model_and_no_file(opens: Opens, tmp_path: Path) -> None:
     hearing = Hearing()
     workspace = opens(llm=hearing)
-    id = workspace.start_session("Plan the trip <private>with Maya</private>", "trips")
+    goal = "Plan the trip <private>with Maya</private>"
+    id = workspace.start_session(goal, "trips")
     workspace.append(id, "She <private>is called Maya</private> waits", "Went <private>to Maya's</private> there")
     workspace.close_and_commit(id)
+    workspace.start_episode(id, goal)
     assert any("waits" in text for text in hearing.heard)
     assert not any("Maya" in text for text in hearing.heard)
-
-
-@pytest.mark.parametrize("anew", [False, True])
-def test_what_is_private_in_a_goal_reaches_no_file(opens: Opens, tmp_path: Path, anew: bool) -> None:
-    workspace = opens()
-    goal = "Plan the trip <private>with Maya</private>"
-    id = workspace.start_session("Rest" if anew else goal, "trips")
-    if anew:
-        workspace.close(id)
-        workspace.start_episode(id, goal)
     found = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"Plan the trip" in found
     assert b"Maya" not in found
 
 
 @pytest.mark.parametrize("backend", [None, InMemoryBackend()])
-def test_what_a_session_writes_is_told_and_measured_whatever_keeps_the_graph(opens: Opens, backend: Any) -> None:
+def test_writes_of_a_session_are_events_and_spans(opens: Opens, backend: Any) -> None:
     watching, spans = Watching(), list[Any]()
     stop = telemetry.attach(lambda event, measured, more: spans.append((event[1:], measured, more)))
     try:
@@ -311,18 +309,17 @@ def test_what_a_session_writes_is_told_and_measured_whatever_keeps_the_graph(ope
 
 
 @pytest.mark.parametrize("given", ["workspace", "repo", "session"])
-def test_a_configuration_says_whether_sessions_commit_by_themselves(opens: Opens, given: str) -> None:
+def test_configuration_sets_automatic_commits(opens: Opens, given: str) -> None:
     other = {"config": Config(**MODELS)}
     wanted: dict[str, Any] = {"config": BY_HAND}
     repo = {"repo": wanted, "session": other}.get(given, {})
     workspace = opens(repo, **(wanted if given == "workspace" else other))
     id = begun(workspace, **(wanted if given == "session" else {}))
-    workspace.close(id)
-    workspace.session(id)._machine.settled(30)
+    close(workspace, id)
     assert workspace.session_state(id) is SessionState.READY
 
 
-def test_a_configuration_says_how_much_traces_tell_and_a_notifier_of_its_own_hears_it(opens: Opens) -> None:
+def test_configuration_and_notifier_of_a_session_hold(opens: Opens) -> None:
     everybody, nobody, mine = Watching(), Watching(), Watching()
     workspace = opens({"notifier": everybody}, notifier=nobody)
     begun(workspace)
@@ -335,7 +332,7 @@ def test_a_configuration_says_how_much_traces_tell_and_a_notifier_of_its_own_hea
     assert traces == [[False, False], [], [True, True]]
 
 
-def test_a_configuration_says_where_a_repository_keeps_its_graph(tmp_path: Path) -> None:
+def test_configuration_sets_the_backend(tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
     backend = {"module": "pieria.graph:InMemoryBackend", "opts": {"persistence": file}}
     made = Config(**MODELS, backend=backend)
@@ -354,28 +351,19 @@ def test_a_configuration_says_where_a_repository_keeps_its_graph(tmp_path: Path)
         workspace.open("trips", config=made)
 
 
-def test_what_cannot_serve_a_backends_sessions_is_refused_when_it_is_opened(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as workspace, pytest.raises(InputError, match="llm"):
-        workspace.open_repo("shelf", backend=InMemoryBackend(), llm="nobody:m")
-
-
-def test_an_embedding_of_another_space_than_the_banks_is_refused(opens: Opens) -> None:
-    def axes(texts: list[str]) -> list[list[float]]:
-        return [[1.0, float(len(text))] for text in texts]
-
+def test_models_that_cannot_serve_are_refused(opens: Opens) -> None:
     def others(texts: list[str]) -> list[list[float]]:
         return [[float(len(text)), 1.0] for text in texts]
 
     workspace = opens({"embedding": axes})
+    with pytest.raises(InputError, match="llm"):
+        workspace.open_repo("shelf", backend=InMemoryBackend(), llm="nobody:m")
     workspace.close_and_commit(begun(workspace))
     with pytest.raises(ConflictError, match="vectors are from"):
         begun(workspace, embedding=others)
 
 
-def test_what_a_session_asks_of_models_counts_in_its_bank(tmp_path: Path) -> None:
-    def axes(texts: list[str]) -> list[list[float]]:
-        return [[1.0, float(len(text))] for text in texts]
-
+def test_model_calls_count_in_the_bank(tmp_path: Path) -> None:
     with Workspace(tmp_path, llm=Hearing(), embedder=axes, clock=HandClock()) as workspace:
         bank = workspace.open("notes")
         with bank.session("Plan the trip") as session:
@@ -385,10 +373,7 @@ def test_what_a_session_asks_of_models_counts_in_its_bank(tmp_path: Path) -> Non
         assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
 
 
-def test_a_session_goes_on_with_another_embedder_than_it_was_begun_with(tmp_path: Path) -> None:
-    def axes(texts: list[str]) -> list[list[float]]:
-        return [[1.0, float(len(text))] for text in texts]
-
+def test_session_may_go_on_with_another_embedder(tmp_path: Path) -> None:
     with Workspace(tmp_path) as before:
         before.open_repo("trips")
         id = begun(before, steps=1)
@@ -401,7 +386,7 @@ def test_a_session_goes_on_with_another_embedder_than_it_was_begun_with(tmp_path
 
 
 @pytest.mark.parametrize("backend", [None, InMemoryBackend], ids=["bank", "backend"])
-def test_sessions_of_a_repository_ask_in_the_words_that_it_was_opened_with(tmp_path: Path, backend: object) -> None:
+def test_sessions_use_the_prompts_of_their_repository(tmp_path: Path, backend: object) -> None:
     model = Hearing()
     with Workspace(tmp_path, llm=model, config={"llm": {"model": "auto"}, "embedding": {"model": "none"}}) as workspace:
         workspace.open_repo("own", backend=backend, prompts={"get_semantic": Listing()})

@@ -10,16 +10,10 @@ from tests.contract.making import HandClock
 from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
 from pieria.workspace import Workspace
 
-SETTINGS: dict[str, Any] = {"durability": "off"}
 Ask = Callable[..., Any]
 """Calls a tool by its name and returns the value of its reply, which is no error."""
 Refused = Callable[..., Any]
 """The same for a reply that is an error."""
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
 
 
 @pytest.fixture
@@ -36,7 +30,7 @@ def models() -> dict[str, Any]:
 @pytest.fixture
 def host(tmp_path: Path, clock: HandClock, settings: dict[str, Any], models: dict[str, Any]) -> Iterator[Host]:
     """Yield a session of the bank `notes`; files go to the test's own folder."""
-    workspace = Workspace(tmp_path / "data", {**SETTINGS, **settings}, clock=clock, **models)
+    workspace = Workspace(tmp_path / "data", settings, clock=clock, **models)
     banks = Banks(workspace, "test")
     yield Host(banks, "notes", "monday", Paths(tmp_path, (tmp_path,)))
     banks.close()

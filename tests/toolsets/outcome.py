@@ -2,8 +2,11 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +30,36 @@ _LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights", "duration_
 
 @dataclass(frozen=True)
 class Case:
-    """A call and the same with one argument changed, after the same calls before.
+    """A call, with the calls before and after it, read from a `cases.toml`.
 
     `$path` in an argument is the value at that path in the latest reply that has it. `prepare` may touch what no tool
     does: files, the clock, other banks.
     """
 
-    base: Mapping[str, Any]
-    changed: Mapping[str, Any]
+    call: Mapping[str, Any]
+    prepare: Callable[["Run"], None] = field(default=lambda run: None)
     before: Sequence[Step] = ()
     after: Sequence[Step] = ()
-    prepare: Callable[["Run"], None] = field(default=lambda run: None)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    to: Any = None
+    """Another value for the parameter that the case is of."""
+
+
+@cache
+def cases(folder: str) -> dict[str, dict[str, Case]]:
+    """Return a toolset's cases: by tool, `reply` and one for each parameter."""
+    read = tomllib.loads(Path(__file__).with_name(folder).joinpath("cases.toml").read_text())
+    steps, prepared = read.pop("steps", {}), import_module(f"tests.toolsets.{folder}.cases")
+
+    def case(values: dict[str, Any]) -> Case:
+        for name in ("before", "after"):
+            if isinstance(values.get(name), str):
+                values[name] = steps[values[name]]
+        if "prepare" in values:
+            values["prepare"] = getattr(prepared, values["prepare"])
+        return Case(**values)
+
+    return {tool: {name: case(values) for name, values in found.items()} for tool, found in read.items()}
 
 
 class Run:
@@ -47,7 +68,7 @@ class Run:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
         self.clock = HandClock()
-        self.workspace = Workspace(folder / "data", {"durability": "off", **settings}, clock=self.clock)
+        self.workspace = Workspace(folder / "data", settings, clock=self.clock)
         self.host = Host(Banks(self.workspace, "test"), "notes", "monday", Paths(folder, (folder,)))
         self.replies: list[Any] = []
 
@@ -79,7 +100,7 @@ class Run:
     def banks(self) -> dict[str, Any]:
         """Return all content of every bank, and every file beside the data."""
         held = {}
-        for name in [*self.workspace.banks(), "@me"]:
+        for name in self.workspace.place.everything():
             file = self.folder / f"{name}.all"
             bank = self.workspace.open(name)
             bank.export(file)
@@ -91,11 +112,13 @@ class Run:
         return {"banks": held, "files": sorted(files)}
 
 
-def outcome(folder: Path, tool: str, arguments: Mapping[str, Any], case: Case) -> str:
+def outcome(folder: Path, tool: str, case: Case, **changed: Any) -> str:
+    """Return what comes of the call with these arguments changed."""
+    folder.mkdir()
     with Run(folder, **case.settings) as run:
         case.prepare(run)
         run.steps(case.before)
-        reply = run.call(tool, arguments)
+        reply = run.call(tool, {**case.call, **changed})
         assert reply.error is None, reply.text
         run.steps(case.after)
         replies = {

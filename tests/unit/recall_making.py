@@ -89,59 +89,47 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
             beside[-1][number] = lines[one.before]
     terms = list(dict.fromkeys([*asked.known.weights, *(term for text in texts for term in text.counts)]))
 
+    def values(name: str) -> list[Any]:
+        return [getattr(one, name) for one in told]
+
     def numbers(name: str) -> Any:
-        values = [getattr(one, name) for one in told]
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
+        return np.array([np.nan if value is None else value for value in values(name)], dtype=float)
 
-    def flags(name: str) -> Any:
-        return np.array([getattr(one, name) for one in told], dtype=bool)
+    def lines_of(keys: Sequence[Key]) -> list[int]:
+        return [lines[key] for key in keys if key in lines]
 
+    columns: dict[str, Any] = {field: values(name) for field, name in LISTS.items()}
+    columns |= {name: numbers(name) for name in NUMBERS}
+    columns |= {name: np.array(values(name), dtype=bool) for name in FLAGS}
+    counted = [[*(text.counts.get(term, 0) for text in texts), 0] for term in terms]
+    in_parts = [[counts.get(term, 0) for one in told for _, counts in one.held.parts] for term in terms]
     return Pool(
-        keys=[one.key for one in told],
-        ids=[one.id for one in told],
-        kinds=[one.kind for one in told],
-        occasions=[one.occasion if one.occasion is None else (one.key[0], one.occasion) for one in told],
         terms=terms,
-        counts=np.array([[*(text.counts.get(term, 0) for text in texts), 0] for term in terms], dtype=float).reshape(
-            len(terms), len(texts) + 1
-        ),
+        counts=np.array(counted, dtype=float).reshape(len(terms), len(texts) + 1),
         lengths=np.array([*(text.length for text in texts), 0], dtype=float),
         parts=Parts(
             np.array([number for number, one in enumerate(told) for _ in one.held.parts], dtype=np.intp),
-            np.array(
-                [[counts.get(term, 0) for one in told for _, counts in one.held.parts] for term in terms], dtype=float
-            ),
+            np.array(in_parts, dtype=float),
             np.array([length for one in told for length, _ in one.held.parts], dtype=float),
         ),
-        distinct=np.array([one.held.distinct for one in told], dtype=float),
-        pairs=np.array([one.held.pairs for one in told], dtype=float),
-        quoted=np.array([one.held.quoted for one in told], dtype=float),
         beside=beside,
         near=[None] * len(told),
         replies=[None] * len(told),
-        at=np.array([one.at for one in told], dtype=np.int64),
-        used=[one.used for one in told],
-        written=[one.written for one in told],
-        versions=[one.version for one in told],
-        tags=[one.tags for one in told],
-        tied={
-            number: [lines[key] for key in one.tied if key in lines]
-            for number, one in enumerate(told)
-            if any(key in lines for key in one.tied)
-        },
-        copies=[one.copy_of for one in told],
-        overturned=[one.overturned for one in told],
-        stated=[one.stated for one in told],
-        overturns={
-            number: found
-            for number, one in enumerate(told)
-            if (found := [lines[key] for key in one.overturns if key in lines])
-        },
-        **{name: numbers(name) for name in NUMBERS},
-        **{name: flags(name) for name in FLAGS},
+        occasions=[one.occasion if one.occasion is None else (one.key[0], one.occasion) for one in told],
+        distinct=np.array([one.held.distinct for one in told], dtype=float),
+        pairs=np.array([one.held.pairs for one in told], dtype=float),
+        quoted=np.array([one.held.quoted for one in told], dtype=float),
+        at=np.array(values("at"), dtype=np.int64),
+        tied={number: found for number, one in enumerate(told) if (found := lines_of(one.tied))},
+        overturns={number: found for number, one in enumerate(told) if (found := lines_of(one.overturns))},
+        **columns,
     )
 
 
+LISTS = {
+    **{"keys": "key", "ids": "id", "kinds": "kind", "used": "used", "written": "written", "versions": "version"},
+    **{"tags": "tags", "copies": "copy_of", "overturned": "overturned", "stated": "stated"},
+}
 NUMBERS = ("dense", "lead", "window", "nearer", "bare", "rule", "wish", "place", "importance", "strength", "fact")
 FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when")
 

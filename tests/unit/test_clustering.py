@@ -28,7 +28,7 @@ def vectors(given: Sequence[tuple[float, float] | None]) -> dict[int, np.ndarray
 
 
 @given(st.lists(SAID, max_size=12), st.sampled_from([0.0, 0.5, 0.83, 1.0]), st.integers(2, 5), st.randoms())
-def test_a_memory_is_in_one_cluster_at_most_and_the_order_of_asking_changes_nothing(
+def test_clusters_are_apart_and_do_not_depend_on_the_order(
     said: list[tuple[tuple[float, float] | None, list[str], str]], least: float, most: int, random: object
 ) -> None:
     memories = [memory(row, " ".join(words) or "x", scope) for row, (_, words, scope) in enumerate(said)]
@@ -55,7 +55,7 @@ def test_more_than_a_block_of_copies_are_all_in_clusters() -> None:
 
 
 @pytest.mark.parametrize(("shared", "alike"), [(6, 0.83), (10, 1.0), (0, 0.0)])
-def test_six_words_of_ten_are_as_near_as_vectors_are_at_the_usual_threshold(shared: int, alike: float) -> None:
+def test_shared_words_are_measured_like_vectors(shared: int, alike: float) -> None:
     own = (10 - shared) // 2
     one = [f"shared{n}" for n in range(shared)] + [f"one{n}" for n in range(own)]
     other = [f"shared{n}" for n in range(shared)] + [f"other{n}" for n in range(own)]

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import HERE, samples
 
 from pieria import Config, DefaultValueFunction, ExtractionProfile
 from pieria.errors import ConfigError, InputError
@@ -30,28 +30,6 @@ THRESHOLDS = {
     "intent": (0.105, 10),
 }
 NAMES = ("model", "opts", "module", "params", "structuring", "get_mode", "semantic", "k", "name", "overlays")
-WHOLE = """
-intent_merge_threshold = 0.7
-extraction_profile = "research"
-
-[llm]
-model = "ollama:qwen3"
-opts = { temperature = 0.2 }
-
-[embedding]
-model = "local"
-
-[overrides.structuring]
-model = "qwen3:32b"
-
-[value_function]
-module = "pieria.record.value:DefaultValueFunction"
-params.semantic = { lambda = 0.005, threshold = 0.1 }
-
-[session]
-auto_commit = false
-flush_timeout_ms = inf
-"""
 
 
 class Score:
@@ -70,10 +48,7 @@ def problems(**values: Any) -> dict[str, str | None]:
     return {one.message.removeprefix("configuration: "): one.hint for one in (caught.value, *caught.value.errors)}
 
 
-# --- defaults
-
-
-def test_what_is_not_said_is_as_by_default() -> None:
+def test_a_configuration_has_defaults() -> None:
     usual = config()
     params = {kind: {"threshold": least, "top_k": most, **USUAL} for kind, (least, most) in THRESHOLDS.items()}
     assert usual.value_function == {"module": DefaultValueFunction, "params": params}
@@ -86,7 +61,7 @@ def test_what_is_not_said_is_as_by_default() -> None:
     assert Config(llm={"model": "m"}, embedding={"model": "e"}).llm == {"model": "m", "opts": {}}
 
 
-def test_what_is_said_in_part_keeps_the_rest() -> None:
+def test_a_part_of_a_table_keeps_the_rest() -> None:
     said = config(
         session={"auto_commit": False, "session_timeout_ms": None},
         value_function={"params": {"semantic": {"threshold": 0.1}}},
@@ -99,69 +74,39 @@ def test_what_is_said_in_part_keeps_the_rest() -> None:
     assert said.episodic_validation == penalties
 
 
-# --- errors
+def test_a_wrong_value_is_named() -> None:
+    wrong: list[tuple[str, dict[str, Any]]] = samples("config_wrong")["wrong"]
+    wrong.append(("llm: expected a model, as {'model': name, 'opts': {…}}, got nothing", {"llm": None}))
+    function = "value_function.module: expected a function of relevance, node, …"
+    wrong.append((function, {"value_function": {"module": object()}}))
+    for expected, values in wrong:
+        [message] = problems(**values)
+        begins, _, ends = expected.partition("…")
+        assert message.startswith(begins)
+        assert "…" not in expected or ends.rpartition("…")[2] in message
+        with pytest.raises(ConfigError):
+            Config.from_dict({**MODELS, **values})
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"llm": None}, "llm: expected a model, as {'model': name, 'opts': {…}}, got nothing"),
-        ({"llm": {}}, "llm.model: expected the name of a model, got nothing"),
-        ({"llm": {"model": ""}}, "llm.model: expected a text that is not blank, got empty text"),
-        ({"llm": "gpt-4o"}, "llm: expected a mapping of model, opts, got 'gpt-4o'"),
-        ({"embedding": {"model": "e", "opts": [1]}}, "embedding.opts: expected a mapping of options by name, got …"),
-        ({"overrides": {"structuring": {"model": 3}}}, "overrides.structuring.model: expected a text, got 3"),
-        ({"overrides": {"get_semantics": {}}}, "overrides: expected no names but …, got 'get_semantics'"),
-        ({"value_function": {"params": {"semantics": {}}}}, "value_function.params: expected no names but …"),
-        (
-            {"value_function": {"params": {"tag": {"top_k": 0}}}},
-            "value_function.params.tag.top_k: expected a whole number …",
-        ),
-        ({"value_function": {"module": object()}}, "value_function.module: expected a function of relevance, node, …"),
-        ({"value_function": {"module": "os:sepp"}}, "value_function.module: expected a function of relevance, node, …"),
-        ({"backend": {"opts": {}}}, "backend.module: expected a class, an object, or a text …, got nothing"),
-        ({"episodic_validation": {"penalty": 1}}, "episodic_validation: expected no names but …, got 'penalty'"),
-        ({"intent_merge_threshold": 1.5}, "intent_merge_threshold: expected a number from 0 to 1, got 1.5"),
-        ({"refinement_budget": -1}, "refinement_budget: expected a whole number from 0 to 1,000, got -1"),
-        ({"plateau_delta": math.nan}, "plateau_delta: expected a number from 0 to 1, got nan"),
-        ({"trace_verbosity": "loud"}, "trace_verbosity: expected one of summary, detailed, got 'loud'"),
-        ({"extraction_profile": "codings"}, "extraction_profile: expected one of coding, …, got 'codings'"),
-        (
-            {"extraction_profile": {"name": "legal", "overlays": {"get_semantic": 3}}},
-            "extraction_profile.overlays.get_semantic: expected a text of at most 8,000 characters, got 3",
-        ),
-        ({"session": {"auto_commit": "yes"}}, "session.auto_commit: expected true or false, got 'yes'"),
-        ({"session": {"flush_timeout_ms": 0}}, "session.flush_timeout_ms: expected a whole number from 1 to …"),
-    ],
-)
-def test_a_value_that_cannot_be_right_is_named(values: dict[str, Any], told: str) -> None:
-    [message] = problems(**values)
-    begins, _, ends = told.partition("…")
-    assert message.startswith(begins)
-    assert "…" not in told or ends.rpartition("…")[2] in message
-    with pytest.raises(ConfigError):
-        Config.from_dict({**MODELS, **values})
-
-
-def test_all_that_is_wrong_is_told_at_once_with_the_nearest_names() -> None:
-    told = problems(overrides={"structurin": {}}, trace_verbosity="sumary", refinement_budget=0.5)
-    assert len(told) == 3
-    assert set(told.values()) == {"Did you mean structuring?", "Did you mean summary?", None}
-
-
-def test_a_key_among_the_options_is_in_no_message() -> None:
+def test_all_errors_are_reported_with_the_nearest_names() -> None:
+    found = problems(overrides={"structurin": {}}, trace_verbosity="sumary", refinement_budget=0.5)
+    assert len(found) == 3
+    assert set(found.values()) == {"Did you mean structuring?", "Did you mean summary?", None}
     for opts in ("sk-very-secret", {1: "sk-very-secret"}):
         [message] = problems(llm={"model": "m", "opts": opts})
         assert "secret" not in message
 
 
+def test_a_bare_value_is_refused_with_the_mapping_it_needs() -> None:
+    with pytest.raises(ConfigError) as bare:
+        Config(llm="openai:gpt-5", embedding={"model": "auto"})  # type: ignore[arg-type]
+    assert bare.value.hint == "Write {'model': …}."
+    assert list(problems(value_function=lambda *seen: 1.0).values()) == ["Write {'module': …}."]
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 JUNK = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from(["model", "coding"]),
+    LEAVES | st.sampled_from(["model", "coding"]),
     lambda inner: (
         st.lists(inner, max_size=2)
         | st.dictionaries(st.text(max_size=3) | st.integers() | st.sampled_from(NAMES), inner, max_size=3)
@@ -171,7 +116,7 @@ JUNK = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([field.name for field in fields(Config)]), JUNK, min_size=1, max_size=4))
-def test_whatever_it_is_made_of_it_is_checked_or_refused(values: dict[str, Any]) -> None:
+def test_any_values_make_a_valid_configuration_or_are_refused(values: dict[str, Any]) -> None:
     try:
         made = config(**values)
     except ConfigError as refused:
@@ -181,13 +126,10 @@ def test_whatever_it_is_made_of_it_is_checked_or_refused(values: dict[str, Any])
         assert all(made.resolve_value_function(kind).keys() == {"threshold", "top_k", *USUAL} for kind in THRESHOLDS)
 
 
-def test_a_changed_copy_is_checked_too() -> None:
+def test_a_changed_copy_is_checked_and_apart_from_the_original() -> None:
     assert replace(config(), trace_verbosity="detailed").trace_verbosity == "detailed"
     with pytest.raises(ConfigError):
         replace(config(), trace_verbosity="loud")
-
-
-def test_what_it_was_made_of_may_change_afterwards() -> None:
     given = copy.deepcopy(MODELS)
     made = Config(**given)
     given["llm"]["opts"]["extra"]["seed"] = 2
@@ -197,15 +139,8 @@ def test_what_it_was_made_of_may_change_afterwards() -> None:
     assert copy.deepcopy(made) == made
 
 
-# --- sources
-
-
-def test_a_file_that_the_environment_names_is_the_same_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "memory.toml"
-    file.write_text(WHOLE)
-    monkeypatch.setenv("PIERIA_CONFIG", str(file))
+def test_a_file_named_by_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_CONFIG", str(HERE / "config_whole.toml"))
     assert Config.from_env() == Config(
         llm={"model": "ollama:qwen3", "opts": {"temperature": 0.2}},
         embedding={"model": "local"},
@@ -217,44 +152,35 @@ def test_a_file_that_the_environment_names_is_the_same_configuration(
     )
 
 
-def test_without_the_variable_there_is_no_configuration() -> None:
+def test_a_missing_or_wrong_configuration_file_is_an_error(tmp_path: Path) -> None:
     for environ in ({}, {"PIERIA_CONFIG": ""}):
         with pytest.raises(ConfigError) as caught:
             Config.from_env(environ)
         assert caught.value.reason == "no_config"
         assert str(caught.value) == "configuration: no configuration was found"
         assert caught.value.hint == "Name a TOML file in PIERIA_CONFIG."
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (None, "cannot be read"),
+    file = tmp_path / "memory.toml"
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Config.from_env({"PIERIA_CONFIG": str(file)})
+    for content, message in (
         ("llm = ", "not valid TOML"),
         ("", "llm: expected a model"),
         ("lm = 3", "expected no names but llm, embedding"),
         ('llm = { model = "m" }\nembedding = { model = 3 }', "embedding.model: expected a text, got 3"),
-    ],
-)
-def test_a_file_that_cannot_be_right_is_a_config_error(content: str | None, told: str, tmp_path: Path) -> None:
-    file = tmp_path / "memory.toml"
-    if content is not None:
+    ):
         file.write_text(content)
-    with pytest.raises(ConfigError, match=told):
-        Config.from_env({"PIERIA_CONFIG": str(file)})
+        with pytest.raises(ConfigError, match=message):
+            Config.from_env({"PIERIA_CONFIG": str(file)})
 
 
 def test_a_mapping_from_json_is_a_configuration() -> None:
-    told = {**MODELS, "value_function": {"module": "DefaultValueFunction", "params": {"tag": {"k": 3}}}}
-    assert Config.from_dict(json.loads(json.dumps(told))) == config(value_function={"params": {"tag": {"k": 3}}})
+    given = {**MODELS, "value_function": {"module": "DefaultValueFunction", "params": {"tag": {"k": 3}}}}
+    assert Config.from_dict(json.loads(json.dumps(given))) == config(value_function={"params": {"tag": {"k": 3}}})
     with pytest.raises(ConfigError, match="a mapping"):
         Config.from_dict([1])  # type: ignore[arg-type]
 
 
-# --- effective values
-
-
-def test_a_step_goes_by_its_group_and_then_by_itself() -> None:
+def test_a_step_is_configured_by_its_group_and_then_by_itself() -> None:
     overrides = {
         "structuring": {"model": "mini", "opts": {"temperature": 0.2, "extra": {"seed": 2}}},
         "get_return": {"opts": {"temperature": 0.0}},
@@ -272,30 +198,21 @@ def test_a_step_goes_by_its_group_and_then_by_itself() -> None:
         made.resolve("get_colour")
 
 
-def test_what_is_configured_goes_before_what_a_call_says() -> None:
+def test_configured_values_override_those_of_a_call() -> None:
     made = config(overrides={"get_mode": {"opts": {"max_tokens": 9}}})
     base = {"temperature": 1.0, "max_tokens": 5, "model": "other", "stop": "."}
-    assert made.llm_opts("get_mode", base) == {
-        "model": "gpt-4o",
-        "temperature": 0.7,
-        "max_tokens": 9,
-        "extra": {"seed": 1, "user": "a"},
-        "stop": ".",
-    }
+    configured = {"model": "gpt-4o", "temperature": 0.7, "max_tokens": 9, "extra": {"seed": 1, "user": "a"}}
+    assert made.llm_opts("get_mode", base) == {**configured, "stop": "."}
     assert made.embedding_opts() == {"model": "e5-base-v2", "dimensions": 256}
     assert made.resolve_embedding() == MODELS["embedding"]
 
 
-def test_parameters_are_as_by_default_then_as_configured_then_as_the_profile_has_them() -> None:
-    profile = ExtractionProfile(
-        "legal", value_function_overrides={"semantic": {"base_floor": 0.2, "top_k": 30}, "tag": {"base_floor": 1.0}}
-    )
+def test_a_profile_counts_before_a_configuration_and_defaults() -> None:
+    lifted = {"semantic": {"base_floor": 0.2, "top_k": 30}, "tag": {"base_floor": 1.0}}
+    params = {"semantic": {"base_floor": 0.5, "k": 10}, "tag": {"base_floor": 0.7}}
     made = config(
-        value_function={
-            "module": Score,
-            "params": {"semantic": {"base_floor": 0.5, "k": 10}, "tag": {"base_floor": 0.7}},
-        },
-        extraction_profile=profile,
+        value_function={"module": Score, "params": params},
+        extraction_profile=ExtractionProfile("legal", value_function_overrides=lifted),
     )
     semantic = made.resolve_value_function("semantic")
     assert semantic == {"threshold": 0.0, "top_k": 30, "lambda": 0.01, "k": 10, "base_floor": 0.6, "beta": 1.0}
@@ -303,9 +220,6 @@ def test_parameters_are_as_by_default_then_as_configured_then_as_the_profile_has
     assert made.resolve_value_function("source") == {"threshold": 0.0, "top_k": 50, **USUAL}
     assert made.resolve_value_function("of another kind") == {"threshold": 0.0, "top_k": 20, **USUAL}
     assert made.value_function["module"] is Score
-
-
-# --- profiles
 
 
 @pytest.mark.parametrize("name", ["coding", "research", "customer_support"])
@@ -318,33 +232,20 @@ def test_a_profile_of_ours_steers_three_steps_and_lifts_floors(name: str) -> Non
     assert made == config(extraction_profile=name)
     assert made.resolve_overlay("get_semantic") == profile.overlays["get_semantic"]
     assert made.resolve_overlay("get_state") is None
-    for kind, (_, _most) in THRESHOLDS.items():
+    for kind in THRESHOLDS:
         lifted, plain = made.resolve_value_function(kind), config().resolve_value_function(kind)
         share = profile.value_function_overrides.get(kind, {}).get("base_floor", 0.0)
         assert lifted == {**plain, "base_floor": pytest.approx(plain["base_floor"] * (1 + share))}
         assert lifted["base_floor"] >= plain["base_floor"]
 
 
-def test_research_lifts_facts_more_than_procedures_and_the_others_procedures_alone() -> None:
-    lifted = {name: getattr(ExtractionProfile, name)().value_function_overrides for name in ("coding", "research")}
-    assert lifted["research"]["semantic"]["base_floor"] > lifted["research"]["procedural"]["base_floor"] > 0
-    assert set(lifted["coding"]) == {"procedural"}
-
-
-def test_a_profile_is_checked_and_a_copy() -> None:
+def test_profiles_are_copies_and_are_checked() -> None:
+    research = ExtractionProfile.research().value_function_overrides
+    assert research["semantic"]["base_floor"] > research["procedural"]["base_floor"] > 0
+    assert set(ExtractionProfile.coding().value_function_overrides) == {"procedural"}
     ExtractionProfile.coding().overlays.clear()  # type: ignore[attr-defined]
     assert ExtractionProfile.coding().overlays
     with pytest.raises(ConfigError, match="name: expected a text, got 3") as caught:
         ExtractionProfile(3, "x" * 2_001, {"get_facts": ""}, {"semantic": {"floor": 1}})  # type: ignore[arg-type]
     assert len(caught.value.errors) == 3
     assert config().resolve_overlay("get_semantic") is None
-
-
-def test_what_is_given_bare_is_refused_with_the_mapping_it_belongs_in() -> None:
-    with pytest.raises(ConfigError) as bare:
-        Config(llm="openai:gpt-5", embedding={"model": "auto"})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError) as function:
-        Config.from_dict(
-            {"llm": {"model": "none"}, "embedding": {"model": "auto"}, "value_function": lambda *seen: 1.0}
-        )
-    assert (bare.value.hint, function.value.hint) == ("Write {'model': …}.", "Write {'module': …}.")

@@ -52,7 +52,7 @@ def test_the_earlier_moment_counts() -> None:
         assert effort.is_late()
 
 
-def test_slow_work_is_told_once_that_it_is_slow() -> None:
+def test_slow_work_is_reported_once() -> None:
     told: list[float] = []
     with effort.limited(None, told.append):
         effort.pause()

@@ -56,7 +56,7 @@ def test_a_child_finds_no_lock_of_a_missing_thread() -> None:
         assert true_in_a_child(lambda: lock.get(threading.Lock).acquire(blocking=False))
 
 
-def test_what_is_kept_is_never_destroyed_in_a_child() -> None:
+def test_kept_objects_are_never_destroyed_in_a_child() -> None:
     kept, dropped = [Thing()], [Thing()]
     forks.keep(kept[0])
     ends = weakref.ref(kept[0]), weakref.ref(dropped[0])

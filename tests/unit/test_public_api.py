@@ -42,10 +42,11 @@ def test_importing_loads_nothing_but_itself() -> None:
     assert loaded & HEAVY == set()
 
 
-@pytest.mark.parametrize("name", sorted({*pieria.__all__} - {"Workspace", "open", "restore"}))
-def test_plain_names_load_neither_settings_nor_the_command_line(name: str) -> None:
-    loaded = printed(f"import sys, pieria; pieria.{name}; print(*sys.modules)")
-    assert loaded & (HEAVY - {"sqlite3"}) == set()
+def test_plain_names_load_neither_settings_nor_the_command_line() -> None:
+    names = sorted({*pieria.__all__} - {"Workspace", "open", "restore"})
+    heavy = HEAVY - {"sqlite3"}
+    loaded = f"print(*(f'{{name}}:{{one}}' for one in {heavy} if one in sys.modules))"
+    assert printed(f"import sys, pieria\nfor name in {names}: getattr(pieria, name); {loaded}") == set()
 
 
 def test_settings_are_loaded_only_when_they_are_resolved() -> None:
@@ -53,26 +54,17 @@ def test_settings_are_loaded_only_when_they_are_resolved() -> None:
     assert "pydantic" in printed("import sys, pieria; pieria.Workspace(); print(*sys.modules)")
 
 
-def test_the_namespace_is_what_is_listed() -> None:
+def test_the_namespace_is_the_list_for_programs_and_static_tools() -> None:
+    assert len(pieria.__all__) == len(set(pieria.__all__))
     assert dir(pieria) == sorted([*pieria.__all__, "__version__"])
     at_first = printed("import pieria; print(*(name for name in vars(pieria) if name[0] != '_'))")
     assert at_first == {"TYPE_CHECKING"}
     imported = printed("from pieria import *; print(*(name for name in dir() if name[0] != '_'))")
     assert imported == set(pieria.__all__)
-
-
-def test_the_list_has_each_name_once() -> None:
-    assert len(pieria.__all__) == len(set(pieria.__all__))
-
-
-def test_static_tools_see_every_name() -> None:
-    assert set(offered_to_static_tools()) == {*pieria.__all__, "__version__"}
-
-
-@pytest.mark.parametrize(("name", "home"), sorted(offered_to_static_tools().items()))
-def test_a_name_is_what_static_tools_take_it_for(name: str, home: str) -> None:
-    module = import_module(home)
-    assert getattr(pieria, name) is getattr(module, name)
+    offered = offered_to_static_tools()
+    assert set(offered) == {*pieria.__all__, "__version__"}
+    for name, home in offered.items():
+        assert getattr(pieria, name) is getattr(import_module(home), name), name
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
@@ -82,6 +74,6 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         exec("from pieria import forget", {})  # noqa: S102
 
 
-def test_the_version_is_the_projects() -> None:
+def test_the_version_is_the_project_s() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert pieria.__version__ == project["version"]

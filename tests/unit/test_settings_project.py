@@ -25,20 +25,13 @@ def bank_of(folder: Path, home: Path) -> str | None:
 
 
 def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=n", "-c", "user.email=e@example.invalid", *arguments],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
+    author = ["-c", "user.name=n", "-c", "user.email=e@example.invalid"]
+    subprocess.run(["git", *author, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def test_no_project_is_no_project(tmp_path: Path, home: Path) -> None:
+def test_a_repository_has_one_bank_in_all_its_folders(tmp_path: Path, home: Path) -> None:
     assert find_project(home / "work", home) is None
     assert resolve({}, cwd=home / "work").settings.bank == "default"
-
-
-def test_a_repository_has_one_bank_wherever_one_stands_in_it(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
     (root / "src" / "deep").mkdir(parents=True)
     name = bank_of(root, home)
@@ -48,18 +41,9 @@ def test_a_repository_has_one_bank_wherever_one_stands_in_it(tmp_path: Path, hom
     found = resolve({}, cwd=root / "src" / "deep")
     assert (found.settings.bank, found.origins["bank"]) == (name, "git repository")
     assert found.project == Project(root, None, root / ".git")
-
-
-def test_two_repositories_of_one_name_have_two_banks(tmp_path: Path, home: Path) -> None:
-    one, other = repository(tmp_path / "a" / "app"), repository(tmp_path / "b" / "app")
-    assert bank_of(one, home) != bank_of(other, home)
-
-
-def test_a_repository_reached_through_a_link_has_the_same_bank(tmp_path: Path, home: Path) -> None:
-    root = repository(tmp_path / "app")
-    link = tmp_path / "elsewhere"
-    link.symlink_to(root)
-    assert bank_of(link, home) == bank_of(root, home)
+    (tmp_path / "elsewhere").symlink_to(root)
+    assert bank_of(tmp_path / "elsewhere", home) == name
+    assert bank_of(repository(tmp_path / "b" / "app"), home) != name
 
 
 def test_worktrees_share_the_bank_of_their_repository(tmp_path: Path, home: Path) -> None:
@@ -68,14 +52,8 @@ def test_worktrees_share_the_bank_of_their_repository(tmp_path: Path, home: Path
     git(main, "init", "--quiet")
     git(main, "commit", "--quiet", "--allow-empty", "--message", "first")
     git(main, "worktree", "add", "--quiet", str(tree))
-    assert bank_of(tree, home) == bank_of(main, home)
-
-
-def test_a_worktree_whose_repository_is_out_of_reach_keeps_its_bank(tmp_path: Path, home: Path) -> None:
-    main, tree = repository(tmp_path / "app"), tmp_path / "feature"
     name = bank_of(main, home)
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/feature\n")
+    assert bank_of(tree, home) == name
     main.rename(tmp_path / "elsewhere")
     assert bank_of(tree, home) == name
 
@@ -111,84 +89,60 @@ def test_a_submodule_has_a_bank_of_its_own(tmp_path: Path, home: Path) -> None:
 
 
 def test_worktrees_of_a_bare_repository_are_named_after_it(tmp_path: Path, home: Path) -> None:
-    own = tmp_path / "app.git" / "worktrees" / "feature"
+    own, tree = tmp_path / "app.git" / "worktrees" / "feature", tmp_path / "feature"
     own.mkdir(parents=True)
-    (own / "commondir").write_text("../..\n")
-    tree = tmp_path / "feature"
     tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {own}\n")
+    (own / "commondir").write_text("../..\n")
     (own / "gitdir").write_text(f"{tree}/.git\n")
+    (tree / ".git").write_text(f"gitdir: {own}\n")
     name = bank_of(tree, home)
     assert name is not None and re.fullmatch(r"app-[0-9a-f]{8}", name)
 
 
-@pytest.mark.parametrize("folder", ["日本語" * 30, "!!!", "con", "My App (2)"])
-def test_any_folder_gives_a_name_that_is_allowed(tmp_path: Path, home: Path, folder: str) -> None:
-    name = bank_of(repository(tmp_path / folder[:60]), home)
-    assert name is not None
-    assert check_bank_name(name) == name
+def test_any_folder_gives_a_name_that_is_allowed(tmp_path: Path, home: Path) -> None:
+    for folder in ("日本語" * 20, "!!!", "con", "My App (2)"):
+        name = bank_of(repository(tmp_path / folder), home)
+        assert name is not None
+        assert check_bank_name(name) == name
 
 
-def test_a_repository_that_holds_the_home_folder_is_no_project(home: Path) -> None:
+def test_a_home_that_is_a_repository_is_no_project(tmp_path: Path, home: Path) -> None:
     repository(home)
     assert find_project(home / "work", home) is None
     assert find_project(home / "work", home / "work" / "user") is None
     assert resolve({}, cwd=home / "work").settings.bank == "default"
     assert find_project(home / "work", None) is not None
-
-
-def test_a_home_that_is_reached_through_a_link_is_the_same_home(tmp_path: Path) -> None:
-    home = repository(tmp_path / "real")
     (tmp_path / "link").symlink_to(home)
-    (home / "work").mkdir()
     assert find_project(home / "work", tmp_path / "link") is None
+    assert bank_of(repository(home / "work" / "app"), home) is not None
 
 
-def test_a_repository_in_a_home_that_is_one_is_a_project(home: Path) -> None:
-    repository(home)
-    inner = repository(home / "work" / "app")
-    assert bank_of(inner, home) is not None
+def test_a_pointer_that_points_nowhere_is_named(tmp_path: Path) -> None:
+    for text in ("", "nonsense", "gitdir:", "gitdir:   \n"):
+        (tmp_path / ".git").write_text(text)
+        with pytest.raises(ConfigError, match=r"\.git: expected `gitdir: FOLDER`") as caught:
+            resolve({}, cwd=tmp_path)
+        assert "PIERIA_BANK" in str(caught.value.hint)
+        assert resolve({"bank": "mine"}, cwd=tmp_path).settings.bank == "mine"
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "gitdir:", "gitdir:   \n"])
-def test_a_pointer_that_points_nowhere_is_named(tmp_path: Path, home: Path, text: str) -> None:
-    (tmp_path / ".git").write_text(text)
-    with pytest.raises(ConfigError, match=r"\.git: expected `gitdir: FOLDER`") as caught:
-        resolve({}, cwd=tmp_path)
-    assert "PIERIA_BANK" in str(caught.value.hint)
-    assert resolve({"bank": "mine"}, cwd=tmp_path).settings.bank == "mine"
-
-
-# --- the project's file
-
-
-def test_the_projects_file_names_its_bank(tmp_path: Path, home: Path) -> None:
+def test_the_project_s_file_names_its_bank(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
     (root / "sub").mkdir()
+    trusted_project(root, 'secrets = "redact"\n')
+    found = resolve({}, cwd=root)
+    assert (found.settings.bank, found.settings.secrets) == (bank_of(root, home), "redact")
     trusted_project(root, 'bank = "shared"\n')
     found = resolve({}, cwd=root / "sub")
     assert (found.settings.bank, found.origins["bank"]) == ("shared", "project .pieria.toml")
     assert found.project == Project(root, root / ".pieria.toml", root / ".git")
 
 
-def test_the_nearest_file_counts(tmp_path: Path) -> None:
-    inner = tmp_path / "outer" / "inner"
-    inner.mkdir(parents=True)
+def test_the_nearest_file_counts_before_any_repository(tmp_path: Path) -> None:
+    inner = repository(tmp_path / "outer" / "inner")
     trusted_project(tmp_path / "outer", 'bank = "outer"\nauthor = "outer"\n')
+    assert resolve({}, cwd=inner).settings.bank == "outer"
     trusted_project(inner, 'bank = "inner"\n')
     found = resolve({}, cwd=inner)
     assert (found.settings.bank, found.settings.author) == ("inner", None)
     assert resolve({}, cwd=inner.parent).settings.bank == "outer"
-
-
-def test_a_file_that_names_no_bank_leaves_it_to_the_repository(tmp_path: Path, home: Path) -> None:
-    root = repository(tmp_path / "app")
-    trusted_project(root, 'secrets = "redact"\n')
-    found = resolve({}, cwd=root)
-    assert (found.settings.bank, found.settings.secrets) == (bank_of(root, home), "redact")
-
-
-def test_a_file_further_up_counts_before_the_nearer_repository(tmp_path: Path) -> None:
-    inner = repository(tmp_path / "company" / "app")
-    trusted_project(tmp_path / "company", 'bank = "company"\n')
-    assert resolve({}, cwd=inner).settings.bank == "company"

@@ -28,33 +28,30 @@ def worth(metadata: Seen | None, relevance: float = 1.0, **params: float) -> flo
     return DefaultValueFunction(lambda: NOW).score(relevance, object(), metadata, {**FACTORS, **params})
 
 
-def test_without_metadata_it_is_the_relevance() -> None:
+def test_it_is_the_product_of_its_factors() -> None:
     assert worth(None, 0.42) == 0.42
-
-
-def test_it_is_the_product_of_all_four() -> None:
     used = Seen(NOW - timedelta(days=9), 20, NOW - timedelta(hours=24), 1.5, 2)
     expected = 0.5 * math.exp(-0.24) * 0.8 * 2 / (1 + math.exp(-0.5))
     assert worth(used, 0.5) == pytest.approx(expected)
+    assert DefaultValueFunction(lambda: NOW).score(0.5, None, Seen(access_count=5), {}) == pytest.approx(0.25)
+    assert isinstance(DefaultValueFunction(), ValueFunction)
 
 
-@pytest.mark.parametrize(
-    ("hours", "share"), [(0, 1.0), (24, 0.7866), (168, 0.1864), (-5, 1.0)], ids=["now", "day", "week", "to come"]
-)
-def test_what_was_used_lately_is_fresh_and_what_never_was_counts_from_its_making(hours: float, share: float) -> None:
-    then = NOW - timedelta(hours=hours)
+def test_it_falls_from_the_last_use_or_the_making() -> None:
     fresh = worth(Seen())
-    assert worth(Seen(then)) / fresh == pytest.approx(share, abs=1e-4)
-    assert worth(Seen(NOW - timedelta(days=99), 0, then)) / fresh == pytest.approx(share, abs=1e-4)
+    for hours, share in ((0, 1.0), (24, 0.7866), (168, 0.1864), (-5, 1.0)):
+        then = NOW - timedelta(hours=hours)
+        assert worth(Seen(then)) / fresh == pytest.approx(share, abs=1e-4)
+        assert worth(Seen(NOW - timedelta(days=99), 0, then)) / fresh == pytest.approx(share, abs=1e-4)
 
 
-@pytest.mark.parametrize(("accesses", "share"), [(0, 0.3), (1, 0.3), (2, 0.3), (3, 0.375), (5, 0.5), (20, 0.8)])
-def test_use_counts_from_a_floor_upwards(accesses: int, share: float) -> None:
-    assert worth(Seen(access_count=accesses)) == pytest.approx(share)
-    assert worth(Seen(access_count=accesses), k=0) == (1.0 if accesses else 0.3)
+def test_use_counts_from_a_floor_upwards() -> None:
+    shares = {0: 0.3, 1: 0.3, 2: 0.3, 3: 0.375, 5: 0.5, 20: 0.8}
+    assert {uses: worth(Seen(access_count=uses)) for uses in shares} == pytest.approx(shares)
+    assert [worth(Seen(access_count=uses), k=0) for uses in (0, 1, 20)] == [0.3, 1.0, 1.0]
 
 
-def test_what_served_well_ranks_above_what_was_never_judged_and_what_did_harm_below() -> None:
+def test_rewards_lift_a_node_and_punishments_lower_it() -> None:
     unjudged, neutral = Seen(), Seen(cumulative_reward=1.5, reward_count=3)
     good, bad = Seen(cumulative_reward=3.0, reward_count=3), Seen(reward_count=3)
     assert worth(bad) < worth(unjudged) == worth(neutral) < worth(good)
@@ -70,7 +67,7 @@ def test_what_served_well_ranks_above_what_was_never_judged_and_what_did_harm_be
     days=st.floats(0, 10_000),
     beta=st.floats(0, 100),
 )
-def test_a_good_record_never_counts_against_it(
+def test_a_good_record_never_counts_against_a_node(
     average: float, count: int, accesses: int, days: float, beta: float
 ) -> None:
     then = NOW - timedelta(days=days)
@@ -78,15 +75,10 @@ def test_a_good_record_never_counts_against_it(
     assert worth(judged, beta=beta) >= worth(Seen(then, accesses), beta=beta) * (1 - 1e-9)
 
 
-def test_every_threshold_is_within_reach_of_what_is_new_and_fits_well() -> None:
+def test_a_new_node_that_fits_reaches_every_threshold() -> None:
     for name, params in BY_TYPE.items():
         assert worth(Seen(), 0.8) >= params["threshold"], name
         assert params.keys() == {"threshold", "top_k"} < PARAMETERS.keys()
-
-
-def test_params_that_are_missing_are_as_by_default() -> None:
-    assert DefaultValueFunction(lambda: NOW).score(0.5, None, Seen(access_count=5), {}) == pytest.approx(0.25)
-    assert isinstance(DefaultValueFunction(), ValueFunction)
 
 
 @given(relevance=st.floats(0, 1), accesses=st.integers(0, 50), rewarded=st.integers(0, 5), threshold=st.floats(0, 1))

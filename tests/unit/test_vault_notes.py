@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.record.memory import Labels, Memory, Origin, Times
 from pieria.record.usage import UNUSED
@@ -16,59 +17,41 @@ from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Tie, heading, page_of, said_in
 
+SAMPLES = samples("vault_notes")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200).filter(str.strip)
 PIECES = [
     *"abc:-#&*!|>'\"%@`{}[],? \t\n",
-    "---\n",
-    "...\n",
-    "- ",
-    ": ",
-    "<<: ",
-    "!!binary ",
-    "é",
-    "\x85",
-    "a: ",
-    "\ntags: ",
+    *("---\n", "...\n", "- ", ": ", "<<: ", "!!binary ", "é", "\x85", "a: ", "\ntags: "),
 ]
 LINES = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 """Texts that look like front matter and mostly are not."""
 
 
 def memory(text: str, title: str | None = None, context: str | None = None, **labels: Any) -> Memory:
-    times = Times(NOW, NOW)
-    origin = Origin(context=context)
+    times, origin = Times(NOW, NOW), Origin(context=context)
     return Memory(1, "m1", 1, "note", title, text, "a/note", "bank", times, labels=Labels(**labels), origin=origin)
 
 
-def written(held: Memory, *ties: Tie, target: str = "obsidian", before: str | None = None) -> str:
-    return page_of(held, UNUSED, ties, bank="b", path="Pieria/x.md", target=target).written(before)
+def written(held: Memory) -> str:
+    return page_of(held, UNUSED, (), bank="b", path="Pieria/x.md", target="obsidian").written(None)
 
 
-# --- front matter
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("---\na: 1\n---\nb", ("a: 1\n", "b")),
-        ("--- \na: 1\n...\nb", ("a: 1\n", "b")),
-        ("---\n---\nb", ("", "b")),
-        ("---\na: 1\n---", ("a: 1\n", "")),
-        ("no front\n---\nmatter", (None, "no front\n---\nmatter")),
-        ("---\nA line across the page.\n", (None, "---\nA line across the page.\n")),
-        (" ---\na: 1\n---\n", (None, " ---\na: 1\n---\n")),
-    ],
-)
-def test_front_matter_stands_between_two_fences(text: str, expected: tuple[str | None, str]) -> None:
-    assert front.split(text) == (*expected, None)
-
-
-def test_front_matter_without_an_end_is_told() -> None:
-    parts = front.split("---\ntitle: x\nand so on\n")
-    assert parts.front is None
-    assert "does not end" in str(parts.problem)
+def test_front_matter_stands_between_two_fences() -> None:
+    parts: dict[str, tuple[str | None, str]] = {
+        "---\na: 1\n---\nb": ("a: 1\n", "b"),
+        "--- \na: 1\n...\nb": ("a: 1\n", "b"),
+        "---\n---\nb": ("", "b"),
+        "---\na: 1\n---": ("a: 1\n", ""),
+        "no front\n---\nmatter": (None, "no front\n---\nmatter"),
+        "---\nA line across the page.\n": (None, "---\nA line across the page.\n"),
+        " ---\na: 1\n---\n": (None, " ---\na: 1\n---\n"),
+    }
+    assert {text: front.split(text) for text in parts} == {text: (*both, None) for text, both in parts.items()}
+    endless = front.split("---\ntitle: x\nand so on\n")
+    assert endless.front is None
+    assert "does not end" in str(endless.problem)
 
 
 def test_values_are_read_as_they_are_spelt() -> None:
@@ -78,40 +61,28 @@ def test_values_are_read_as_they_are_spelt() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ("a: [", "not YAML"),
-        ("a:\tb\n\tc: d", "not YAML"),
-        ("a: b: c", "not YAML"),
-        ("- a\n- b", "no list of names"),
-        ("a: 1\na: 2", "is twice"),
-        ("? [x]\n: y", "not text"),
-        ("a: *nobody", "not YAML"),
-        ("a: \x01", "not YAML"),
-        ("a: " + "[" * 20_000, "too deeply"),
-        ("a: " + "{x: " * 10_000, "too deeply"),
-        ("a: &a " + "x" * 50_000 + "\nb: [" + "*a, " * 100 + "]", "unfolds to more"),
-    ],
-)
-def test_what_is_no_front_matter_says_why(bad: str, reason: str) -> None:
-    with pytest.raises(BadFrontError, match=reason):
-        front.read(bad)
+def test_wrong_front_matter_is_refused_with_the_reason() -> None:
+    for bad, reason in {
+        "a: [": "not YAML",
+        "a:\tb\n\tc: d": "not YAML",
+        "a: b: c": "not YAML",
+        "- a\n- b": "no list of names",
+        "a: 1\na: 2": "is twice",
+        "? [x]\n: y": "not text",
+        "a: *nobody": "not YAML",
+        "a: \x01": "not YAML",
+        "a: " + "[" * 20_000: "too deeply",
+        "a: " + "{x: " * 10_000: "too deeply",
+        "a: &a " + "x" * 50_000 + "\nb: [" + "*a, " * 100 + "]": "unfolds to more",
+    }.items():
+        with pytest.raises(BadFrontError, match=reason):
+            front.read(bad)
 
 
-def test_aliases_that_lead_to_themselves_or_multiply_are_harmless() -> None:
+def test_aliases_that_are_endless_or_multiply_are_harmless() -> None:
     bomb = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
     assert front.read(bomb)["i"] == []
     assert front.read("a: &a [*a, y]") == {"a": ["y"]}
-
-
-@given(LINES)
-def test_any_text_is_read_or_refused(text: str) -> None:
-    parts = front.split(f"---\n{text}\n---\nbody")
-    try:
-        front.read(parts.front or "")
-    except BadFrontError:
-        return
 
 
 VALUES = st.dictionaries(
@@ -120,18 +91,17 @@ VALUES = st.dictionaries(
 
 
 @given(VALUES, LINES)
-def test_what_is_set_anew_leaves_all_else_to_the_letter(values: dict[str, Any], before: str) -> None:
+def test_setting_values_keeps_all_else_to_the_letter(values: dict[str, Any], before: str) -> None:
     try:
+        front.read(front.split(f"---\n{before}\n---\nbody").front or "")
         foreign = front.read(before)
         after = front.written(values, before)
     except BadFrontError:
         return
     found = front.read(after)
-    for name, value in values.items():
-        assert found.get(name) == (value if value != [] else [])
-    assert {name: found[name] for name in foreign if name not in values} == {
-        name: value for name, value in foreign.items() if name not in values
-    }  # fmt: skip
+    assert {name: found.get(name) for name in values} == values
+    kept = foreign.keys() - values.keys()
+    assert {name: found[name] for name in found if name not in values} == {name: foreign[name] for name in kept}
     assert front.written(values, after) == after
 
 
@@ -143,9 +113,6 @@ def test_comments_order_and_quotes_of_others_stay() -> None:
         "# mine\naliases: ['a', \"b\"] # two\ntitle: 'new: title' # was\n\ntags:\n- t\nlast: |\n  a\n  b\nid: '7'\n"
     )
     assert front.written({"title": None, "tags": None}, before).count("\n") == 6
-
-
-# --- a memory's note, round trip
 
 
 @given(TEXTS, st.none() | WORDS, st.none() | TEXTS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
@@ -168,7 +135,7 @@ def test_a_note_says_what_its_memory_says(
         assert said_in(taking.decoded(again.encode())[0] or "", page.tail) == said
 
 
-def test_what_is_added_below_the_mark_is_part_of_the_text_and_tags_are_tags() -> None:
+def test_text_below_the_mark_is_part_of_the_note() -> None:
     held = memory("JWT.", tags=("auth",))
     tail = page_of(held, UNUSED, (), bank="b", path="x.md", target="obsidian").tail
     said = said_in(written(held) + "\nRotated daily.\n#new #auth\n", tail)
@@ -177,36 +144,17 @@ def test_what_is_added_below_the_mark_is_part_of_the_text_and_tags_are_tags() ->
     assert said_in(written(held).partition("<!--")[0] + "#auth", tail).text == "JWT."
 
 
-def test_windows_line_ends_and_blank_lines_are_no_edit() -> None:
-    held = memory("One.\nTwo.", "T")
-    plain = written(held)
+def test_line_ends_and_blank_lines_are_no_edit() -> None:
+    plain = written(memory("One.\nTwo.", "T"))
     for edited in (plain.replace("\n", "\r\n"), plain.replace("One.", "\n\nOne."), plain.rstrip(), "\ufeff" + plain):
         text, _ = taking.decoded(edited.encode())
         assert text is not None
         assert said_in(text).kept() == said_in(plain).kept()
 
 
-# --- Markdown
-
-
-@pytest.mark.parametrize(
-    ("text", "tags"),
-    [
-        ("#one and #two/three, (#four) #one", ("one", "two/three", "four")),
-        ("#fff #a1b2c3 #000000 #12 #2024/03 #decade #face", ("decade", "face")),
-        ("# Title\n## Second #tag", ("tag",)),
-        ("https://x.eu/#anchor page#part [x](#there) C# a#b", ()),
-        ("`#code` and\n```\n#fenced\n```\n#real", ("real",)),
-        ("~~~py\n#no\n```\n#no\n~~~\n#yes", ("yes",)),
-        ("<!-- #hidden --> %%#hidden%% #shown", ("shown",)),
-        ("#über #日本語 #🎉party #-x-", ("über", "日本語", "🎉party", "x")),
-    ],
-)
-def test_hashtags(text: str, tags: tuple[str, ...]) -> None:
-    assert markdown.hashtags(text) == tags
-
-
-def test_links_of_a_text() -> None:
+def test_hashtags_and_links_of_a_text() -> None:
+    hashtags = SAMPLES["hashtags"]
+    assert {text: [*markdown.hashtags(text)] for text in hashtags} == hashtags
     text = "[[A]] ![[B c#H|shown]] [[D^1]] `[[no]]` [x](e%20f.md#g) [y](https://x.eu/z.md) [[ ]] [[A]]"
     assert markdown.links(text) == ("A", "B c", "D", "./e f.md")
 
@@ -230,25 +178,10 @@ def test_links_lead_to_the_nearest_note_of_that_name() -> None:
     assert {asked: names.found(*asked) for asked in found} == found
 
 
-# --- names
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("JWT: yes/no?", "JWT yes no"),
-        ("../../etc/passwd", "etc passwd"),
-        ("CON", "_CON"),
-        ("aux.txt", "_aux.txt"),
-        (".hidden.", "hidden"),
-        ("???", "memory m-1"),
-        ("a\u202eb\x00c\n", "ab c"),
-        ("Cafe\u0301 #1 [x] ^y", "Café 1 x y"),
-        ("long " * 40, ("long " * 16).strip()),
-    ],
-)
-def test_a_title_as_the_name_of_a_file(title: str, name: str) -> None:
-    assert note_name(title, "m/1") == name
+def test_a_title_gives_the_name_of_a_file() -> None:
+    titles = SAMPLES["file_names"]
+    assert {title: note_name(title, "m/1") for title in titles} == titles
+    assert note_name("long " * 40, "m/1") == ("long " * 16).strip()
 
 
 @given(TEXTS, WORDS)
@@ -263,34 +196,28 @@ def test_any_title_gives_a_name_that_every_system_takes(title: str, id: str) -> 
     assert free_name(note_name(title, id), {same_name(name)}) == f"{name[:-3]} 2.md"
 
 
-def test_the_heading_of_a_memory_is_its_title_or_how_it_begins() -> None:
+def test_the_heading_of_a_memory_is_its_title_or_beginning() -> None:
     assert heading(memory("x", "A title")) == "A title"
     assert heading(memory("\n\n# Head of it\nmore")) == "Head of it"
     assert heading(memory("---")) == "---"
     assert heading(memory("word " * 60)).endswith("word…")
 
 
-# --- notes by hand
-
-
-@pytest.mark.parametrize(
-    ("raw", "text", "told"),
-    [
-        ("Grüße".encode("utf-16"), "Grüße", None),
-        (b"\xef\xbb\xbfplain\r\nlines\rend", "plain\nlines\nend", None),
+def test_bytes_are_read_as_text_if_they_are_any() -> None:
+    for raw, text, reason in (
+        ("Grüße".encode("utf-16"), "Grüße", ""),
+        (b"\xef\xbb\xbfplain\r\nlines\rend", "plain\nlines\nend", ""),
         ("Grüße".encode("latin-1"), "Grüße", "not UTF-8"),
         (b"\x89PNG\0\0", None, "not text"),
         (bytes(range(1, 256)) * 4, None, "not text"),
         (b"\xff\xfe\x00", None, "not text"),
-    ],
-)
-def test_bytes_are_read_as_text_where_they_are_any(raw: bytes, text: str | None, told: str | None) -> None:
-    found, problem = taking.decoded(raw)
-    assert found == text
-    assert (told or "") in (problem or "")
+    ):
+        found, problem = taking.decoded(raw)
+        assert found == text
+        assert reason in (problem or "")
 
 
-def test_a_long_note_comes_in_whole_in_several_parts() -> None:
+def test_a_long_note_is_imported_in_several_parts() -> None:
     text = "\n\n".join(f"Paragraph {number} {'é' * 500}" for number in range(5_000))
     found = taking.taken("long.md", text, "d", 0.0, "mined")
     assert len(found.items) > 4
@@ -298,10 +225,6 @@ def test_a_long_note_comes_in_whole_in_several_parts() -> None:
     assert len({item.id for item in found.items}) == len(found.items)
     assert all(len(item.text.encode()) <= 1 << 20 for item in found.items)
     assert str(found.items[1].title) == f"long (2 of {len(found.items)})"
-
-
-def test_a_note_of_front_matter_alone_says_that() -> None:
-    assert [item.text for item in taking.taken("a.md", "---\nrole: lead\n---\n\n", "d", 0.0, "m").items] == [
-        "role: lead"
-    ]
+    alone = taking.taken("a.md", "---\nrole: lead\n---\n\n", "d", 0.0, "m")
+    assert [item.text for item in alone.items] == ["role: lead"]
     assert taking.taken("a.md", " \n\n", "d", 0.0, "m") == taking.Taken()

@@ -200,17 +200,17 @@ class Hermes:
             future.result(30)
         self._waiting.clear()
 
+    def settle(self) -> None:
+        """Wait until the provider has written all that it heard."""
+        self.flush()
+        assert self.provider._join().behind.flush(60) == 0
+
     def leave(self) -> None:
         """End the agent: first the session, then the waiting background work, then the provider."""
         self._behind_it(lambda: self._guarded(lambda: self.provider.on_session_end(list(self.messages))))
         self.flush()
         self._behind.shutdown(wait=True)
         self._guarded(self.provider.shutdown)
-
-    def crash(self) -> None:
-        """End the agent without a notice to the provider."""
-        self.flush()
-        self._behind.shutdown(wait=True)
 
     def _behind_it(self, call: Callable[[], Any]) -> None:
         self._waiting.append(self._behind.submit(self._guarded, call))

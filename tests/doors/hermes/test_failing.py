@@ -3,21 +3,19 @@
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.doors.hermes.conftest import Begin
+from tests.doors.http.conftest import until
 
-import pieria
 from pieria import Bank
 from pieria.errors import BusyError, StorageError
 from pieria.hermes import joined as joining
 from pieria.hermes.joined import Behind
-from pieria.hermes.options import FILE, save
-from pieria.hermes.provider import provider
+from pieria.hermes.options import save
 from pieria.hermes.turns import PART
 
 
@@ -29,7 +27,7 @@ def failing(error: Exception) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("error", [StorageError("read", "the disk is gone"), RuntimeError("a fault of ours")])
-def test_a_bank_that_fails_is_survived_by_every_hook(
+def test_every_hook_survives_a_bank_that_fails(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     agent = begin()
@@ -48,7 +46,7 @@ def test_a_bank_that_fails_is_survived_by_every_hook(
     assert caplog.records
 
 
-def test_a_file_that_is_no_bank_is_told_and_tried_again(begin: Begin, home: Path) -> None:
+def test_a_file_that_is_no_bank_is_tried_again(begin: Begin, home: Path) -> None:
     data = home / "data"
     data.mkdir()
     (data / "hermes.db").write_text("this is no database, and it is long enough to be read as one" * 100)
@@ -60,15 +58,14 @@ def test_a_file_that_is_no_bank_is_told_and_tried_again(begin: Begin, home: Path
     assert agent.failures == []
 
 
-def test_a_slow_recall_is_not_waited_for_and_the_one_before_stands_in(
+def test_a_slow_recall_is_replaced_by_the_one_before(
     begin: Begin, bank: Bank, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(hermes_home, {"prefetch_ms": 600})
     bank.remember("The deploy key expires in May.")
     agent = begin()
     agent.turn("Tell me of the deploy key that expires.", "It expires in May.")
-    agent.flush()
-    agent.provider._join().behind.flush(5)
+    agent.settle()
     go, recall = threading.Event(), Bank.recall
 
     def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
@@ -76,21 +73,11 @@ def test_a_slow_recall_is_not_waited_for_and_the_one_before_stands_in(
         return recall(self, *args, **kwargs)
 
     monkeypatch.setattr(Bank, "recall", slow)
-    begun = time.monotonic()
     assert "in May" in agent.prefetch("When does it expire?")
     assert agent.prefetch("And when does it expire?") == ""
-    assert time.monotonic() - begun < 9.0
     go.set()
     agent.provider._join().recalling._running.join(5)
     assert "in May" in agent.prefetch("When does the deploy key expire?")
-
-
-def test_a_recall_takes_no_longer_than_it_may(begin: Begin, hermes_home: Path) -> None:
-    save(hermes_home, {"prefetch_ms": 20})
-    agent = begin()
-    begun = time.monotonic()
-    agent.prefetch("anything " * 2_000)
-    assert time.monotonic() - begun < 20.0
 
 
 def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,36 +89,14 @@ def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: 
 
     agent = begin()
     monkeypatch.setattr(Bank, "remember", slow)
-    begun = time.monotonic()
     for number in range(50):
         agent.provider.sync_turn(f"message {number}", f"answer {number}", session_id="first")
-    assert time.monotonic() - begun < 9.0
     go.set()
     agent.leave()
     assert bank.count(kinds="turn") == 100
 
 
-def test_a_bank_that_is_busy_is_tried_again(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[int] = []
-    remember = Bank.remember
-
-    def busy_twice(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        tries.append(1)
-        if len(tries) <= 2:
-            raise BusyError("write", "another process is writing")
-        return remember(self, *args, **kwargs)
-
-    monkeypatch.setattr(joining, "PAUSES", (0.01, 0.01, 0.01))
-    monkeypatch.setattr(Bank, "remember", busy_twice)
-    agent = begin()
-    agent.turn("Keep this.", "Kept.")
-    agent.leave()
-    assert bank.count(kinds="turn") == 2
-
-
-def test_a_long_turn_goes_on_from_the_part_that_failed(
-    begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_turn_resumes_at_the_failed_part(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
     remember = Bank.remember
 
@@ -146,8 +111,7 @@ def test_a_long_turn_goes_on_from_the_part_that_failed(
     agent = begin()
     long = "first " + "word " * (2 * PART // 5) + "last"
     agent.turn(long, "Kept.")
-    agent.flush()
-    agent.provider._join().behind.flush(30)
+    agent.settle()
     for _ in range(2):
         assert agent.compress(required=True)
         agent.messages = [{"role": "user", "content": long}]
@@ -156,7 +120,7 @@ def test_a_long_turn_goes_on_from_the_part_that_failed(
         assert kept[0] == "Kept."
 
 
-def test_what_could_not_be_kept_in_time_is_told_at_the_end(
+def test_unwritten_turns_are_reported_at_the_end(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from pieria.hermes import provider as provider_module
@@ -168,9 +132,7 @@ def test_what_could_not_be_kept_in_time_is_told_at_the_end(
     monkeypatch.setattr(Bank, "remember", lambda *args, **kwargs: go.wait(10))
     agent.turn("Keep this.", "Kept.")
     agent.flush()
-    begun = time.monotonic()
     agent.provider.shutdown()
-    assert time.monotonic() - begun < 9
     assert "were not kept" in caplog.text
     go.set()
 
@@ -192,26 +154,6 @@ def test_nothing_is_taken_after_the_end(begin: Begin, bank: Bank) -> None:
     assert bank.count(kinds="turn") == 2
 
 
-def test_options_that_cannot_be_right_make_it_unavailable_with_the_reason(hermes_home: Path) -> None:
-    (hermes_home / FILE).write_text('{"bnak": "x", "prefetch_ms": 7}')
-    unwell = provider()
-    assert unwell.is_available() is False
-    assert "bnak" in unwell.unavailable_reason()
-    assert "prefetch_ms" in unwell.unavailable_reason()
-    unwell.initialize("s", hermes_home=str(hermes_home))
-    assert unwell.prefetch("anything") == ""
-    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "error"
-    (hermes_home / FILE).unlink()
-    assert unwell.is_available() is True
-    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "ok"
-    unwell.shutdown()
-
-
-def test_a_data_folder_that_cannot_be_used_makes_it_unavailable(hermes_home: Path) -> None:
-    save(hermes_home, {"data": "mysql://host/db"})
-    assert "mysql" in provider().unavailable_reason()
-
-
 def test_a_user_without_a_home_is_served(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -221,36 +163,23 @@ def test_a_user_without_a_home_is_served(begin: Begin, monkeypatch: pytest.Monke
     assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
 
 
-def test_looking_at_it_opens_nothing(hermes_home: Path, home: Path) -> None:
-    looked = provider()
-    assert looked.is_available()
-    looked.initialize_for_inspection("s", hermes_home=str(hermes_home), platform="cli")
-    assert "mnemosyne_recall" in looked.system_prompt_block()
-    assert len(looked.get_tool_schemas()) == 15
-    assert looked.backup_paths() == [str(home / "data" / "hermes.db")]
-    assert not (home / "data").exists()
-
-
 # --- background work
 
 
-def test_the_thread_behind_ends_when_there_is_nothing_to_do_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_background_thread_ends_when_idle_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "IDLE_SECONDS", 0.05)
     done: list[int] = []
     work = Behind("test-behind")
     for number in range(3):
         assert work.add("a task", lambda number=number: done.append(number))  # type: ignore[misc]
         assert work.flush(5) == 0
-        until = time.monotonic() + 5
-        while any(thread.name == "test-behind" for thread in threading.enumerate()):
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        until(lambda: not any(thread.name == "test-behind" for thread in threading.enumerate()))
     assert done == [0, 1, 2]
     assert work.close(1) == 0
     assert work.add("a task", lambda: done.append(9)) is False
 
 
-def test_a_thread_that_the_system_does_not_give_is_asked_for_again(
+def test_a_thread_the_system_refuses_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(thread: threading.Thread) -> None:
@@ -267,16 +196,9 @@ def test_a_thread_that_the_system_does_not_give_is_asked_for_again(
     assert done == [2]
 
 
-def test_a_task_behind_may_end_the_work_it_is_part_of() -> None:
+def test_a_background_task_may_end_its_own_work() -> None:
     work = Behind("test-behind")
     left: list[int] = []
     work.add("closing", lambda: left.append(work.close(5)))
-    begun = time.monotonic()
     work.flush(5)
-    assert time.monotonic() - begun < 4.5
     assert left == [1]
-
-
-def test_pieria_is_imported_without_hermes() -> None:
-    assert pieria.__version__
-    assert provider().name == "pieria"

@@ -29,41 +29,32 @@ def files(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
 
 
-def test_the_entry_point_leads_to_a_provider(begin: Begin) -> None:
+def lives(begin: Begin, provider: Any) -> bool:
+    """Return whether an agent with this provider lives without a failure."""
+    agent = begin(provider=provider)
+    agent.turn("My dog is called Biscuit.", "Noted.")
+    agent.leave()
+    return agent.failures == []
+
+
+def test_hermes_finds_the_provider_by_entry_point_or_folder(ask: Ask, begin: Begin, hermes_home: Path) -> None:
     [(name, value)] = PROJECT["project"]["entry-points"]["hermes_agent.memory_providers"].items()
-    found = provider_of(EntryPoint(name, value, "hermes_agent.memory_providers"))
-    assert found.name == name == "pieria"
-    begin(provider=found)
-
-
-def test_within_hermes_it_descends_from_its_class(begin: Begin) -> None:
+    point = EntryPoint(name, value, "hermes_agent.memory_providers")
+    assert provider_of(point).name == name == "pieria"
     with within_hermes():
-        found = provider_of(EntryPoint("pieria", "pieria.hermes", "hermes_agent.memory_providers"))
+        found = provider_of(point)
     assert isinstance(found, MemoryProvider)
     assert found.a_hook_of_a_later_version() == "as Hermes does it"
-    agent = begin(provider=found)
-    agent.turn("My dog is called Biscuit.", "Noted.")
-    agent.leave()
-    assert agent.failures == []
-
-
-def test_install_writes_a_folder_that_hermes_loads(ask: Ask, begin: Begin, hermes_home: Path) -> None:
+    assert lives(begin, found)
     written = ask("hermes", "install").json
     folder = hermes_home / "plugins" / "pieria"
-    assert written["folder"] == str(folder)
-    assert written["was"] == "missing"
+    assert (written["folder"], written["was"]) == (str(folder), "missing")
     assert set(files(folder)) == {"__init__.py", "plugin.yaml"}
     assert "name: pieria\n" in files(folder)["plugin.yaml"]
-    found = provider_in(hermes_home, "pieria")
-    agent = begin(provider=found)
-    agent.turn("My dog is called Biscuit.", "Noted.")
-    agent.leave()
-    assert agent.failures == []
+    assert lives(begin, provider_in(hermes_home, "pieria"))
 
 
-def test_a_hermes_that_cannot_import_pieria_is_told_so(
-    ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hermes_without_pieria_is_told_why(ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("hermes", "install").code == 0
     real = builtins.__import__
 
@@ -83,19 +74,13 @@ def test_a_hermes_that_cannot_import_pieria_is_told_so(
         found.initialize("s")
 
 
-def test_a_dry_run_writes_and_removes_nothing(ask: Ask, hermes_home: Path) -> None:
+def test_a_second_install_updates_an_old_one(ask: Ask, hermes_home: Path) -> None:
     assert ask("hermes", "install", "--dry-run", "--bank", "team").json["dry_run"] is True
     assert list(hermes_home.iterdir()) == []
-    assert ask("hermes", "install").code == 0
-    before = files(hermes_home / "plugins" / "pieria")
-    assert ask("hermes", "uninstall", "--dry-run").json["was"] == "installed"
-    assert files(hermes_home / "plugins" / "pieria") == before
-
-
-def test_installing_again_changes_nothing_and_brings_an_old_one_up_to_date(ask: Ask, hermes_home: Path) -> None:
     folder = hermes_home / "plugins" / "pieria"
-    ask("hermes", "install")
+    assert ask("hermes", "install").code == 0
     new = files(folder)
+    assert ask("hermes", "uninstall", "--dry-run").json["was"] == "installed"
     assert ask("hermes", "install").json["was"] == "installed"
     (folder / "plugin.yaml").write_text(new["plugin.yaml"].replace("version: ", "version: 0."))
     assert ask("hermes", "status").json["state"] == "outdated"
@@ -103,7 +88,7 @@ def test_installing_again_changes_nothing_and_brings_an_old_one_up_to_date(ask: 
     assert files(folder) == new
 
 
-def test_a_disk_that_is_full_in_the_middle_leaves_nothing_that_the_next_takes_for_somebody_elses(
+def test_a_full_disk_leaves_nothing_in_the_next_ones_way(
     ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = Path.write_text
@@ -122,9 +107,7 @@ def test_a_disk_that_is_full_in_the_middle_leaves_nothing_that_the_next_takes_fo
     assert sorted(files(hermes_home / "plugins" / "pieria")) == ["__init__.py", "plugin.yaml"]
 
 
-def test_two_that_install_at_once_do_not_take_each_others_files(
-    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_installs_at_once_succeed(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, both = os.replace, Barrier(2)
 
     def at_once(source: Path, target: Path) -> None:
@@ -139,7 +122,7 @@ def test_two_that_install_at_once_do_not_take_each_others_files(
     assert [path.name for path in (hermes_home / "plugins").iterdir()] == ["pieria"]
 
 
-def test_somebody_elses_files_are_let_be(ask: Ask, hermes_home: Path) -> None:
+def test_files_of_others_are_left_alone(ask: Ask, hermes_home: Path) -> None:
     folder = hermes_home / "plugins" / "pieria"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("mine")
@@ -151,9 +134,7 @@ def test_somebody_elses_files_are_let_be(ask: Ask, hermes_home: Path) -> None:
     assert files(folder) == {"__init__.py": "mine"}
 
 
-def test_uninstall_takes_the_folder_away_and_leaves_options_and_what_others_put_there(
-    ask: Ask, hermes_home: Path
-) -> None:
+def test_uninstall_leaves_options_and_files_of_others(ask: Ask, hermes_home: Path) -> None:
     ask("hermes", "install", "--bank", "team")
     folder = hermes_home / "plugins" / "pieria"
     (folder / "__pycache__").mkdir()
@@ -177,7 +158,7 @@ def test_status_says_which_bank_and_which_options(ask: Ask, hermes_home: Path, t
     assert list(hermes_home.iterdir()) == []
 
 
-def test_status_tells_all_that_is_wrong_with_the_options_beside_the_rest(ask: Ask, hermes_home: Path) -> None:
+def test_status_lists_all_wrong_options(ask: Ask, hermes_home: Path) -> None:
     ask("hermes", "install")
     options = {"bnk": "x", "prefetch_ms": "soon", "tools": ["mnemosyne_recal"]}
     (hermes_home / "pieria.json").write_text(json.dumps(options))
@@ -196,7 +177,7 @@ def test_status_tells_all_that_is_wrong_with_the_options_beside_the_rest(ask: As
     assert "not valid JSON" in ask("hermes", "status").out
 
 
-def test_where_there_is_no_hermes_nothing_is_written_unless_it_is_said_where(
+def test_without_hermes_only_a_named_home_is_written(
     ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = hermes_home / "nowhere"
@@ -211,16 +192,12 @@ def test_where_there_is_no_hermes_nothing_is_written_unless_it_is_said_where(
     assert ask("hermes", "status").json["state"] == "installed"
 
 
-def test_options_that_cannot_be_right_are_refused_before_anything_is_written(ask: Ask, hermes_home: Path) -> None:
+def test_refused_installs_write_nothing(ask: Ask, hermes_home: Path, tmp_path: Path) -> None:
     assert ask("hermes", "install", "--bank", "a/b").code == 2
     assert list(hermes_home.iterdir()) == []
-
-
-def test_a_home_that_cannot_be_written_is_told(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / "plugins").write_text("a file")
     failed = ask("hermes", "install", "--home", str(tmp_path))
-    assert failed.code == 3
-    assert "cannot be written" in failed.err
+    assert failed.code == 3 and "cannot be written" in failed.err
 
 
 def test_nothing_of_hermes_is_imported() -> None:

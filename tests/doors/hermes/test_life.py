@@ -1,11 +1,16 @@
 """An agent's life with the provider: sessions, turns, notes, delegation, compression, restarts."""
 
+import os
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.doors.hermes.conftest import Begin
 from tests.doors.hermes.host import Hermes
+from tests.doors.http.conftest import until
 
 import pieria
 from pieria import Bank
@@ -18,32 +23,40 @@ def turns(bank: Bank, session: str | None = None) -> list[tuple[str | None, str]
     return [(memory.author, memory.text) for memory in listed]
 
 
-def test_what_was_said_in_one_session_comes_before_a_message_of_the_next(begin: Begin, bank: Bank) -> None:
+def notes(bank: Bank) -> set[str]:
+    return {memory.text for memory in bank.list(kinds="note")}
+
+
+def test_a_session_is_recalled_in_the_next_one(begin: Begin, bank: Bank) -> None:
     first = begin("monday", user_name="Maya")
     assert first.turn("My dog is called Biscuit.", "Biscuit, noted.") == ""
+    first.settle()
+    assert first.turn("What is my dog called?", "Biscuit.") == "", "the present conversation is not recalled to itself"
+    first.compress()
+    assert "Biscuit" in first.turn("Tell me again what my dog is called?", "Biscuit.")
     first.leave()
-    assert turns(bank) == [("Maya", "My dog is called Biscuit."), ("hermes", "Biscuit, noted.")]
+    assert turns(bank)[:2] == [("Maya", "My dog is called Biscuit."), ("hermes", "Biscuit, noted.")]
     second = begin("tuesday", user_name="Maya")
     context = second.turn("What is my dog called?", "Biscuit.")
     assert "My dog is called Biscuit." in context
-    assert "Maya (human)" in context
-    assert "trust 0.9" in context
+    assert "Maya (human)" in context and "trust 0.9" in context
     assert first.failures == second.failures == []
+    second.switch("wednesday", reset=True)
+    assert "Biscuit" in second.turn("And what is my dog called?", "Biscuit.")
+    second.leave()
+    assert {memory.session for memory in bank.list(kinds="turn")} == {"monday", "tuesday", "wednesday"}
+    assert len(turns(bank, "wednesday")) == 2
 
 
-def test_a_turn_says_who_when_and_where(begin: Begin, bank: Bank) -> None:
+def test_a_turn_has_author_session_and_channel(begin: Begin, bank: Bank) -> None:
     agent = begin("s", user_name="Maya", platform="telegram", chat_id="77", agent_identity="default")
     agent.turn("The pilot begins on Friday.", "I see.")
-    agent.leave()
+    agent.settle()
     said, answered = bank.list(kinds="turn", order="oldest")
     assert (said.author, said.author_type, said.session, said.source) == ("Maya", "human", "s", "hermes")
     assert (answered.author, answered.author_type) == ("hermes", "agent")
     assert said.channel == answered.channel == "telegram:77"
     assert said.at <= answered.at
-
-
-def test_whoever_wrote_a_turn_is_its_author(begin: Begin, bank: Bank) -> None:
-    agent = begin(user_name="Maya")
     agent.turn("I like figs.", "Good.", turn_author={"id": "9", "name": "Ben", "is_bot": False})
     agent.turn("Beep, the build is red.", "Oh.", turn_author={"id": "ci", "is_bot": True})
     agent.leave()
@@ -52,59 +65,23 @@ def test_whoever_wrote_a_turn_is_its_author(begin: Begin, bank: Bank) -> None:
     assert written["Beep, the build is red."] == ("ci", "agent")
 
 
-def test_the_present_conversation_is_not_recalled_to_itself(begin: Begin) -> None:
-    agent = begin()
-    agent.turn("My dog is called Biscuit.", "Noted.")
-    agent.flush()
-    agent.provider._join().behind.flush(5)
-    assert agent.turn("What is my dog called?", "Biscuit.") == ""
-    agent.compress()
-    assert "Biscuit" in agent.turn("Tell me again what my dog is called?", "Biscuit.")
-
-
-def test_a_session_that_begins_anew_recalls_the_one_before(begin: Begin, bank: Bank) -> None:
-    agent = begin("one")
-    agent.turn("The deploy key expires in May.", "Noted.")
-    agent.switch("two", reset=True)
-    assert "May" in agent.turn("When does the deploy key expire?", "In May.")
-    agent.leave()
-    assert {memory.session for memory in bank.list(kinds="turn")} == {"one", "two"}
-    assert len(turns(bank, "two")) == 2
-
-
-def test_an_agent_that_is_gone_without_a_word_has_kept_what_it_heard(begin: Begin, bank: Bank) -> None:
-    agent = begin()
-    agent.turn("Ana marries in June.", "Lovely.")
-    agent.crash()
-    agent.provider._join().behind.flush(5)
-    assert ("hermes", "Lovely.") in turns(bank)
-
-
-def test_the_end_of_the_process_keeps_what_waits(tmp_path: Path, hermes_home: Path) -> None:
-    import os
-    import subprocess
-    import sys
-
+def test_the_end_of_the_process_keeps_what_waits(hermes_home: Path) -> None:
     code = (
+        "from pieria.hermes import joined\n"
         "from pieria.hermes.provider import provider\n"
+        "joined.LAST_SECONDS = 60\n"  # a busy machine is not a failure
         "agent = provider()\n"
         "agent.initialize('s', platform='cli')\n"
         "agent.sync_turn('The vault is in room nine.', 'Room nine.')\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     with pieria.open("hermes") as bank:
         assert len(turns(bank)) == 2
 
 
-def test_what_others_tell_the_agent_to_do_is_not_kept(begin: Begin, bank: Bank) -> None:
+def test_sessions_without_a_person_are_not_kept(begin: Begin, bank: Bank) -> None:
     for context in ("cron", "subagent", "flush"):
         agent = begin(context, agent_context=context)
         agent.turn("Do the nightly report.", "Done.")
@@ -116,121 +93,78 @@ def test_what_others_tell_the_agent_to_do_is_not_kept(begin: Begin, bank: Bank) 
     assert bank.jobs.counts() == {}
 
 
-# --- privacy
-
-
-def test_what_is_private_is_cut_and_what_is_nothing_else_is_left_out(begin: Begin, bank: Bank) -> None:
+def test_private_parts_and_recalled_text_are_cut(begin: Begin, bank: Bank) -> None:
     agent = begin()
     agent.turn("Call Ana. <private>Her number is 555 0142.</private>", "I will.")
     agent.turn("<private>My PIN is 9912.</private>", "Understood.")
-    agent.leave()
-    assert [text for _, text in turns(bank)] == ["Call Ana.", "I will.", "Understood."]
-    assert agent.failures == []
-
-
-def test_a_long_text_is_kept_in_parts_and_its_private_part_in_none(begin: Begin, bank: Bank) -> None:
+    agent.turn("<memory-context>\nrecalled: old things\n</memory-context>\nNew things.", "Yes.\0\ud800")
+    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:…"}}]
+    agent.flush()
+    agent.provider.sync_turn(parts, "A cat.", session_id="first")
+    agent.settle()
+    texts = ["Call Ana.", "I will.", "Understood.", "New things.", "Yes.?", "What is this?", "A cat."]
+    assert [text for _, text in turns(bank)] == texts
     part = "word " * 60_000
-    agent = begin()
     agent.turn(f"{part}<private>{'secret ' * 50_000}</private>{part}end", "Long.")
     agent.leave()
-    texts = [text for author, text in turns(bank) if author == "user"]
-    assert len(texts) == 3
-    assert texts[-1].endswith("end")
-    assert "secret" not in "".join(texts)
-
-
-def test_what_the_host_put_before_a_message_is_not_remembered_as_if_it_were_new(begin: Begin, bank: Bank) -> None:
-    agent = begin()
-    agent.turn("<memory-context>\nrecalled: old things\n</memory-context>\nNew things.", "Yes.\0\ud800")
-    agent.leave()
-    assert [text for _, text in turns(bank)] == ["New things.", "Yes.?"]
-
-
-def test_messages_of_several_parts_are_kept_as_text(begin: Begin, bank: Bank) -> None:
-    agent = begin()
-    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:…"}}]
-    agent.provider.sync_turn(parts, "A cat.", session_id="first")
-    agent.leave()
-    assert [text for _, text in turns(bank)] == ["What is this?", "A cat."]
+    long = [text for author, text in turns(bank) if author == "user"][3:]
+    assert len(long) == 3 and long[-1].endswith("end") and "secret" not in "".join(long)
+    assert agent.failures == []
 
 
 # --- notes and delegation
 
 
-def test_its_own_notes_are_mirrored_replaced_and_removed(begin: Begin, bank: Bank) -> None:
+def test_notes_are_mirrored_replaced_and_removed(begin: Begin, bank: Bank) -> None:
     agent = begin()
     agent.notes("add", "Maya prefers tea.", "user")
     agent.notes("add", "Maya prefers tea.", "user")
     agent.notes("add", "The repo uses uv.")
-    agent.provider._join().behind.flush(5)
+    agent.settle()
     assert {(memory.text, memory.source) for memory in bank.list(kinds="note")} == {
         ("Maya prefers tea.", "hermes/default/user"),
         ("The repo uses uv.", "hermes/default/memory"),
     }
     agent.notes("replace", "Maya prefers coffee.", "user", previous_content="Maya prefers tea.")
     agent.notes("replace", "The repo uses pip.", old_text="uses uv")
-    agent.provider._join().behind.flush(5)
-    assert {memory.text for memory in bank.list(kinds="note")} == {"Maya prefers coffee.", "The repo uses pip."}
+    agent.settle()
+    assert notes(bank) == {"Maya prefers coffee.", "The repo uses pip."}
     agent.notes("remove", "", "user", previous_content="Maya prefers coffee.")
     agent.notes("remove", "The repo uses pip.")
     agent.notes("remove", "What never was there.")
     agent.notes("replace", "Maya prefers tea.", "user", previous_content="What never was there.")
-    agent.provider._join().behind.flush(5)
-    assert {memory.text for memory in bank.list(kinds="note")} == {"Maya prefers tea."}
-    assert agent.failures == []
-
-
-def test_a_note_that_a_part_does_not_tell_apart_is_not_touched(begin: Begin, bank: Bank) -> None:
-    agent = begin()
     for text in ("Builds run on Linux.", "Builds run on macOS."):
         agent.notes("add", text)
     agent.notes("remove", "", old_text="Builds run")
-    agent.leave()
-    assert bank.count(kinds="note") == 2
-
-
-def test_its_own_notes_are_in_its_prompt_and_not_recalled_to_it(begin: Begin) -> None:
-    agent = begin()
-    agent.notes("add", "The deploy key expires in May.")
-    agent.provider._join().behind.flush(5)
+    agent.settle()
+    assert notes(bank) == {"Maya prefers tea.", "Builds run on Linux.", "Builds run on macOS."}
     agent.switch("later", reset=True)
-    assert agent.turn("When does the deploy key expire?", "In May.") == ""
-    other = begin("other", agent_identity="coder")
-    assert other.provider._join().bank_name == "hermes-coder"
+    assert agent.turn("What does Maya prefer?", "Tea.") == "", "they are in its prompt already"
+    assert agent.failures == []
 
 
-def test_what_was_given_away_is_kept_with_what_came_back(begin: Begin, bank: Bank) -> None:
+def test_delegated_tasks_are_kept_with_their_results(begin: Begin, bank: Bank) -> None:
     agent = begin()
     agent.delegated("Count the tests.", "There are 1,204.")
     agent.leave()
     [memory] = bank.list(kinds="turn")
-    assert "Count the tests." in memory.text
-    assert "There are 1,204." in memory.text
+    assert "Count the tests." in memory.text and "There are 1,204." in memory.text
     assert (memory.author_type, memory.meta["child_session"]) == ("agent", "child")
 
 
-def test_what_is_saved_is_told_as_hooks_tell_it(begin: Begin, bank: Bank) -> None:
-    agent = begin("monday")
-    agent.turn("The pilot begins on Friday.", "I see.")
-    assert bank.hooks.last() is None
-    agent.compress(required=True)
-    last = bank.hooks.last()
-    assert last is not None
-    assert (last.session, last.messages) == ("monday", 2)
-    agent.turn("No, on Monday.", "On Monday, then.")
-    agent.leave()
-    last = bank.hooks.last()
-    assert last is not None
-    assert (last.session, last.messages) == ("monday", 4)
+# --- compression and sleep
 
 
-# --- compression
+def test_a_checkpoint_keeps_everything_once(begin: Begin, bank: Bank) -> None:
+    def last() -> tuple[str | None, int]:
+        found = bank.hooks.last()
+        assert found is not None
+        return found.session, found.messages
 
-
-def test_a_checkpoint_keeps_what_was_not_kept_yet_and_nothing_twice(begin: Begin, bank: Bank) -> None:
     agent = begin()
     agent.turn("ok", "Fine.")
     agent.turn("ok", "Fine.")
+    assert bank.hooks.last() is None
     agent.messages.append({"role": "user", "content": "A message that was cut short. <private>x</private>"})
     agent.messages.append({"role": "tool", "content": "what a tool said"})
     expected = ["ok", "Fine.", "ok", "Fine.", "A message that was cut short."]
@@ -239,15 +173,15 @@ def test_a_checkpoint_keeps_what_was_not_kept_yet_and_nothing_twice(begin: Begin
         agent.messages = list(messages)
         assert "mnemosyne_recall" in agent.compress(required=True)
         assert [text for _, text in turns(bank)] == expected
+    assert last() == ("first", 5)
+    agent.turn("No, on Monday.", "On Monday, then.")
     agent.switch("child", parent="first")
     agent.messages = list(messages)
     agent.compress(required=True)
-    assert [text for _, text in turns(bank)] == expected
+    assert [text for _, text in turns(bank)] == [*expected, "No, on Monday.", "On Monday, then."]
 
 
-def test_a_checkpoint_that_cannot_be_made_is_told_where_it_is_required(
-    begin: Begin, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_that_cannot_be_made_is_refused_if_required(begin: Begin, hermes_home: Path) -> None:
     save(hermes_home, {"autosave": False})
     agent = begin()
     agent.messages = [{"role": "user", "content": "This must not be lost."}]
@@ -256,81 +190,42 @@ def test_a_checkpoint_that_cannot_be_made_is_told_where_it_is_required(
     assert agent.compress() == ""
 
 
-# --- sleep
-
-
-def test_the_end_of_a_session_queues_one_sleep_which_is_done_behind(begin: Begin, bank: Bank) -> None:
+def test_the_end_of_a_session_queues_a_sleep(begin: Begin, bank: Bank) -> None:
     agent = begin()
     agent.turn("One.", "Two.")
     agent.switch("two", reset=True)
-    agent.provider._join().behind.flush(5)
-    assert sum(bank.jobs.counts().values()) >= 1
-    for job in bank.jobs.list(kinds="sleep"):
-        _wait_for(lambda id=job.id: bank.jobs.get(id).state == "done")
+    agent.settle()
+    last = bank.hooks.last()
+    assert last is not None and (last.session, last.messages) == ("first", 2)
+    [job] = bank.jobs.list(kinds="sleep")
+    until(lambda: bank.jobs.get(job.id).state == "done")
 
 
 @pytest.mark.parametrize("said", [{}, {"agent_context": "cron"}])
-def test_jobs_of_every_kind_are_done_while_the_agent_is_there(begin: Begin, bank: Bank, said: dict[str, str]) -> None:
+def test_jobs_are_done_while_the_agent_lives(begin: Begin, bank: Bank, said: dict[str, str]) -> None:
     memory = bank.remember("Maya works on billing.")
     left = bank.jobs.add("extract", {"id": memory.id, "entities": True, "statements": True})
     agent = begin(**said)
-    _wait_for(lambda: bank.jobs.get(left.id).state == "done")
+    until(lambda: bank.jobs.get(left.id).state == "done")
     kept = agent.tool("mnemosyne_remember", {"content": "Ben works on search."})
     later = bank.jobs.add("extract", {"id": kept["memory_id"], "entities": True, "statements": True})
-    _wait_for(lambda: bank.jobs.get(later.id).state == "done")
+    until(lambda: bank.jobs.get(later.id).state == "done")
     agent.leave()
-    _wait_for(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
+    until(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
 
 
-def _wait_for(holds: object, seconds: float = 30.0) -> None:
-    import time
-
-    until = time.monotonic() + seconds
-    assert callable(holds)
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
-# --- several agents at once
-
-
-def test_two_agents_on_one_bank_keep_everything(begin: Begin, bank: Bank) -> None:
+def test_two_agents_at_once_keep_everything(begin: Begin, bank: Bank) -> None:
     agents = [begin("a", user_name="Maya"), begin("b", user_name="Ben")]
 
     def live(agent: Hermes) -> None:
-        for number in range(15):
+        for number in range(8):
             agent.turn(f"{agent.session} says {number}", f"{agent.session} hears {number}")
         agent.leave()
 
-    threads = [threading.Thread(target=live, args=(agent,)) for agent in agents]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(agents)) as threads:
+        list(threads.map(live, agents))
     for agent in agents:
         assert agent.failures == []
         said = [text for _, text in turns(bank, agent.session)]
-        assert said[::2] == [f"{agent.session} says {number}" for number in range(15)]
-        assert said[1::2] == [f"{agent.session} hears {number}" for number in range(15)]
-
-
-def test_one_provider_serves_many_threads(begin: Begin, bank: Bank) -> None:
-    agent = begin()
-
-    def speak(number: int) -> None:
-        session = f"s{number}"
-        for turn in range(5):
-            agent.provider.sync_turn(f"{session} {turn}", "yes", session_id=session)
-            agent.provider.prefetch(f"{session} {turn}", session_id=session)
-            agent.provider.queue_prefetch(f"{session} {turn}", session_id=session)
-
-    threads = [threading.Thread(target=speak, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    agent.leave()
-    assert bank.count(kinds="turn") == 80
-    for number in range(8):
-        assert [text for _, text in turns(bank, f"s{number}")][::2] == [f"s{number} {turn}" for turn in range(5)]
+        assert said[::2] == [f"{agent.session} says {number}" for number in range(8)]
+        assert said[1::2] == [f"{agent.session} hears {number}" for number in range(8)]

@@ -20,11 +20,8 @@ from pieria.record.banks import check_bank_name, same_bank
 PAGE = Path(__file__).parents[3] / "docs" / "hermes.md"
 
 
-def test_without_a_file_everything_is_as_usual(hermes_home: Path) -> None:
+def test_the_page_lists_every_option_with_its_default(hermes_home: Path) -> None:
     assert options_in(hermes_home) == Options()
-
-
-def test_the_page_has_every_option_with_its_usual_value() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE.read_text(), flags=re.MULTILINE))
     for field in fields(Options):
         usual = rows.pop(field.name).strip()
@@ -33,9 +30,9 @@ def test_the_page_has_every_option_with_its_usual_value() -> None:
     assert rows == {}
 
 
-@pytest.mark.parametrize(
-    ("said", "wrong"),
-    [
+def test_wrong_options_are_refused_with_the_file(hermes_home: Path) -> None:
+    file = hermes_home / FILE
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"autosave": "yes"}, "autosave: expected true or false"),
         ({"prefetch_ms": 5}, "prefetch_ms: expected a number from 20 to 5000"),
         ({"prefetch_ms": 20.5}, "prefetch_ms"),
@@ -47,29 +44,36 @@ def test_the_page_has_every_option_with_its_usual_value() -> None:
         ({"tools": "mnemosyne_recall"}, "tools: expected a list"),
         ({"tools": ["mnemosyne_recal"]}, "tools: expected some of"),
         ({"autosav": True}, "unknown option 'autosav'"),
-    ],
-)
-def test_what_cannot_be_right_is_refused_with_the_file_and_the_option(
-    hermes_home: Path, said: dict[str, Any], wrong: str
-) -> None:
-    (hermes_home / FILE).write_text(json.dumps(said))
-    with pytest.raises(ConfigError, match=re.escape(wrong)) as caught:
-        options_in(hermes_home)
-    assert FILE in str(caught.value)
-    (hermes_home / FILE).unlink()
-    with pytest.raises(ConfigError, match=re.escape(wrong)):
-        provider().save_config(said, str(hermes_home))
-    assert not (hermes_home / FILE).exists()
+    ]
+    for said, problem in wrong:
+        file.write_text(json.dumps(said))
+        with pytest.raises(ConfigError, match=re.escape(problem)) as caught:
+            options_in(hermes_home)
+        assert FILE in str(caught.value)
+        file.unlink()
+        with pytest.raises(ConfigError, match=re.escape(problem)):
+            provider().save_config(said, str(hermes_home))
+        assert not file.exists()
+    for text in ("{", "[]", "7", '{"bank": "a"'):
+        file.write_text(text)
+        with pytest.raises(ConfigError, match=re.escape(FILE)):
+            options_in(hermes_home)
+    file.write_text('{"bnak": "x", "prefetch_ms": 7}')
+    unwell = provider()
+    assert unwell.is_available() is False
+    assert "bnak" in unwell.unavailable_reason() and "prefetch_ms" in unwell.unavailable_reason()
+    unwell.initialize("s", hermes_home=str(hermes_home))
+    assert unwell.prefetch("anything") == ""
+    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "error"
+    file.unlink()
+    assert unwell.is_available() is True
+    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "ok"
+    unwell.shutdown()
+    save(hermes_home, {"data": "mysql://host/db"})
+    assert "mysql" in provider().unavailable_reason()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "7", '{"bank": "a"'])
-def test_a_file_that_is_no_object_is_refused(hermes_home: Path, text: str) -> None:
-    (hermes_home / FILE).write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(FILE)):
-        options_in(hermes_home)
-
-
-def test_the_wizard_of_the_host_asks_for_little_and_what_it_gathers_is_kept_beside_the_rest(hermes_home: Path) -> None:
+def test_the_hosts_wizard_keeps_the_other_options(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = provider().get_config_schema()
     assert {field["key"] for field in asked} == {"bank", "data"}
     assert not any(field.get("secret") or field["required"] for field in asked)
@@ -78,43 +82,31 @@ def test_the_wizard_of_the_host_asks_for_little_and_what_it_gathers_is_kept_besi
     assert options_in(hermes_home) == Options(bank="team", sleep=False)
     provider().save_config({"bank": ""}, str(hermes_home))
     assert options_in(hermes_home) == Options(sleep=False)
-    assert [path.name for path in hermes_home.iterdir()] == [FILE]
 
-
-@pytest.mark.parametrize(
-    ("bank", "profile", "platform", "user", "name"),
-    [
-        (None, "", "cli", "", "hermes"),
-        (None, "default", "cli", "", "hermes"),
-        (None, "coder", "cli", "", "hermes-coder"),
-        ("team", "coder", "cli", "", "team"),
-        ("{profile}-{user}", "", "telegram", "77", "default-77"),
-        ("team.{user}", "", "telegram", "77", "team.77"),
-        ("{user}", "", "cli", "", "nobody"),
-    ],
-)
-def test_the_bank_follows_from_the_option_and_the_agent(
-    bank: str | None, profile: str, platform: str, user: str, name: str
-) -> None:
-    assert Options(bank=bank).bank_for(profile, platform, user) == name
-
-
-def test_options_that_cannot_be_written_are_told_and_leave_those_of_before(
-    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def full(source: object, target: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    save(hermes_home, {"bank": "before"})
-    there = sorted(hermes_home.iterdir())
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(StorageError, match="No space left"):
         save(hermes_home, {"bank": "after"})
-    assert options_in(hermes_home).bank == "before"
-    assert sorted(hermes_home.iterdir()) == there
+    assert options_in(hermes_home) == Options(sleep=False)
+    assert [path.name for path in hermes_home.iterdir()] == [FILE]
 
 
-def test_nobody_shares_the_bank_of_somebody_with_another_name() -> None:
+def test_the_bank_follows_from_option_profile_and_user() -> None:
+    names = {
+        (None, "", "cli", ""): "hermes",
+        (None, "default", "cli", ""): "hermes",
+        (None, "coder", "cli", ""): "hermes-coder",
+        ("team", "coder", "cli", ""): "team",
+        ("{profile}-{user}", "", "telegram", "77"): "default-77",
+        ("team.{user}", "", "telegram", "77"): "team.77",
+        ("{user}", "", "cli", ""): "nobody",
+    }
+    assert {key: Options(bank=key[0]).bank_for(*key[1:]) for key in names} == names
+
+
+def test_no_two_users_or_profiles_share_a_bank() -> None:
     people = [
         "", "nobody", "a-b", "a.b", "a b", "a/../b", "A-B", "a-B", "@@@", "@@", "…", "maya", "Maya", "straße",
         "strasse", "e\u0301", "é", "con", "x" * 200, "x" * 201, "x" * 16, "\udce9", "_", "-",
@@ -124,40 +116,26 @@ def test_nobody_shares_the_bank_of_somebody_with_another_name() -> None:
         names = {person: options.bank_for("My Coder!", "telegram", person) for person in people}
         assert all(check_bank_name(name) == name for name in names.values())
         assert len({same_bank(name) for name in names.values()}) == len(people), names
-
-
-def test_nobody_gets_the_bank_of_somebody_by_taking_its_name() -> None:
     options = Options(bank="{user}")
     theirs = options.bank_for("", "telegram", "a.b")
-    assert theirs.startswith("a-b-")
-    assert options.bank_for("", "telegram", theirs) != theirs
+    assert theirs.startswith("a-b-") and options.bank_for("", "telegram", theirs) != theirs
+    profiles = ("coder", "Coder", "my coder", "my-coder", "…")
+    assert len({same_bank(Options().bank_for(profile, "cli", "")) for profile in profiles}) == len(profiles)
 
 
-def test_profiles_have_a_bank_each() -> None:
-    names = [Options().bank_for(profile, "cli", "") for profile in ("coder", "Coder", "my coder", "my-coder", "…")]
-    assert len({same_bank(name) for name in names}) == len(names)
-
-
-def test_each_person_may_have_a_bank(begin: Begin, hermes_home: Path) -> None:
-    save(hermes_home, {"bank": "hermes-{user}"})
+def test_banks_of_persons_are_apart_in_any_folder(begin: Begin, hermes_home: Path, tmp_path: Path) -> None:
+    save(hermes_home, {"bank": "hermes-{user}", "data": str(tmp_path / "mine")})
     maya, ben = begin("a", user_id="1", platform="telegram"), begin("b", user_id="2", platform="telegram")
     maya.turn("My dog is called Biscuit.", "Noted.")
     maya.leave()
     assert ben.prefetch("What is my dog called?") == ""
     assert "Biscuit" in begin("c", user_id="1", platform="telegram").prefetch("What is my dog called?")
-
-
-def test_the_banks_may_be_in_another_folder(begin: Begin, hermes_home: Path, tmp_path: Path) -> None:
-    save(hermes_home, {"data": str(tmp_path / "mine"), "bank": "x"})
-    agent = begin()
-    agent.turn("One.", "Two.")
-    agent.leave()
-    assert (tmp_path / "mine" / "x.db").exists()
-    assert agent.provider.backup_paths() == [str(tmp_path / "mine" / "x.db")]
+    assert maya.provider.backup_paths() == [str(tmp_path / "mine" / "hermes-1.db")]
+    assert (tmp_path / "mine" / "hermes-1.db").exists()
 
 
 @pytest.mark.parametrize("option", ["autosave", "mirror", "sleep"])
-def test_what_is_done_by_itself_can_be_turned_off(begin: Begin, bank: Bank, hermes_home: Path, option: str) -> None:
+def test_each_automatic_deed_can_be_turned_off(begin: Begin, bank: Bank, hermes_home: Path, option: str) -> None:
     def lived(session: str) -> int:
         agent = begin(session)
         agent.turn(f"Said in {session}.", "Yes.")

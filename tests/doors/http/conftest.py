@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from pieria.doors.http.routes import RESOURCES
 from pieria.doors.http.service import Service, service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.server import Server, bind
+from pieria.runtime.lazy import cached_property
 from pieria.toolsets import Tool, registry
 from pieria.workspace import Workspace
 
@@ -52,10 +54,19 @@ class Served:
         _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires, person=person)
         return {"Authorization": f"Bearer {shown}"}
 
+    @cached_property
+    def bank(self) -> pieria.Bank:
+        """The bank `notes`, opened beside the server."""
+        return pieria.open("notes")
+
     def head(self, bank: str = "notes") -> int:
         with pieria.open(bank) as opened:
             newest = opened.changes(last=1)
             return newest[0].seq if newest else 0
+
+    def close(self) -> None:
+        if "bank" in vars(self):
+            self.bank.close()
 
 
 @contextmanager
@@ -66,8 +77,8 @@ def serving(
     shared = service(workspace, registry())
     tokens = Tokens(workspace.data)
     app = application(shared, Door(tokens, setting, always=always), hosts or Hosts(), rate)
-    with TestClient(app, base_url=ADDRESS) as client:
-        yield Served(app, client, shared, tokens)
+    with TestClient(app, base_url=ADDRESS) as client, closing(Served(app, client, shared, tokens)) as served:
+        yield served
 
 
 @pytest.fixture
@@ -81,12 +92,12 @@ def served() -> Iterator[Served]:
 
 
 @contextmanager
-def listening(**more: Any) -> Iterator[tuple[Served, str]]:
+def listening() -> Iterator[tuple[Served, str]]:
     """Serve on a socket, in a thread of this process."""
     workspace = Workspace()
     shared = service(workspace, registry())
     tokens = Tokens(workspace.data)
-    app = application(shared, Door(tokens, None, always=False), Hosts(), more.get("rate"))
+    app = application(shared, Door(tokens, None, always=False), Hosts(), None)
     bound = bind("127.0.0.1", 0)
     ready = threading.Event()
     server = Server(app, ready.set)
@@ -157,6 +168,14 @@ def started(*arguments: str) -> Iterator[Process]:
         process.wait(PATIENCE)
         process.stdout.close()
         process.stderr.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until this holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def later(served: Served) -> None:

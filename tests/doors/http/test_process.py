@@ -1,47 +1,50 @@
 """`pieria serve` as a process: it reports when it serves, ends in order, and keeps all that it acknowledged."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from tests.doors.http.conftest import ENTRY, PATIENCE, SOURCE, Process, started
+from tests.cli.conftest import Ask, ask
+from tests.doors.http.conftest import PATIENCE, Process, started, until
 
 import pieria
 from pieria.doors.http.tokens import Tokens
 
+__all__ = ["ask"]
 MEMORIES = "/v1/banks/notes/memories"
 
 
-def test_it_answers_from_the_moment_it_says_so_and_ends_in_order() -> None:
-    with started() as server:
-        assert server.url.startswith("http://127.0.0.1:")
-        with server.client() as client:
-            assert client.get("/health").json() == {"status": "ok"}
-            assert client.post(MEMORIES, json={"text": "We chose JWT."}).status_code == 201
-        assert server.stop() == 0
-        assert server.process.stderr is not None and server.process.stderr.read() == b""
+def test_a_server_serves_does_jobs_and_ends_in_order() -> None:
     with pieria.open("notes") as bank:
+        job = bank.jobs.add("archive")
+        with started() as server:
+            assert server.url.startswith("http://127.0.0.1:")
+            with server.client() as client:
+                assert client.get("/health").json() == {"status": "ok"}
+                assert client.post(MEMORIES, json={"text": "We chose JWT."}).status_code == 201
+                until(lambda: bank.jobs.get(job.id).state == "done")
+                assert 'pieria_jobs{bank="notes",state="done"} 1' in client.get("/metrics").text
+            assert server.stop() == 0
+            assert server.process.stderr is not None and server.process.stderr.read() == b""
         assert [memory.text for memory in bank.list()] == ["We chose JWT."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
-def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals) -> None:
+def test_a_signal_lets_calls_finish_and_ends_streams(by: signal.Signals) -> None:
     """Another writer blocks the call, so that it is running when the signal comes."""
     with started() as server, server.client() as client, pieria.open("notes") as bank:
         bank.remember("before")
         with client.stream("GET", "/v1/events", params={"bank": "notes"}) as events:
             with bank.core.store.writing():
-                asking = _asking(server, "during")
+                asking = asking_in_parts(server, "during")
                 server.process.send_signal(by)
-                _until(lambda: _takes_nothing_new(server))
+                until(lambda: takes_nothing_new(server))
             with asking:
                 assert asking.recv(1 << 16).startswith(b"HTTP/1.1 201")
             assert [*events.iter_lines()][:1] == ["retry: 2000"]
@@ -49,8 +52,8 @@ def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals
         assert {memory.text for memory in bank.list()} == {"before", "during"}
 
 
-def _asking(server: Process, text: str) -> socket.socket:
-    """Send a call in two parts: the body only after the server answered 100."""
+def asking_in_parts(server: Process, text: str) -> socket.socket:
+    """Send the body only after the server answered 100."""
     body = json.dumps({"text": text}).encode()
     head = f"POST {MEMORIES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     asking = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
@@ -60,7 +63,7 @@ def _asking(server: Process, text: str) -> socket.socket:
     return asking
 
 
-def _takes_nothing_new(server: Process) -> bool:
+def takes_nothing_new(server: Process) -> bool:
     try:
         httpx2.get(f"{server.url}/health", timeout=PATIENCE)
     except httpx2.ConnectError:
@@ -71,25 +74,32 @@ def _takes_nothing_new(server: Process) -> bool:
     return False
 
 
-def test_two_servers_do_not_share_a_port() -> None:
-    with started() as server:
-        second = _refused("--port", str(server.port))
-        assert second.returncode == 1
-        assert f"error: another program has port {server.port} of 127.0.0.1" in second.stderr
-        assert "hint: Stop that program, or choose another port with --port." in second.stderr
+def test_what_cannot_be_served_is_refused(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_up(host: str, port: int, **_: object) -> list[Any]:
+        return [(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
+
+    # Tests may look up no other machine's address.
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for arguments, code, said in (
+            (["--port", str(port)], 1, f"error: another program has port {port} of 127.0.0.1"),
+            (["--port", str(port)], 1, "hint: Stop that program, or choose another port with --port."),
+            (["--port", "70000"], 2, "--port: expected a whole number from 0 to 65,535, got 70000"),
+            (["--port", "x"], 2, "--port: expected a whole number"),
+            (["--host", "0.0.0.0", "--port", "0"], 2, "there is no token"),  # noqa: S104 - it is refused
+            (["--host", "::", "--port", "0"], 2, "pieria token create"),
+            (["--host", "192.0.2.7"], 2, "--host: expected an address of this machine"),
+            (["--rate", "-1"], 2, "--rate: expected a number from 0"),
+        ):
+            refused = ask("serve", *arguments)
+            assert (arguments, refused.code, said in refused.err) == (arguments, code, True), refused.err
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - that others could reach it is the point
-def test_others_do_not_reach_it_before_there_is_a_token(host: str) -> None:
-    refused = _refused("--host", host, "--port", "0")
-    assert refused.returncode == 2
-    assert "there is no token" in refused.stderr
-    assert "pieria token create" in refused.stderr
-
-
-def test_with_a_token_others_reach_it_and_nobody_without(home: Path) -> None:
+@pytest.mark.slow
+def test_other_machines_need_a_token(home: Path) -> None:
     _, secret = Tokens(home / "data").create("laptop", "read")
-    with started("--host", "0.0.0.0") as server:  # noqa: S104
+    with started("--host", "0.0.0.0") as server:  # noqa: S104 - that others could reach it is the point
         url = f"http://127.0.0.1:{server.port}"
         assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
         shown = {"Authorization": f"Bearer {secret}"}
@@ -98,30 +108,10 @@ def test_with_a_token_others_reach_it_and_nobody_without(home: Path) -> None:
         assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--port", "70000"], "--port: expected a whole number from 0 to 65,535, got 70000"),
-        (["--port", "x"], "--port: expected a whole number"),
-        (["--host", "192.0.2.7"], "--host: expected an address of this machine"),
-        (["--rate", "-1"], "--rate: expected a number from 0"),
-    ],
-)
-def test_what_cannot_be_served_is_said(arguments: list[str], said: str) -> None:
-    refused = _refused(*arguments)
-    assert refused.returncode == 2
-    assert said in refused.stderr
-
-
-def _refused(*arguments: str) -> Any:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    return subprocess.run(
-        [*ENTRY, "serve", *arguments], capture_output=True, check=False, text=True, timeout=PATIENCE, env=environment
-    )
-
-
-def test_killed_it_has_lost_nothing_that_it_acknowledged() -> None:
+@pytest.mark.slow
+def test_a_killed_server_has_kept_all_it_acknowledged() -> None:
     acknowledged: list[str] = []
+    enough = threading.Event()
     with started("--rate", "0") as server:
 
         def write(number: int) -> None:
@@ -133,12 +123,13 @@ def test_killed_it_has_lost_nothing_that_it_acknowledged() -> None:
                         return
                     if answer.status_code == 201:
                         acknowledged.append(answer.json()["id"])
+                    if len(acknowledged) >= 60:
+                        enough.set()
 
         writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
         for writer in writers:
             writer.start()
-        while len(acknowledged) < 60:
-            time.sleep(0.01)
+        assert enough.wait(PATIENCE)
         server.process.kill()
         for writer in writers:
             writer.join(PATIENCE)
@@ -147,21 +138,3 @@ def test_killed_it_has_lost_nothing_that_it_acknowledged() -> None:
         assert bank.doctor().well
     assert set(acknowledged) <= kept
     assert len(kept) <= len(acknowledged) + 4
-
-
-def test_jobs_are_done_while_it_serves() -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("We chose JWT.")
-        job = bank.jobs.add("archive")
-        with started() as server, server.client() as client:
-            assert client.get(MEMORIES).status_code == 200
-            _until(lambda: bank.jobs.get(job.id).state == "done")
-            text = client.get("/metrics").text
-            assert 'pieria_jobs{bank="notes",state="done"} 1' in text
-
-
-def _until(done: Any) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

@@ -6,13 +6,13 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import anyio
 import pytest
-from mcp import StdioServerParameters
+from mcp import Client, StdioServerParameters
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 30.0
@@ -138,11 +138,6 @@ def begun_in(folder: Path, *args: str, odd: bool = False, read: bool = True, pyt
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    return environment_of(tmp_path)
-
-
-@pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Piped] = []
 
@@ -161,6 +156,12 @@ def parameters_in(folder: Path, *args: str) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=command, env=environment_of(folder), cwd=str(folder))
 
 
-@pytest.fixture
-def parameters(tmp_path: Path) -> Callable[..., StdioServerParameters]:
-    return partial(parameters_in, tmp_path)
+def asked(server: Any, questions: Callable[[Client], Awaitable[None]], mode: Any = "auto") -> None:
+    """Let the official client ask a server in this process, or start one with these parameters."""
+
+    async def run() -> None:
+        with anyio.fail_after(60):
+            async with Client(server, mode=mode) as client:
+                await questions(client)
+
+    anyio.run(run)

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,19 @@ def fill() -> None:
         bank.facts.add("Maya", "prefers", "small hotels", memory="maya")
 
 
+@contextmanager
+def facing(**more: Any) -> Iterator[Served]:
+    """Yield a server for requests of pages."""
+    with serving(**more) as found:
+        found.client.headers["accept"] = "text/html"
+        found.client.follow_redirects = False
+        yield found
+
+
 @pytest.fixture
 def served() -> Iterator[Served]:
     fill()
-    with serving() as found:
-        found.client.headers["accept"] = "text/html"
-        found.client.follow_redirects = False
+    with facing() as found:
         yield found
 
 
@@ -103,10 +111,6 @@ APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL, OF_A_LINEAGE)
 
 def views() -> list[View]:
     return [view for page in PAGES for view in page.views]
-
-
-def shown(view: View) -> str:
-    return view.line
 
 
 def address(view: View) -> str:

@@ -1,6 +1,4 @@
-"""Banks with odd names, in a folder and on a server: each page leads only to pages of its bank, and every page refuses
-invalid names.
-"""
+"""Banks with odd names: each page leads only to pages of its bank, and every page refuses invalid names."""
 
 import re
 import unicodedata
@@ -9,8 +7,8 @@ from html import unescape
 from urllib.parse import quote, unquote
 
 import pytest
-from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import over, sign_in
+from tests.doors.http.conftest import Served
+from tests.doors.web.conftest import facing, over, sign_in
 
 import pieria
 from pieria.doors.web.pages import PAGES
@@ -27,20 +25,15 @@ ID = "a/b?c=d&e#f%20<i>"
 PLACE = "a b/c&d"
 
 
-@pytest.fixture(params=["folder", "server"])
-def somewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    if request.param == "server":
-        monkeypatch.setenv("PIERIA_DATA", request.getfixturevalue("empty_database"))
-        monkeypatch.setenv("PIERIA_USER", "maya")
+@pytest.fixture
+def odd() -> Iterator[Served]:
     for name in ODD:
         with pieria.open(name) as bank:
             bank.remember(f"Said in {name}.", id=ID, tags=["a/b"], entities=["Ada & Co"], place=PLACE, session="s/1")
             bank.remember("Said after it.", id="after", tags=["a/b"], place=PLACE)
             bank.link(ID, "after", "related")
             bank.facts.add("Ada & Co", "works_on", "50 %")
-    with serving(rate=1e6) as found:
-        found.client.headers["accept"] = "text/html"
-        found.client.follow_redirects = False
+    with facing(rate=1e6) as found:
         yield found
 
 
@@ -73,18 +66,17 @@ def check(served: Served, name: str, seal: str) -> None:
     assert unquote(sent.partition("UTF-8''")[2]).startswith(f"{unicodedata.normalize('NFC', name)}.")
 
 
-def test_all_that_a_page_leads_to_is_of_its_bank(somewhere: Served) -> None:
-    seal = sign_in(somewhere, "admin", *ODD)
+def test_pages_lead_only_to_pages_of_their_bank(odd: Served) -> None:
+    seal = sign_in(odd, "admin", *ODD)
     for name in ODD:
-        check(somewhere, name, seal)
+        check(odd, name, seal)
     # Names ignore case.
-    shown = seen(somewhere, f"/banks/{quote('ñANDÚ.é-ノート')}/memories")
+    shown = seen(odd, f"/banks/{quote('ñANDÚ.é-ノート')}/memories")
     assert shown.partition('class="menu banks"')[2].partition("</details>")[0].count('aria-current="true"') == 1
 
 
-def test_a_name_that_cannot_be_is_refused_as_text() -> None:
-    with serving(rate=1e6) as served:
-        served.client.headers["accept"] = "text/html"
+def test_impossible_names_are_refused() -> None:
+    with facing(rate=1e6) as served:
         for name in (*(quote(name, safe="") for name in IMPOSSIBLE), "%ff", "%e2%28"):
             for page in PAGES:
                 answer = served.client.get(f"/banks/{name}/{page.name}")

@@ -2,10 +2,7 @@
 
 import json
 import subprocess
-import threading
-import time
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from tests.doors.http.conftest import ENTRY
@@ -13,33 +10,28 @@ from tests.doors.web.conftest import (
     APART,
     AXE,
     GIVING_UP,
-    HOSTILE,
     OF_A_RECALL,
     OF_A_SESSION,
     Opening,
     Window,
     address,
-    shown,
     views,
 )
 
 import pieria
-from pieria.doors.web.page import Page, View
 from pieria.doors.web.pages import PAGES
-from pieria.toolsets import called
 from pieria.workspace import Workspace
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.timeout(600)]
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
-PARTS = ("", "/history", "/voices", "/edit", "/purge")
 SETTLED = {"fading": "#due > :not(p:has(.button))", "graph": "#canvas[data-ready]", "health": "#checks .verdict"}
 """The element that shows that a page has loaded its later parts."""
 WATCHED = """globalThis.moved = 0;
 new PerformanceObserver(list => list.getEntries().forEach(each => { moved += each.value; }))
   .observe({type: "layout-shift", buffered: true});"""
 DRAWN = "new Promise(told => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => told(moved)))))"
-SEEN = [view for view in views() if view.method == "GET" and view.path not in APART]
+with_or_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 
 
 def barriers(window: Window) -> list[str]:
@@ -60,31 +52,21 @@ def too_wide(window: Window) -> int:
 
 
 def look_over(window: Window, path: str) -> None:
-    """Check a page light and dark, with everything unfolded, and on a phone."""
+    """Check a page light and wide, and dark on a phone with everything unfolded."""
     page = window.go(path)
     if not page.locator("html[data-look]").count():
         return  # the response is a fragment for a script and not a page
-    assert page.get_by_role("heading", level=1).count() == 1
-    assert barriers(window) == []
+    assert page.get_by_role("heading", level=1).count() == 1, path
+    assert (path, barriers(window)) == (path, [])
     page.evaluate("document.querySelectorAll('details:not(.menu)').forEach(each => { each.open = true; })")
     page.emulate_media(color_scheme="dark")
-    assert barriers(window) == []
     page.set_viewport_size({"width": 390, "height": 800})
-    assert barriers(window) == []
-    assert too_wide(window) <= 0
+    assert (path, barriers(window)) == (path, [])
+    assert too_wide(window) <= 0, path
     last = page.locator(".pages a").last.bounding_box()
     assert last is not None and last["x"] + last["width"] <= 390
-
-
-@pytest.mark.parametrize("view", SEEN, ids=shown)
-def test_every_view_is_whole_and_open_to_everybody(opened: Opening, view: View) -> None:
-    look_over(opened(), address(view))
-
-
-def test_a_session_is_whole_and_open_to_everybody(opened: Opening) -> None:
-    window, id = opened(), closed_session()
-    for path in (OF_A_SESSION, GIVING_UP):
-        look_over(window, f"/banks/notes/{path}?id={id}")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 860})
 
 
 def closed_session() -> str:
@@ -96,71 +78,44 @@ def closed_session() -> str:
         return str(session.id)
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_a_session_is_committed_or_kept_on_a_phone_too(opened: Opening, scripts: bool) -> None:
-    id = closed_session()
-    window = opened(scripts=scripts, phone=True)
-    page = window.go(f"/banks/notes/{OF_A_SESSION}?id={id}")
-    page.get_by_role("link", name="step 1").first.click()
-    page.wait_for_url("**#step-1")
-    page.get_by_role("link", name="Discard").click()
-    assert "The toolchain is registered twice." in page.get_by_role("main").inner_text()
-    page.get_by_role("link", name="Cancel").click()
-    page.get_by_role("button", name="Commit").click()
-    page.get_by_text("Committed ").wait_for()
-    assert too_wide(window) <= 0
-    page.get_by_role("link", name="Continue").click()
-    page.get_by_text("Its last episode is over").wait_for()
-
-
-def test_steps_and_recalls_show_on_the_open_page_as_they_come(opened: Opening) -> None:
-    window = opened()
-    with pieria.open("notes") as bank:
-        session = bank.session("Plan a trip", auto_commit=False)
-        page = window.go(f"/banks/notes/{OF_A_SESSION}?id={session.id}")
-        page.locator("#live").wait_for(state="attached")
-        session.append("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3.")
-        page.locator(".cut").get_by_text("The user wants to be in Tokyo on March 3.").first.wait_for()
-        page = window.go("/banks/notes/sessions")
-        page.locator("#live").wait_for(state="attached")
-        bank.recall("Who goes to Tokyo?")
-        page.get_by_role("link", name="recall", exact=True).first.wait_for()
-
-
-def test_the_trace_of_a_recall_is_whole_and_open_to_everybody(opened: Opening) -> None:
-    window = opened()
+def test_every_view_is_whole_and_accessible(opened: Opening) -> None:
+    window, id = opened(), closed_session()
     question = {"query": "How do APIs authenticate?"}
     for path in ("recall", "tools/sessions_recall"):
         window.served.client.post(f"/v1/banks/notes/{path}", json=question)
-    page = window.go("/banks/notes/sessions")
-    paths = [link.get_attribute("href") for link in page.locator(f"a[href*='{OF_A_RECALL}']").all()]
-    assert len(paths) == 2
-    for path in paths:
+    links = window.go("/banks/notes/sessions").locator(f"a[href*='{OF_A_RECALL}']").all()
+    traces = [link.get_attribute("href") for link in links]
+    assert len(traces) == 2
+    seen = [address(view) for view in views() if view.method == "GET" and view.path not in APART]
+    wrong = ["/banks/notes/memory?id=nowhere", "/banks/notes/recall?since=soon"]
+    for path in (*seen, *(f"/banks/notes/{path}?id={id}" for path in (OF_A_SESSION, GIVING_UP)), *traces, *wrong):
         look_over(window, path)
-
-
-def test_what_work_came_to_and_what_went_wrong_are_open_to_everybody(opened: Opening) -> None:
-    window = opened()
     page = window.go("/banks/notes/health")
     page.get_by_role("button", name="Make a backup").click()
     page.get_by_role("link", name="Download").wait_for()
     look_over(window, page.url.removeprefix(window.url))
-    page = window.go("/banks/notes/fading")
-    page.locator("#threshold-gc").fill("1")
-    page.locator("#threshold-gc").press("Enter")
-    page.get_by_text("This is a preview.").wait_for()
-    look_over(window, page.url.removeprefix(window.url))
-    for path in ("/banks/notes/memory?id=nowhere", "/banks/notes/recall?since=soon"):
-        look_over(window, path)
     window.complaints.clear()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_page_works_without_scripts(opened: Opening, page: Page) -> None:
+def test_steps_and_recalls_appear_on_open_pages(opened: Opening) -> None:
+    page = opened().go("/banks/notes/sessions")
+    with pieria.open("notes") as bank:
+        session = bank.session("Plan a trip", auto_commit=False)
+        page.get_by_role("link", name="Plan a trip").wait_for()
+        bank.recall("Who goes to Tokyo?")
+        page.get_by_role("link", name="recall", exact=True).first.wait_for()
+        page.goto(f"{page.url}/one?id={session.id}")
+        page.locator("#live").wait_for(state="attached")
+        session.append("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3.")
+        page.locator(".cut").get_by_text("The user wants to be in Tokyo on March 3.").first.wait_for()
+
+
+def test_every_page_works_without_scripts(opened: Opening) -> None:
     window = opened(scripts=False)
-    window.go(f"/banks/notes/{page.name}")
-    assert window.page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(PAGES)
-    assert window.page.get_by_role("heading", level=1).count() == 1
+    for page in PAGES:
+        window.go(f"/banks/notes/{page.name}")
+        assert window.page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(PAGES)
+        assert window.page.get_by_role("heading", level=1).count() == 1
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
@@ -172,8 +127,8 @@ def test_nothing_jumps_while_a_page_loads(opened: Opening, phone: bool) -> None:
         assert (page.name, window.page.evaluate(DRAWN)) < (page.name, 0.05)
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_one_searches_opens_edits_and_looks_back(opened: Opening, scripts: bool) -> None:
+@with_or_without_scripts
+def test_a_memory_is_found_and_edited(opened: Opening, scripts: bool) -> None:
     page = opened(scripts=scripts).go("/banks/notes/recall")
     page.get_by_role("searchbox").fill("jwt rotated")
     page.get_by_role("searchbox").press("Enter")
@@ -188,40 +143,8 @@ def test_one_searches_opens_edits_and_looks_back(opened: Opening, scripts: bool)
     assert page.locator("ins").first.inner_text() == "passkeys"
 
 
-def test_one_is_told_what_goes_before_it_is_erased(opened: Opening) -> None:
-    page = opened().go("/banks/notes/memory?id=jwt")
-    page.get_by_role("link", name="Purge").click()
-    page.get_by_role("button", name="Purge it for good").wait_for()
-    assert "All doors ask for a token." in page.get_by_role("main").inner_text()
-    page.get_by_role("button", name="Purge it for good").click()
-    page.get_by_role("heading", name="The memory was purged").wait_for()
-    with pieria.open("notes") as bank:
-        assert bank.get("jwt", include_removed=True) is bank.get("drawn", include_removed=True) is None
-
-
-def test_the_door_is_open_to_everybody(opened: Opening) -> None:
-    window = opened()
-    window.served.tokens.create("somebody")
-    window.go("/")
-    assert window.page.get_by_role("heading", name="Sign in").is_visible()
-    assert barriers(window) == []
-    window.page.get_by_role("link", name="Choose another time zone").click()
-    window.page.get_by_role("heading", name="Time zone").wait_for()
-    window.page.wait_for_load_state()
-    assert barriers(window) == [] and too_wide(window) <= 0
-
-
-def test_search_answers_while_one_types(opened: Opening) -> None:
-    page = opened().go("/banks/notes/recall")
-    page.get_by_role("searchbox").press_sequentially("jwt rotated")
-    page.locator("#answer mark").first.wait_for()
-    # The answer arrives while a slow typist is still typing.
-    page.wait_for_url(lambda url: "q=jwt+rotated" in url)
-    assert page.locator("#answer [data-item]").first.inner_text().startswith("We chose JWT")
-    assert page.locator("html").get_attribute("data-look") == "auto"
-
-
-def test_what_comes_meanwhile_takes_no_answer_s_place(opened: Opening) -> None:
+def test_answers_arrive_while_one_types(opened: Opening) -> None:
+    """A change of the bank meanwhile does not take the answer's place."""
     window = opened()
     held = []
     window.page.route(
@@ -234,23 +157,24 @@ def test_what_comes_meanwhile_takes_no_answer_s_place(opened: Opening) -> None:
     with page.expect_event("requestfailed"):
         page.get_by_role("searchbox").press_sequentially("jwt rotated")
     page.locator("#answer mark").first.wait_for()
-    assert held
+    # The answer arrives while a slow typist is still typing.
+    page.wait_for_url(lambda url: "q=jwt+rotated" in url)
+    assert page.locator("#answer [data-item]").first.inner_text().startswith("We chose JWT")
+    assert held and page.locator("html").get_attribute("data-look") == "auto"
+    page.context.set_offline(True)
+    page.get_by_role("searchbox").press_sequentially(" daily")
+    page.get_by_text("The server does not answer.").wait_for()
+    window.complaints.clear()
 
 
-def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
-    page = opened().go("/banks/notes/memories")
+def test_single_keys_lead_everywhere_until_switched_off(opened: Opening) -> None:
+    window = opened()
+    page = window.go("/banks/notes/memories")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "q"
-    page.keyboard.press("Escape")
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    page.keyboard.press("k")
-    first = page.locator("[data-item]").first
-    assert first.evaluate("item => item.contains(document.activeElement)")
-    page.keyboard.press("?")
-    assert page.get_by_role("dialog").is_visible()
-    assert "Next in the list" in page.get_by_role("dialog").inner_text()
-    page.keyboard.press("Escape")
+    for key in ("Escape", "j", "j", "k"):
+        page.keyboard.press(key)
+    assert page.locator("[data-item]").first.evaluate("item => item.contains(document.activeElement)")
     menu = page.locator("details.banks")
     menu.locator("summary").press("Enter")
     assert menu.get_by_role("link").first.is_visible()
@@ -259,25 +183,22 @@ def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
     page.keyboard.press("g")
     page.keyboard.press("r")
     page.wait_for_url("**/recall")
-
-
-def test_single_keys_are_quiet_once_they_are_switched_off(opened: Opening) -> None:
-    window = opened()
     page = window.go("/banks/notes/memories")
     page.keyboard.press("?")
-    page.get_by_role("dialog").get_by_role("button", name="Switch these keys off").click()
+    help = page.get_by_role("dialog")
+    assert "Next in the list" in help.inner_text()
+    help.get_by_role("button", name="Switch these keys off").click()
     page.wait_for_selector("html[data-keys=off]")
     page.wait_for_load_state()
     before = page.evaluate("document.activeElement.outerHTML")
     for key in ("/", "j", "k", "?", "g", "r"):
         page.keyboard.press(key)
     assert page.evaluate("document.activeElement.outerHTML") == before
-    assert page.url.endswith("/memories") and not page.get_by_role("dialog").is_visible()
+    assert page.url.endswith("/memories") and not help.is_visible()
     page.get_by_role("searchbox").focus()
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement === document.body")
     page.get_by_role("button", name="Keyboard help").click()
-    help = page.get_by_role("dialog")
     assert "Open it" in help.inner_text() and "Next in the list" not in help.inner_text()
     assert barriers(window) == []
     help.get_by_role("button", name="Switch these keys on").click()
@@ -287,69 +208,19 @@ def test_single_keys_are_quiet_once_they_are_switched_off(opened: Opening) -> No
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_the_keyboard_reaches_what_leads_nowhere_too(opened: Opening) -> None:
+def test_memories_of_other_processes_appear_on_open_pages(opened: Opening) -> None:
     window = opened()
-    with pieria.open("notes") as bank:
-        bank.session("Mend the build", auto_commit=False).append("It fails.", "Looked at the log.")
-    page = window.go("/banks/notes/sessions")
-    for _ in range(3):
-        page.keyboard.press("j")
-    assert page.locator("tr[data-item]").nth(1).evaluate("row => row === document.activeElement")
-
-
-def test_a_session_is_followed_as_it_goes_on(opened: Opening) -> None:
-    page = opened().go("/banks/notes/sessions")
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build")
-        page.get_by_role("link", name="Mend the build").wait_for()
-        page.goto(f"{page.url}/one?id={session.id}")
-        session.append("The toolchain is registered twice.", "Removed the second registration.")
-        page.get_by_text("The toolchain is registered twice.").first.wait_for()
-
-
-def test_dark_is_remembered(opened: Opening) -> None:
-    page = opened().go("/banks/notes/recall")
-    before = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
-    page.get_by_role("button", name="dark").click()
-    page.wait_for_selector("html[data-look=dark]")
-    page.reload()
-    assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") != before
-
-
-@pytest.mark.parametrize("path", ["recall", "memories", "time"])
-def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Opening, path: str) -> None:
-    page = opened().go(f"/banks/notes/{path}")
-    page.locator("#live").wait_for(state="attached")
+    pages = [opened().go(f"/banks/notes/{path}") for path in ("recall", "memories", "time")]
+    for page in pages:
+        page.locator("#live").wait_for(state="attached")
+    pages[1].keyboard.press("j")
+    before = pages[1].evaluate("document.activeElement.href")
     subprocess.run([*ENTRY, "remember", "The kettle whistles in G.", "--bank", "notes", "--quiet"], check=True)
-    page.get_by_text("The kettle whistles in G.").wait_for()
-
-
-def test_a_page_is_live_whatever_script_comes_last(opened: Opening) -> None:
-    def late(route: Any) -> None:
-        time.sleep(0.3)
-        route.continue_()
-
-    window = opened()
-    window.page.route("**/hx-sse.js", late)
+    for page in pages:
+        page.get_by_text("The kettle whistles in G.").wait_for()
+    assert pages[1].evaluate("document.activeElement.href") == before, "the focus stays"
+    # A list that was narrowed stays so while it follows the bank.
     page = window.go("/banks/notes/memories")
-    with pieria.open("notes") as bank:
-        bank.remember("Something newer.")
-    page.get_by_text("Something newer.").wait_for()
-
-
-@pytest.mark.parametrize("path", ["memories", "time"])
-def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening, path: str) -> None:
-    page = opened().go(f"/banks/notes/{path}")
-    page.keyboard.press("j")
-    before = page.evaluate("document.activeElement.href")
-    with pieria.open("notes") as bank:
-        bank.remember("Something newer.")
-    page.get_by_text("Something newer.").wait_for()
-    assert page.evaluate("document.activeElement.href") == before
-
-
-def test_a_list_that_was_narrowed_stays_so_while_it_follows_the_bank(opened: Opening) -> None:
-    page = opened().go("/banks/notes/memories")
     page.get_by_label("Tags, separated by commas").fill("auth")
     page.get_by_text("Maya prefers").wait_for(state="detached")
     with pieria.open("notes") as bank:
@@ -359,61 +230,44 @@ def test_a_list_that_was_narrowed_stays_so_while_it_follows_the_bank(opened: Ope
     assert page.get_by_text("Something else.").count() == 0
 
 
-def test_filters_are_whole_beside_a_long_list(opened: Opening) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember_many([{"text": f"Thing number {number}."} for number in range(40)])
-    page = opened().go("/banks/notes/memories")
-    page.set_viewport_size({"width": 1280, "height": 500})
-    page.locator(".sieve").evaluate(
-        "filters => filters.querySelectorAll('details').forEach(each => { each.open = true; })"
-    )
-    last = page.locator(".sieve :is(input, button):visible").last
-    last.scroll_into_view_if_needed()
-    box = last.bounding_box()
-    assert box is not None and box["y"] + box["height"] <= 500
-    assert page.evaluate("scrollY") < 500
-
-
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-@pytest.mark.parametrize("path", ["memories", "recall"])
-def test_filters_are_folded_on_a_phone_and_say_which_are_set(opened: Opening, path: str, scripts: bool) -> None:
+@with_or_without_scripts
+def test_filters_are_folded_on_a_phone_and_name_those_set(opened: Opening, scripts: bool) -> None:
     window = opened(scripts=scripts, phone=True)
-    page = window.go(f"/banks/notes/{path}?author=Maya")
-    line, tags = page.locator(".fold > summary"), page.get_by_label("Tags, separated by commas")
-    first = page.locator("[data-item]").first.bounding_box()
-    assert first is not None and first["y"] < 400 and not tags.is_visible()
-    assert line.inner_text().endswith("ilters: said by Maya")
-    line.press("Enter")
-    page.get_by_label("Said by").fill("")
-    tags.fill("auth")
-    tags.press("Enter")
-    page.get_by_text("ilters: tagged auth").wait_for()
-    page.wait_for_load_state()
-    assert not tags.is_visible() and too_wide(window) <= 0
-    page.set_viewport_size({"width": 1280, "height": 860})
-    assert tags.is_visible() and not line.is_visible()
+    for path in ("memories", "recall"):
+        page = window.go(f"/banks/notes/{path}?author=Maya")
+        page.set_viewport_size({"width": 390, "height": 800})
+        line, tags = page.locator(".fold > summary"), page.get_by_label("Tags, separated by commas")
+        first = page.locator("[data-item]").first.bounding_box()
+        assert first is not None and first["y"] < 400 and not tags.is_visible()
+        assert line.inner_text().endswith("ilters: said by Maya")
+        line.press("Enter")
+        page.get_by_label("Said by").fill("")
+        tags.fill("auth")
+        tags.press("Enter")
+        page.get_by_text("ilters: tagged auth").wait_for()
+        page.wait_for_load_state()
+        assert not tags.is_visible() and too_wide(window) <= 0
+        page.set_viewport_size({"width": 1280, "height": 860})
+        assert tags.is_visible() and not line.is_visible()
 
 
-def test_what_is_sent_twice_in_a_hurry_is_done_once(opened: Opening) -> None:
+def test_a_form_is_sent_once(opened: Opening) -> None:
     page = opened().go("/banks/notes/memories/new")
     sends = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
     form = page.locator("main form")
     assert [form.evaluate(sends) for _ in range(2)] == [True, False]
 
 
-def test_a_menu_is_whole_on_a_phone_and_open_to_everybody(opened: Opening) -> None:
+def test_menus_fit_a_phone_and_close_by_keyboard(opened: Opening) -> None:
     pieria.open("b" * 100).close()
     window = opened(phone=True)
     page = window.go("/banks/notes/memory?id=jwt")
+    assert page.locator("details.menu").count() == 3
     for menu in page.locator("details.menu").all():
         menu.locator("summary").click()
         box = menu.locator("summary + *").bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
         assert too_wide(window) <= 0 and barriers(window) == []
-    assert page.locator("details.menu").count() == 3
-
-
-def test_a_menu_is_left_by_the_keyboard(opened: Opening) -> None:
     page = opened().go("/banks/notes/memory?id=jwt")
     page.get_by_text("Remove", exact=True).first.click()
     page.locator("#reason").press("Escape")
@@ -421,7 +275,7 @@ def test_a_menu_is_left_by_the_keyboard(opened: Opening) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Remove"
 
 
-def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
+def test_a_past_day_is_chosen_with_a_slider(opened: Opening) -> None:
     day = datetime(2026, 1, 5, tzinfo=UTC)
     with Workspace(clock=lambda: day) as workspace, workspace.open("old") as bank:
         bank.remember("The office is in Bonn.", id="office")
@@ -439,112 +293,25 @@ def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
     assert "The office is in Bonn." in page.locator("article").inner_text()
 
 
-def test_a_server_that_has_gone_is_told(opened: Opening) -> None:
-    window = opened()
-    page = window.go("/banks/notes/recall")
-    page.context.set_offline(True)
-    page.get_by_role("searchbox").press_sequentially("jwt")
-    page.get_by_text("The server does not answer.").wait_for()
-    window.complaints.clear()
-
-
-def test_hostile_text_runs_nowhere(opened: Opening) -> None:
-    window = opened()
-    for path in ("recall", "recall?q=bold+end", "memories", *(f"memory{part}?id=hostile" for part in PARTS)):
-        page = window.go(f"/banks/notes/{path}")
-        assert "owned" not in page.title()
-        assert page.locator("main img, main b:text('bold'), main script").count() == 0
-    assert "onerror" in HOSTILE
-
-
-def test_a_line_of_a_million_letters_is_shown(opened: Opening) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("x" * 1_000_000, id="long")
-    window = opened()
-    for path in ("recall", "memory?id=long", "memory?id=long&all=true"):
-        window.go(f"/banks/notes/{path}")
-        assert window.page.get_by_text("xxxxx").first.is_visible()
-        assert too_wide(window) <= 0
-
-
-def test_whoever_signs_in_sees_the_bank_and_no_script_sees_the_token(opened: Opening) -> None:
-    window = opened()
-    _, token = window.served.tokens.create("laptop", "read", ["notes"])
-    page = window.go("/banks/notes/memories")
-    page.get_by_label("Token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/banks/notes/memories")
-    assert page.evaluate("document.cookie") == "pieria-browser-zone=UTC"
-    assert token not in json.dumps(page.evaluate("[{...localStorage}, {...sessionStorage}]"))
-
-
-def test_who_governs_makes_a_token_and_revokes_it(opened: Opening) -> None:
-    window = opened()
-    _, shown = window.served.tokens.create("mine", "admin")
-    page = window.go("/banks/notes/health")
-    page.get_by_label("Token").fill(shown)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Access tokens").wait_for()
-    window.served.tokens.create("a name that is as long as names of things sometimes are", "read", ["notes", "work"])
-    look_over(window, "/banks/notes/health")
-    window.go("/banks/notes/health")
-    page.get_by_text("Create a token", exact=True).click()
-    page.get_by_label("Name", exact=True).fill("phone")
-    page.get_by_role("button", name="Create it").click()
-    page.get_by_role("heading", name="A new token").wait_for()
-    made = window.served.tokens.matching(page.locator("code.secret").inner_text())
-    assert made is not None and made.name == "phone"
-    assert barriers(window) == [] and too_wide(window) <= 0
-    page.get_by_role("link", name="Continue").click()
-    row = page.get_by_role("row", name="phone")
-    row.get_by_text("Revoke", exact=True).click()
-    row.get_by_role("button", name="Revoke phone").click()
-    row.wait_for(state="detached")
-    assert "phone" not in [token.name for token in window.served.tokens.all()]
-
-
-def test_whoever_is_let_in_no_more_is_told(opened: Opening) -> None:
+def test_a_sign_in_hides_its_token_and_ends_when_revoked(opened: Opening) -> None:
     window = opened()
     window.served.service.hub.keep_alive = 0.2
+    window.served.tokens.create("somebody")
+    page = window.go("/")
+    assert page.get_by_role("heading", name="Sign in").is_visible() and barriers(window) == []
+    page.get_by_role("link", name="Choose another time zone").click()
+    page.get_by_role("heading", name="Time zone").wait_for()
+    page.wait_for_load_state()
+    assert barriers(window) == [] and too_wide(window) <= 0
     token, shown = window.served.tokens.create("laptop", "read", ["notes"])
     page = window.go("/banks/notes/memories")
     page.get_by_label("Token").fill(shown)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/banks/notes/memories")
+    assert page.evaluate("document.cookie") == "pieria-browser-zone=UTC"
+    assert shown not in json.dumps(page.evaluate("[{...localStorage}, {...sessionStorage}]"))
     window.served.tokens.revoke(token.id)
     page.get_by_role("link", name="Sign in").click()
     page.get_by_label("Token").wait_for()
     assert "next=%2Fbanks%2Fnotes%2Fmemories" in page.url
     window.complaints.clear()
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_question_is_answered_at_once_or_on_a_page_that_may_be_left(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch, scripts: bool
-) -> None:
-    window = opened(scripts=scripts)
-    page = window.go("/banks/notes/sessions/ask")
-    go_on = threading.Event()
-
-    def called_then(*arguments: Any) -> Any:
-        assert go_on.wait(60)
-        return called(*arguments)
-
-    monkeypatch.setattr("pieria.doors.web.pages.sessions.called", called_then)
-    for soon in (60, 0):
-        monkeypatch.setattr("pieria.doors.web.tasks.SOON", soon)
-        (go_on.set if soon else go_on.clear)()
-        page.get_by_label("Question").fill("What do the doors ask for?")
-        page.get_by_role("button", name="Ask").click()
-        page.wait_for_url("**/sessions/ask" if soon else "**/task?*")
-        go_on.set()
-        page.get_by_text("How it was found").wait_for()
-        assert ("/task?" in page.url) is (soon == 0)
-    assert barriers(window) == [] if scripts else page.title().startswith("Ask the sessions")
-    page.get_by_role("link", name="Continue").click()
-    page.wait_for_url("**/sessions/ask?*")
-    assert page.get_by_label("Question").input_value() == "What do the doors ask for?"
-    page.get_by_label("Session whose goal").fill("no such session")
-    page.get_by_role("button", name="Ask").click()
-    page.get_by_role("alert").wait_for()
-    window.complaints[:] = [each for each in window.complaints if "404" not in each]

@@ -1,5 +1,6 @@
 """Sign-ins and how long they last."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,55 +12,40 @@ from pieria.errors import AccessError
 from pieria.toolsets import Access
 
 
-class Hand:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-
-    def __call__(self) -> float:
-        return self.at
-
-
 @pytest.fixture
 def tokens(tmp_path: Path) -> Tokens:
     return Tokens(tmp_path)
 
 
-def entries(tokens: Tokens, now: Hand, setting: str | None = None) -> Entries:
-    return Entries(Door(tokens, setting, always=False), now)
+def entries(tokens: Tokens, now: Callable[[], float] = lambda: 0.0) -> Entries:
+    return Entries(Door(tokens, "by chance, and long enough", always=False), now)
 
 
-def test_an_entry_lasts_for_a_month_from_its_beginning(tokens: Tokens) -> None:
+def test_a_sign_in_lasts_a_month(tokens: Tokens) -> None:
     _, shown = tokens.create("laptop", "read", ["notes"])
-    now = Hand()
-    held = entries(tokens, now)
+    now = [0.0]
+    held = entries(tokens, lambda: now[0])
     secret, caller = held.enter(f" {shown}\n")
     assert (caller.access, caller.opened) == (Access.read, ("notes",))
-    now.at = LASTS - 1
+    now[0] = LASTS - 1
     assert held.admit(secret) == caller
-    now.at = LASTS + 1
-    with pytest.raises(AccessError):
-        held.admit(secret)
-    now.at = 0.0
-    with pytest.raises(AccessError):
-        held.admit(secret)
-
-
-def test_a_wrong_token_or_secret_lets_nobody_in(tokens: Tokens) -> None:
-    _, shown = tokens.create("laptop")
-    held = entries(tokens, Hand())
+    for at in (LASTS + 1, 0.0):
+        now[0] = at
+        with pytest.raises(AccessError):
+            held.admit(secret)
+    secret, caller = held.enter("by chance, and long enough")
+    assert caller.access is Access.admin and held.admit(secret) == caller
     for token in ("", "pieria_made-up", shown[:-1]):
         with pytest.raises(AccessError):
             held.enter(token)
-    for secret in (None, "", shown, "0" * 43):
+    for wrong in (None, "", shown, "0" * 43):
         with pytest.raises(AccessError):
-            held.admit(secret)
+            held.admit(wrong)
 
 
-def test_whoever_was_longest_away_is_signed_out_first(tokens: Tokens) -> None:
+def test_the_longest_unused_sign_in_ends_first(tokens: Tokens) -> None:
     _, shown = tokens.create("laptop")
-    held = entries(tokens, Hand())
+    held = entries(tokens)
     first, second = held.enter(shown)[0], held.enter(shown)[0]
     held.admit(first)
     for _ in range(KEPT - 1):
@@ -69,23 +55,17 @@ def test_whoever_was_longest_away_is_signed_out_first(tokens: Tokens) -> None:
         held.admit(second)
 
 
-def test_the_token_of_the_settings_opens_the_page_too(tokens: Tokens) -> None:
-    held = entries(tokens, Hand(), setting="by chance, and long enough")
-    secret, caller = held.enter("by chance, and long enough")
-    assert caller.access is Access.admin
-    assert held.admit(secret) == caller
-
-
-def test_a_seal_is_of_one_entry_and_of_one_server(tokens: Tokens) -> None:
+def test_a_seal_is_of_one_sign_in_and_server(tokens: Tokens) -> None:
     _, shown = tokens.create("laptop")
-    held, other = entries(tokens, Hand()), entries(tokens, Hand())
+    held, other = entries(tokens), entries(tokens)
     one, two = held.enter(shown)[0], held.enter(shown)[0]
-    assert held.is_sealed(one, held.seal(one))
-    assert not held.is_sealed(two, held.seal(one))
-    assert not held.is_sealed(None, held.seal(one))
-    assert not other.is_sealed(one, held.seal(one))
-    assert not held.is_sealed(one, "ü")
-
-
-def test_servers_of_one_machine_keep_cookies_apart() -> None:
+    seal = held.seal(one)
+    assert held.is_sealed(one, seal)
+    sealed = [
+        held.is_sealed(two, seal),
+        held.is_sealed(None, seal),
+        held.is_sealed(one, "ü"),
+        other.is_sealed(one, seal),
+    ]
+    assert sealed == [False] * 4
     assert cookie_name(7411) != cookie_name(7412)

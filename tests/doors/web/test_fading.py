@@ -1,13 +1,12 @@
 """The page on fading: due memories, how a memory fades, and upkeep previewed before it runs."""
 
-import html
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import over, seal_in
+from tests.doors.http.conftest import Served
+from tests.doors.web.conftest import facing, over, seal_in
 
 import pieria
 
@@ -35,9 +34,7 @@ def served() -> Iterator[Served]:
     for id, text, ago in told:
         with pieria.open("notes", clock=lambda then=now - ago: then) as bank:  # type: ignore[misc]
             bank.remember(text, id=id)
-    with serving() as found:
-        found.client.headers["accept"] = "text/html"
-        found.client.follow_redirects = False
+    with facing() as found:
         yield found
 
 
@@ -47,13 +44,9 @@ def worked(served: Served, **fields: str) -> str:
     return over(served, served.client.post(f"{FADING}/work", data={"seal": seal, **fields}))
 
 
-def test_the_curve_is_of_what_was_remembered_last_and_not_of_a_tag(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("releases", kind="tag")
+def test_a_curve_is_drawn_of_the_latest_or_a_chosen_memory(served: Served) -> None:
+    served.bank.remember("releases", kind="tag")
     assert "/banks/notes/memory?id=new" in served.client.get(FADING).text.partition('id="curve-title"')[2]
-
-
-def test_a_curve_is_drawn_of_the_memory_that_is_asked_for(served: Served) -> None:
     old, new = (served.client.get(f"{FADING}?id={id}").text for id in ("old", "new"))
     assert "The rollback of March" in old and "We chose JWT." in new
     points = [re.findall(r'class="left" points="([^"]+)"', page)[0] for page in (old, new)]
@@ -61,60 +54,49 @@ def test_a_curve_is_drawn_of_the_memory_that_is_asked_for(served: Served) -> Non
     assert served.client.get(f"{FADING}?id=nowhere").status_code == 404
 
 
-def test_what_is_due_is_shown_until_somebody_went_over_it(served: Served) -> None:
+def test_due_memories_are_shown_until_reviewed(served: Served) -> None:
     page = served.client.get(f"{FADING}/due")
     assert "Nobody deploys on a Friday." in page.text and "We chose JWT." not in page.text
     answer = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
     assert answer.headers["location"] == FADING
     assert "Nobody deploys on a Friday." not in served.client.get(f"{FADING}/due").text
-    with pieria.open("notes") as bank:
-        bank.remove("friday")
+    served.bank.remove("friday")
     late = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
     assert late.status_code == 409 and "it was removed" in late.text
 
 
 @pytest.mark.parametrize(("what", "left"), [("gc", "removed"), ("archive", "archived")])
-def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str) -> None:
+def test_upkeep_is_previewed_before_it_is_done(served: Served, what: str, left: str) -> None:
     shown = worked(served, what=what)
     assert "Nothing was changed." in shown and "The rollback of March" in shown and "We chose JWT." not in shown
     assert served.client.get("/banks/notes/memories").text.count("data-item") == 3
     assert 'name="really"' in shown and "Would be " in shown
     done = worked(served, what=what, really="yes")
     assert "Done. Each memory" in done and "Would be " not in done and "The rollback of March" in done
-    with pieria.open("notes") as bank:
-        [memory] = bank.history("old")[-1:]
-        assert left in (memory.standing.ended, memory.status)
+    [memory] = served.bank.history("old")[-1:]
+    assert left in (memory.standing.ended, memory.status)
     assert "There was nothing to do." in worked(served, what=what)
 
 
-def test_what_a_work_came_to_tells_nothing_of_what_was_purged_since(served: Served) -> None:
+def test_previews_show_summaries_and_forget_the_purged(served: Served) -> None:
     with pieria.open("rest", clock=lambda: datetime.now(UTC) - timedelta(days=OLD)) as bank:
         for number in range(8):
             bank.remember(f"The deployment of billing number {number} failed because of the cache.", id=f"m{number}")
     seal = seal_in(served.client.get("/banks/rest/fading"))
-    for what, number in (("gc", 3), ("sleep", 4)):
-        begun = served.client.post("/banks/rest/fading/work", data={"seal": seal, "what": what})
-        assert f"number {number}" in over(served, begun)
-        with pieria.open("rest") as bank:
+    with pieria.open("rest") as bank:
+        [summary] = bank.upkeep.sleep(dry_run=True).summaries
+        for what, number in (("gc", 3), ("sleep", 4)):
+            begun = served.client.post("/banks/rest/fading/work", data={"seal": seal, "what": what})
+            shown = over(served, begun)
+            assert f"number {number}" in shown
+            if what == "sleep":
+                assert "Would be summed up" in shown
+                assert f'href="/banks/rest/memory?id={summary.sources[1].id}"' in shown
             bank.purge(f"m{number}")
-        assert f"number {number}" not in served.client.get(begun.headers["location"]).text
+            assert f"number {number}" not in served.client.get(begun.headers["location"]).text
 
 
 def test_a_threshold_has_its_effect(served: Served) -> None:
     assert "There was nothing to do." in worked(served, what="gc", threshold="0")
     assert "The rollback of March" in worked(served, what="gc", threshold="0.5")
     assert worked(served, what="gc", threshold="0.5").count('name="threshold" value="0.5"') == 1
-
-
-def test_a_sleep_shows_the_very_words_that_it_would_write(served: Served) -> None:
-    with pieria.open("rest", clock=lambda: datetime.now(UTC) - timedelta(days=3)) as bank:
-        for number in range(8):
-            bank.remember(f"The deployment of billing number {number} failed because of the cache.")
-    seal = seal_in(served.client.get("/banks/rest/fading"))
-    begun = served.client.post("/banks/rest/fading/work", data={"seal": seal, "what": "sleep"})
-    with pieria.open("rest") as bank:
-        [summary] = bank.upkeep.sleep(dry_run=True).summaries
-    shown = over(served, begun)
-    assert "Would be summed up" in shown and "of 8 memories" in shown
-    assert summary.text.splitlines()[0] in html.unescape(shown)
-    assert f'href="/banks/rest/memory?id={summary.sources[0].id}"' in shown

@@ -1,68 +1,71 @@
-"""The page on health: its report, its repairs, and the files it makes."""
+"""The page on health: its report, its repairs, the files it makes, and the tokens of administrators."""
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import form_of, over, seal_in, sign_in
+from tests.doors.web.conftest import facing, fill, form_of, over, seal_in, sign_in
 
 import pieria
 from pieria.doors.web.pages import health
+from pieria.errors import AccessError
 from pieria.record.job import Lease, Outcome, Problem, new_job
 from pieria.record.time import micros
 
 HEALTH = "/banks/notes/health"
 
 
+def send(served: Served, form: str, **fields: str) -> Any:
+    seal = seal_in(served.client.get(HEALTH))
+    return served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields})
+
+
 def done(served: Served, form: str, **fields: str) -> str:
     """Return the page of a task started by a form of the page, once it is over."""
-    seal = seal_in(served.client.get(HEALTH))
-    return over(served, served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields}))
+    return over(served, send(served, form, **fields))
 
 
-def test_it_counts_what_there_is_and_leads_to_it(served: Served) -> None:
+def test_health_counts_jobs_and_memories(served: Served) -> None:
     page = served.client.get(HEALTH).text
-    with pieria.open("notes") as bank:
-        assert re.search(rf"<b>{bank.count()}</b> memories", page)
+    assert re.search(rf"<b>{served.bank.count()}</b> memories", page)
     assert 'href="/banks/notes/memories?kinds=observation"' in page
-    assert "No language model was called" in page
-    assert "There are no jobs" in page
+    assert "No language model was called" in page and "There are no jobs" in page
+    job = served.bank.jobs.add("grind", {"n": 1}, due="2999-01-01")
+    for verb, left in (("cancel", "later"), ("replay", "cancelled")):
+        page = served.client.get(HEALTH).text
+        assert f'action="{HEALTH}/{verb}"' in page
+        assert "grind" in served.client.get(f"{HEALTH}?state={left}").text
+        assert send(served, verb, id=job.id).headers["location"] == f"{HEALTH}#jobs"
+        assert "grind" not in served.client.get(f"{HEALTH}?state={left}").text
 
 
-def test_every_check_is_told_and_what_is_wrong_comes_first(served: Served, home: Path) -> None:
+def test_failed_checks_come_first(served: Served, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     well = served.client.get(f"{HEALTH}/checks").text
-    assert "All checks passed." in well and "integrity check passed" in well
+    assert "All checks passed." in well and "integrity check passed" in well and "embedder_key" in well
+    assert "nothing" in done(served, "mend")
     [file] = home.rglob("notes.db")
     file.chmod(0o644)
     unwell = served.client.get(f"{HEALTH}/checks").text
     assert "1 check failed." in unwell
     assert unwell.index("failed</span> file mode") < unwell.index("integrity check passed")
-
-
-def test_a_large_bank_is_read_through_only_when_somebody_asks_for_it(
-    served: Served, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    file.chmod(0o600)
+    # A large bank is read through only on request.
     monkeypatch.setattr(health, "READ_AT_ONCE", 3)
     glance = served.client.get(f"{HEALTH}/checks").text
     assert "The quick checks passed." in glance and "integrity check" not in glance and "file mode" in glance
     assert f'action="{HEALTH}/check"' in glance
     assert "All checks passed." in (whole := done(served, "check")) and "integrity check passed" in whole
-    [file] = home.rglob("notes.db")
     file.chmod(0o644)
     assert "1 check failed." in served.client.get(f"{HEALTH}/checks").text
     sign_in(served, "read")
     assert "failed</span> file mode" in done(served, "check")
-
-
-def test_settings_are_for_administrators(served: Served) -> None:
-    assert "embedder_key" in served.client.get(f"{HEALTH}/checks").text
-    sign_in(served, "write")
     assert "embedder_key" not in served.client.get(f"{HEALTH}/checks").text
 
 
-def test_where_the_bank_is_kept_is_for_administrators(served: Served, home: Path) -> None:
+def test_paths_are_shown_to_administrators_alone(served: Served, home: Path) -> None:
     [file] = home.rglob("notes.db")
     file.chmod(0o644)
     with pieria.open("notes") as bank, bank.core.store.writing() as writer:
@@ -82,11 +85,7 @@ def test_where_the_bank_is_kept_is_for_administrators(served: Served, home: Path
     assert not any(str(home) in page for page in told)
 
 
-def test_to_mend_tells_what_was_mended(served: Served) -> None:
-    assert "nothing" in done(served, "mend")
-
-
-def test_an_export_and_a_backup_are_fetched_and_bring_the_bank_back(served: Served, tmp_path: Path) -> None:
+def test_an_export_and_a_backup_bring_the_bank_back(served: Served, tmp_path: Path) -> None:
     for what in ("export", "backup"):
         [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what=what))
         answer = served.client.get(link)
@@ -101,55 +100,129 @@ def test_an_export_and_a_backup_are_fetched_and_bring_the_bank_back(served: Serv
         assert len(bank.history("jwt")) == 2
 
 
-def test_what_was_begun_and_left_is_found_again(served: Served) -> None:
+def test_work_and_files_are_shown_to_their_starter(served: Served) -> None:
     assert "Started from these pages" not in served.client.get(HEALTH).text
-    done(served, "file", what="backup")
+    [file] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what="backup"))
     told = served.client.get("/banks/NOTES/health").text
     [link] = re.findall(r'<a href="([^"]+)">Backup</a>\s+<span class="quiet">done</span>', told)
     assert "Download notes." in served.client.get(link).text
     sign_in(served, "admin")
     assert "Started from these pages" not in served.client.get(HEALTH).text
+    assert served.client.get(file).status_code == 404
 
 
-def test_a_file_of_another_is_not_there(served: Served) -> None:
-    [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what="export"))
-    sign_in(served, "admin")
-    assert served.client.get(link).status_code == 404
-
-
-def test_a_job_is_called_off_and_tried_again(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        job = bank.jobs.add("grind", {"n": 1}, due="2999-01-01")
-    for verb, left in (("cancel", "later"), ("replay", "cancelled")):
-        page = served.client.get(HEALTH)
-        assert f'action="{HEALTH}/{verb}"' in page.text
-        assert "grind" in served.client.get(f"{HEALTH}?state={left}").text
-        answer = served.client.post(f"{HEALTH}/{verb}", data={"seal": seal_in(page), "id": job.id})
-        assert answer.headers["location"] == f"{HEALTH}#jobs"
-        assert "grind" not in served.client.get(f"{HEALTH}?state={left}").text
-
-
-def test_a_bank_is_removed_by_whoever_was_told_what_goes(served: Served, home: Path) -> None:
+def test_a_bank_is_removed_by_an_administrator(served: Served, home: Path) -> None:
+    assert f"{HEALTH}/remove" in served.client.get(HEALTH).text
     page = served.client.get(f"{HEALTH}/remove").text
     assert "Remove the bank notes for good?" in page and "memories" in page
     fields = form_of(page, "health/remove")
-    with pieria.open("notes") as bank:
-        bank.remember("Said meanwhile.")
+    served.bank.remember("Said meanwhile.")
     refused = served.client.post(f"{HEALTH}/remove", data=fields)
     assert refused.status_code == 409 and "Nothing was removed" in refused.text
-    gone = served.client.post(f"{HEALTH}/remove", data=form_of(refused.text, "health/remove"))
+    again, seal = form_of(refused.text, "health/remove"), sign_in(served, "write")
+    assert f"{HEALTH}/remove" not in served.client.get(HEALTH).text
+    assert served.client.get(f"{HEALTH}/remove").status_code == 403
+    assert served.client.post(f"{HEALTH}/remove", data={**again, "seal": seal}).status_code == 403
+    assert served.service.banks.there() == ["notes"]
+    seal = sign_in(served, "admin")
+    gone = served.client.post(f"{HEALTH}/remove", data={**again, "seal": seal})
     assert gone.status_code == 200 and "The bank notes was removed" in gone.text
     assert "/events?" not in gone.text
     assert not list(home.rglob("notes.db*"))
     assert served.client.get(f"{HEALTH}/remove").status_code == 404
-    assert served.client.get("/v1/banks", headers={"accept": "application/json"}).json() == {"banks": []}
+    assert served.service.banks.there() == []
 
 
-def test_a_bank_is_removed_by_administrators_alone(served: Served) -> None:
-    assert f"{HEALTH}/remove" in served.client.get(HEALTH).text
-    seal = sign_in(served, "write")
-    assert f"{HEALTH}/remove" not in served.client.get(HEALTH).text
-    assert served.client.get(f"{HEALTH}/remove").status_code == 403
-    told = {"versions": 1, "facts": 0, "links": 0}
-    assert served.client.post(f"{HEALTH}/remove", data={"seal": seal, **told}).status_code == 403
-    assert served.service.banks.there() == ["notes"]
+# --- tokens
+
+
+SECTION, REVOKES = "Access tokens", 'action="/banks/notes/health/token/revoke"'
+
+
+def test_tokens_are_listed_for_administrators(served: Served) -> None:
+    _, shown = served.tokens.create("<b>old</b> laptop", "read", ["notes", "work"], "2999-01-01")
+    sign_in(served, "admin")
+    page = served.client.get(HEALTH).text
+    assert SECTION in page and "&lt;b&gt;old&lt;/b&gt; laptop" in page and "notes, work" in page
+    assert page.count(REVOKES) == 2
+    for token in served.tokens.all():
+        assert token.id in page and token.digest not in page
+    assert shown not in page and page.count(">yours<") == 1 and "expired" not in page
+    text = served.tokens.path.read_text()
+    served.tokens.path.write_text(text.replace('"expires": "2999', '"expires": "2001'))
+    assert "expired</span>" in served.client.get(HEALTH).text
+
+
+def test_tokens_are_hidden_from_everybody_else(served: Served) -> None:
+    other, _ = served.tokens.create("other", "admin")
+    for access, banks in (("read", ()), ("write", ()), ("admin", ("notes",))):
+        seal = sign_in(served, access, *banks)
+        page = served.client.get(HEALTH)
+        assert page.status_code == 200
+        assert SECTION not in page.text and other.id not in page.text and "/token/" not in page.text
+        for deed, fields in (("revoke", {"id": other.id}), ("create", {"name": "more", "access": "admin"})):
+            answer = served.client.post(f"{HEALTH}/token/{deed}", data={"seal": seal, **fields})
+            assert answer.status_code == 403
+    assert {token.name for token in served.tokens.all()} == {"other", "test 1", "test 2", "test 3"}
+
+
+def test_a_revoked_token_is_out_at_once(served: Served) -> None:
+    other, shown = served.tokens.create("other", "admin")
+    sign_in(served, "admin")
+    assert "you are signed out, too" in served.client.get(HEALTH).text
+    assert send(served, "token/revoke", id=other.id).headers["location"] == f"{HEALTH}#tokens"
+    bearer = {"Authorization": f"Bearer {shown}"}
+    assert served.client.get("/v1/banks", headers={**bearer, "accept": "*/*"}).status_code == 401
+    [own] = served.tokens.all()
+    for id in (other.id, own.name):
+        assert send(served, "token/revoke", id=id).status_code == 404
+    assert "all access is closed" in served.client.get(HEALTH).text
+    send(served, "token/revoke", id=own.id)
+    assert served.client.get(HEALTH).headers["location"].startswith("/sign-in")
+
+
+def test_a_new_token_is_shown_once(served: Served) -> None:
+    sign_in(served, "admin")
+    answer = send(served, "token/create", name="phone", access="read", banks="notes, work", expires="2999-12-31")
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    [shown] = re.findall(r"pieria_[\w-]{20,}", answer.text)
+    token = served.tokens.matching(shown)
+    assert token is not None and token.expires is not None
+    assert (token.name, token.access.name, token.banks) == ("phone", "read", ("notes", "work"))
+    assert token.expires.isoformat() == "3000-01-01T00:00:00+00:00", "with that day"
+    assert shown not in served.client.get(HEALTH).text
+    again = send(served, "token/create", name="phone", access="read")
+    assert again.status_code == 409 and "pieria_" not in again.text
+    assert send(served, "token/create", name="late", expires="2001-01-01").status_code == 422
+    assert send(served, "token/create", name="plain").status_code == 200
+    plain = served.tokens.all()[-1]
+    assert (plain.name, plain.access.name, plain.banks) == ("plain", "read", ("*",))
+
+
+def test_nobody_grants_or_revokes_access_they_lack(served: Served) -> None:
+    page = served.client.get(HEALTH).text
+    assert "This server needs no token" in page and "pieria token create NAME --access admin" in page
+    assert "/token/" not in page
+    refused = send(served, "token/create", name="first", access="admin")
+    assert refused.status_code == 409 and "in a terminal" in refused.text
+    assert not served.tokens.needed
+    mine, _ = served.tokens.create("of the user", "write", ["@me"])
+    sign_in(served, "admin")
+    refused = send(served, "token/create", name="more", access="admin", banks="*, @ME")
+    assert refused.status_code == 403 and AccessError.reasons["wrong_bank"] in refused.text
+    assert send(served, "token/revoke", id=mine.id).status_code == 403
+    assert served.client.get(HEALTH).text.count(REVOKES) == 1
+    assert len(served.tokens.all()) == 2
+
+
+def test_the_token_setting_opens_the_users_own_bank() -> None:
+    fill()
+    with facing(setting="by chance, and long enough", always=True) as served:
+        seal = seal_in(served.client.get("/sign-in"))
+        served.client.post("/sign-in", data={"seal": seal, "token": "by chance, and long enough"})
+        page = served.client.get(HEALTH).text
+        assert "<code>token</code> gives administrator" in page and "by chance" not in page
+        assert send(served, "token/create", name="of the user", access="write", banks="@me").status_code == 200
+        served.tokens.path.write_text("{}")
+        broken = served.client.get(HEALTH)
+        assert broken.status_code == 200 and "not a token file" in broken.text

@@ -4,15 +4,15 @@ import html
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
-from tests.doors.http.conftest import PATIENCE, Served, serving, started
-from tests.doors.web.conftest import HOSTILE, over, over_at, seal_in, sign_in
-from tests.models.llm_server import Exchange, hangs, llm_server, status
+from tests.doors.http.conftest import PATIENCE, Served
+from tests.doors.web.conftest import HOSTILE, facing, over, seal_in, sign_in
+from tests.models.llm_server import Exchange, llm_server, status
 
 import pieria
 from pieria import telemetry
@@ -31,44 +31,24 @@ STEPS = (
 
 
 @pytest.fixture
-def waiting(home: object) -> Iterator[str]:
-    """Yield the id of a session whose process left its knowledge uncommitted."""
+def left() -> str:
+    """Return the id of a session whose process left after drawing knowledge, without a commit."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False)
-        for observation, action in STEPS:
-            session.append(observation, action)
-        session.close_and_wait(60)
-        yield session.id
-
-
-@pytest.fixture
-def served(waiting: str) -> Iterator[Served]:
-    with facing() as found:
-        yield found
-
-
-@contextmanager
-def facing() -> Iterator[Served]:
-    """Yield a server for requests of pages."""
-    with serving() as found:
-        found.client.headers["accept"] = "text/html"
-        found.client.follow_redirects = False
-        yield found
-
-
-def live_through(**more: Any) -> str:
-    """Return the id of a session whose process left after drawing knowledge."""
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build", auto_commit=False, **more)
-        for observation, action in STEPS:
-            session.append(observation, action)
+        for step in STEPS:
+            session.append(*step)
         session.close_and_wait(60)
         return str(session.id)
 
 
 @pytest.fixture
-def left(home: object) -> str:
-    return live_through()
+def served(left: str) -> Iterator[Served]:
+    with facing() as found:
+        yield found
+
+
+def page_of(served: Served, id: str, view: str = "one") -> str:
+    return html.unescape(served.client.get(f"{SESSIONS}/{view}?id={id}").text)
 
 
 def decide(served: Served, what: str, id: str, bank: str = "notes") -> httpx2.Response:
@@ -94,89 +74,83 @@ def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     bank.sessions.log.release(id)
 
 
-def test_a_question_is_asked_of_a_bank_that_is_there_and_one_that_is_empty_says_so(served: Served) -> None:
-    for method in (served.client.get, served.client.head):
-        assert method("/banks/nowhere/sessions/ask").status_code == 404
-    pieria.open("fresh").close()
-    assert "Nothing to ask about yet" in served.client.get("/banks/fresh/sessions/ask").text
-    with pieria.open("fresh") as bank:
-        bank.remember("Something is known by now.")
-    assert "Nothing to ask about yet" not in served.client.get("/banks/fresh/sessions/ask").text
+def traces(served: Served) -> list[str]:
+    """Return the traces that the page links to, the latest first."""
+    found = re.findall(r'href="([^"]*/sessions/trace[^"]*)"', served.client.get(SESSIONS).text)
+    return [html.unescape(served.client.get(html.unescape(path)).text) for path in found]
 
 
-def test_it_tells_where_each_session_stands(served: Served, waiting: str) -> None:
-    page = served.client.get(SESSIONS).text
-    assert "Mend the build" in page and f"sessions/one?id={waiting}" in page
-    assert '<li aria-current="step">ready</li>' in page
-    assert "waiting</span>" in page
+# --- sessions and their knowledge
 
 
-def test_a_session_shows_its_steps_and_what_would_be_written(served: Served, waiting: str) -> None:
-    page = html.unescape(served.client.get(f"{SESSIONS}/one?id={waiting}").text)
-    for observation, action in STEPS:
-        assert observation in page and f"→ {action}" in page
-    with pieria.open("notes") as bank:
-        found = bank.sessions.load(waiting)
-        assert found is not None
-        nodes = [node for changeset in found[0].waiting for node in changeset.additions]
-        said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
+def test_a_waiting_session_is_shown_with_what_it_would_write(served: Served, left: str) -> None:
+    listed = served.client.get(SESSIONS).text
+    assert "Mend the build" in listed and f"sessions/one?id={left}" in listed
+    assert '<li aria-current="step">ready</li>' in listed and "waiting</span>" in listed
+    page = page_of(served, left)
+    assert all(observation in page and f"→ {action}" in page for observation, action in STEPS)
+    found = served.bank.sessions.load(left)
+    assert found is not None
+    nodes = [node for changeset in found[0].waiting for node in changeset.additions]
+    said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
     assert said and all(text[:200] in page for text in said)
     assert served.client.get(f"{SESSIONS}/one?id=nowhere").status_code == 404
 
 
-def test_what_another_process_has_open_is_refused_and_nothing_is_lost(served: Served, waiting: str) -> None:
-    page = served.client.get(f"{SESSIONS}/one?id={waiting}")
-    assert f'action="{SESSIONS}/commit"' in page.text
-    held = served.client.post(f"{SESSIONS}/discard", data={"seal": seal_in(page), "id": waiting})
-    assert held.status_code == 409 and 'role="alert"' in held.text
-    told = over(served, decide(served, "commit", waiting))
-    assert 'role="alert"' in told and "has the session open" in told
-    assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={waiting}").text
+def test_a_session_open_elsewhere_is_not_decided_on() -> None:
+    with pieria.open("notes") as bank, facing() as served:
+        session = bank.session("Mend the build", auto_commit=False)
+        session.append(*STEPS[0])
+        session.close_and_wait(60)
+        assert f'action="{SESSIONS}/commit"' in page_of(served, session.id)
+        held = decide(served, "discard", session.id)
+        assert held.status_code == 409 and 'role="alert"' in held.text
+        told = over(served, decide(served, "commit", session.id))
+        assert 'role="alert"' in told and "has the session open" in told
+        assert '<li aria-current="step">ready</li>' in page_of(served, session.id)
 
 
-def test_a_session_that_was_left_is_committed_from_the_page_and_both_who_click_are_told(left: str) -> None:
-    with facing() as served:
-        told = html.unescape(over(served, decide(served, "commit", left)))
-        assert "Committed 10 nodes with 10 links." in told and "2 procedural nodes" in told
-        assert f'href="{SESSIONS}/one?id={left}">Continue</a>' in told
-        shown = re.findall(r"memory\?id=[^\"]+", told)
-        assert len(shown) == 10 and served.client.get(f"/banks/notes/{shown[0]}").status_code == 200
-        second = decide(served, "commit", left)
-        assert second.status_code == 409 and "committed or discarded in the meantime" in second.text
-        assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 409
-        page = served.client.get(f"{SESSIONS}/one?id={left}").text
-        assert "Its last episode is over" in page and "3 steps committed as memories" in page
-        assert "knowledge written" in served.client.get(SESSIONS).text
-        answered = answer(served, q="what about the toolchain?")
-        assert "The toolchain is registered twice" in answered
-        assert "How it was found" in answered and "0 calls" in answered and "Candidates" in answered
-    with pieria.open("notes") as bank:
-        assert bank.count(kinds=["episodic"]) == len(STEPS)
+def test_a_session_is_committed_once(served: Served, left: str) -> None:
+    told = html.unescape(over(served, decide(served, "commit", left)))
+    assert "Committed 10 nodes with 10 links." in told and "2 procedural nodes" in told
+    assert f'href="{SESSIONS}/one?id={left}">Continue</a>' in told
+    shown = re.findall(r"memory\?id=[^\"]+", told)
+    assert len(shown) == 10 and served.client.get(f"/banks/notes/{shown[0]}").status_code == 200
+    second = decide(served, "commit", left)
+    assert second.status_code == 409 and "committed or discarded in the meantime" in second.text
+    assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 409
+    page = page_of(served, left)
+    assert "Its last episode is over" in page and "3 steps committed as memories" in page
+    assert "knowledge written" in served.client.get(SESSIONS).text
+    answered = answer(served, q="what about the toolchain?")
+    assert "The toolchain is registered twice" in answered
+    assert "How it was found" in answered and "0 calls" in answered and "Candidates" in answered
+    assert served.bank.count(kinds=["episodic"]) == len(STEPS)
+    with served.bank.session("Mend the build") as session:
+        session.append(*STEPS[0])
+    served.bank.sessions.log.end(session.id)
+    page = page_of(served, session.id)
+    assert "This session is over" in page and STEPS[0][0] in page and "memory?id=" in page
 
 
-def test_recalls_are_told_with_their_times_and_never_with_their_words(served: Served) -> None:
-    served.client.get("/banks/notes/recall?q=secret+of+the+heron")
-    page = served.client.get(SESSIONS).text
-    assert ">recall" in page and " ms</td>" in page and "hits" in page
-    assert "heron" not in page
-    sign_in(served, "admin", "other")
-    assert served.client.get(SESSIONS).status_code == 403
+def test_a_discard_shows_what_goes(served: Served, left: str) -> None:
+    asked = page_of(served, left, "discard")
+    assert all(observation in asked for observation, _ in STEPS) and "<dt>steps</dt><dd>3</dd>" in asked
+    assert "<dt>procedural nodes</dt><dd>2</dd>" in asked and f'action="{SESSIONS}/discard"' in asked
+    assert decide(served, "discard", left).headers["location"] == SESSIONS
+    assert served.bank.count(kinds=["episodic", "procedural"]) == 0
+    assert served.bank.sessions.load(left) == (served.bank.sessions.unfinished()[0], ())
+    session = served.bank.session("Mend the build")
+    for step in STEPS:
+        session.append(*step)
+    kept, _ = served.bank.sessions.load(session.id) or (None, [])
+    assert kept is not None
+    served.bank.sessions.log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
+    asked = page_of(served, session.id, "discard")
+    assert "<dt>steps</dt><dd>1</dd>" in asked and STEPS[2][0] in asked and STEPS[0][0] not in asked
 
 
-def test_what_goes_is_told_before_it_is_given_up(left: str) -> None:
-    with facing() as served:
-        asked = html.unescape(served.client.get(f"{SESSIONS}/discard?id={left}").text)
-        assert all(observation in asked for observation, _ in STEPS) and "<dt>steps</dt><dd>3</dd>" in asked
-        assert "<dt>procedural nodes</dt><dd>2</dd>" in asked and f'action="{SESSIONS}/discard"' in asked
-        assert decide(served, "discard", left).headers["location"] == SESSIONS
-    with pieria.open("notes") as bank:
-        assert bank.count(kinds=["episodic", "procedural"]) == 0
-        assert bank.sessions.load(left) == (bank.sessions.unfinished()[0], ())
-
-
-def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_after_a_failed_model_is_shared_by_its_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
     with llm_server() as llm:
 
@@ -190,8 +164,8 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
         monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
         with pieria.open("notes") as bank:
             session = bank.session("Mend the build", auto_commit=False)
-            for observation, action in STEPS:
-                session.append(observation, action)
+            for step in STEPS:
+                session.append(*step)
             llm.script = [status(400, "no such model")] * 40
             assert session.close_and_wait(60) == "failed"
         with facing() as served:
@@ -199,7 +173,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             commit, asked = f"{SESSIONS}/commit", {"seal": seal, "id": session.id}
             told = over(served, served.client.post(commit, data=asked))
             assert 'role="alert"' in told and "are kept" in told and "Commit tries again" in told
-            page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
+            page = page_of(served, session.id)
             assert "What went wrong" in page and all(observation in page for observation, _ in STEPS)
             llm.script = [slowly] * 40
             first, again = (served.client.post(commit, data=asked) for _ in range(2))
@@ -207,7 +181,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
             own = dict(served.client.cookies)
             refused = served.client.post(commit, data={"seal": sign_in(served), "id": session.id})
             assert refused.status_code == 409 and "Another user started it" in refused.text
-            assert "started by another user" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+            assert "started by another user" in page_of(served, session.id)
             assert served.client.get(first.headers["location"]).status_code == 404
             go_on.set()
             served.client.cookies.clear()
@@ -217,117 +191,7 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
         assert bank.count(kinds=["episodic"]) == len(STEPS)
 
 
-def test_what_was_learnt_from_stays_when_the_rest_is_given_up(home: object) -> None:
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build")
-        for observation, action in STEPS:
-            session.append(observation, action)
-        kept, _ = bank.sessions.load(session.id) or (None, [])
-        assert kept is not None
-        bank.sessions.log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
-    with facing() as served:
-        asked = html.unescape(served.client.get(f"{SESSIONS}/discard?id={session.id}").text)
-        assert "<dt>steps</dt><dd>1</dd>" in asked and STEPS[2][0] in asked and STEPS[0][0] not in asked
-
-
-def test_the_trace_of_a_recall_tells_what_models_were_asked_at_which_step(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("The ferry leaves from pier nine.", id="pier")
-    with llm_server("semantic", "ferry\npier", status(400)) as llm:
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with facing() as served:
-            asked = {"query": "Where does the ferry leave from?"}
-            assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
-            (page,) = traces(served)
-    assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
-    assert '<th scope="row">get plan</th>' in page and "<dt>Skipped</dt><dd>refinement (adapter)</dd>" in page
-    assert '<th scope="row">get refined query</th><td>server:m</td><td>2</td><td>1</td>' in page
-
-
-def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_COUNT_USES", "true")
-    monkeypatch.setattr(tasks, "SOON", 0)
-    go_on = threading.Event()
-    with pieria.open("notes") as bank:
-        bank.remember("The ferry leaves from pier nine.", id="pier")
-    with llm_server() as llm:
-
-        def slowly(exchange: Exchange) -> None:
-            assert go_on.wait(PATIENCE)
-            status(400)(exchange)
-
-        llm.script = [slowly] * 40
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with facing() as served:
-            question = {"q": "Where does the ferry leave from?"}
-            begun, again = ask(served, **question), ask(served, **question)
-            task = begun.headers["location"]
-            assert begun.status_code == 303 and again.headers["location"] == task
-            assert "Running" in served.client.get(task).text
-            go_on.set()
-            page = html.unescape(over(served, begun))
-            assert "pier nine" in page and "How it was found" in page and "get mode" in page
-            back = re.search(r'href="([^"]*)">Continue</a>', page)
-            assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
-            with pieria.open("notes", settings={"llm": "none"}) as bank:
-                bank.sync()
-                assert bank.usage("pier")["pier"].accesses == 0
-                bank.purge("pier")
-            erased = served.client.get(task).text
-            assert "pier nine" not in erased and "erased in the meantime" in erased
-
-
-def test_an_answer_that_comes_at_once_is_shown_at_once(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "SOON", PATIENCE)
-    with pieria.open("notes") as bank:
-        bank.remember("The ferry leaves from pier nine.", id="pier")
-    with facing() as served:
-        asked = ask(served, q="Where does the ferry leave from?")
-        assert asked.status_code == 200 and "pier nine" in asked.text and "0 calls" in asked.text
-        assert 'value="Where does the ferry leave from?"' in asked.text
-        assert "Ask the sessions" not in served.client.get("/banks/notes/health").text
-        refused = ask(served, q="Where?", of="no such session")
-        assert refused.status_code == 404 and 'value="Where?"' in refused.text
-        assert ask(served, q=" ").status_code == 422
-
-
-@pytest.mark.slow
-def test_a_server_that_is_stopped_meanwhile_loses_nothing_and_the_next_one_goes_on(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with llm_server() as llm:
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with pieria.open("notes") as bank:
-            session = bank.session("Mend the build", auto_commit=False)
-            session.append(*STEPS[0])
-            llm.script = [status(400)] * 40
-            assert session.close_and_wait(60) == "failed"
-        one, form = f"{SESSIONS}/one?id={session.id}", {"id": session.id}
-        llm.script = [hangs] * 40
-        with started() as process, process.client(headers={"accept": "text/html"}) as client:
-            form["seal"] = seal_in(client.get(one))
-            assert "Running" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
-            assert process.stop() == 0
-        llm.script = []
-        with started() as process, process.client(headers={"accept": "text/html"}) as client:
-            page = client.get(one)
-            assert "Nothing is lost, and the extraction can be continued" in page.text
-            form["seal"] = seal_in(page)
-            for deed, outcome in (("go-on", "The knowledge is extracted."), ("commit", "Committed ")):
-                begun = client.post(f"{SESSIONS}/{deed}", data=form)
-                assert outcome in over_at(client, begun)
-    with pieria.open("notes", settings={"llm": "none"}) as bank:
-        assert bank.count(kinds=["episodic"]) == 1
-
-
-def test_the_changeset_is_told_with_ties_steps_and_what_is_there_already(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changeset_is_shown_with_links_and_existing_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
     odd = "odd/id ?&#é<b>"
     with pieria.open("notes") as bank:
@@ -365,36 +229,36 @@ def test_the_changeset_is_told_with_ties_steps_and_what_is_there_already(
         assert [node.id for node in bank.graph.get_linked_nodes(["f0"], Edge.MEMBERSHIP)] == ["ferry"]
 
 
-TURNING = (
-    ("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3."),
-    ("The user wants to be in Tokyo on March 17.", "Noted Tokyo for March 17."),
-    (
-        "Next task: the oven is cold and the rye bread has to be baked before the shop opens.",
-        "Baked bread with rye flour.",
-    ),
-)
-
-
-def test_steps_are_shown_as_they_are_cut_and_what_is_closed_goes_on_no_more(home: object) -> None:
+def test_open_sessions_are_shown_step_by_step_as_they_are_cut() -> None:
+    turning = (
+        ("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3."),
+        ("The user wants to be in Tokyo on March 17.", "Noted Tokyo for March 17."),
+        ("Next task: the oven is cold and the rye bread has to be baked before the shop opens.", "Baked rye bread."),
+    )
     with pieria.open("notes") as bank, facing() as served:
         session = bank.session("Plan a trip", auto_commit=False)
-        for observation, action in TURNING:
+        for observation, action in turning:
             session.append(observation, action)
-            page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
+            page = page_of(served, session.id)
             assert observation in page and "open</span>" in page and "Commit</button>" not in page
         cuts = len({step.trajectory_id for step in session.steps})
         assert page.count('<section class="cut">') == cuts == 2
         assert page.count("New trajectory: ") == cuts - 1 and "below 75 %" in page
         session.close_and_wait(60)
-        assert "open</span>" not in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+        assert "open</span>" not in page_of(served, session.id)
         session.commit()
-        page = served.client.get(f"{SESSIONS}/one?id={session.id}").text
-        _, _, learnt = page.partition("3 steps committed as memories")
-        places = [learnt.index(observation) for observation, _ in TURNING]
+        _, _, learnt = page_of(served, session.id).partition("3 steps committed as memories")
+        places = [learnt.index(observation) for observation, _ in turning]
         assert places == sorted(places) and learnt.count('<section class="cut">') == 2
+        hostile = bank.session(HOSTILE)
+        hostile.append(HOSTILE, HOSTILE)
+        for path in (SESSIONS, f"{SESSIONS}/one?id={hostile.id}"):
+            text = served.client.get(path).text
+            assert "<script>document" not in text and "<svg onload" not in text
+        assert "U+202E" in text
 
 
-def test_many_sessions_are_told_page_by_page_and_by_state(home: object) -> None:
+def test_sessions_are_listed_by_page_and_state() -> None:
     with pieria.open("notes") as bank:
         for number in range(45):
             keep(bank, f"session_{number:02}", goal=f"Goal {number:02}", state="failed" if number == 7 else "idle")
@@ -408,79 +272,133 @@ def test_many_sessions_are_told_page_by_page_and_by_state(home: object) -> None:
         assert served.client.get(f"{SESSIONS}?state=asleep").status_code == 422
 
 
-def test_of_a_session_that_is_over_what_it_taught_is_told(home: object) -> None:
-    with pieria.open("notes") as bank:
-        with bank.session("Mend the build") as session:
-            session.append(*STEPS[0])
-        bank.sessions.log.end(session.id)
-    with facing() as served:
-        page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
-        assert "This session is over" in page and STEPS[0][0] in page and "memory?id=" in page
-
-
-def test_who_only_reads_sees_all_and_decides_nothing(left: str) -> None:
-    with facing() as served:
-        seal = sign_in(served, "read")
-        page = served.client.get(f"{SESSIONS}/one?id={left}")
-        assert "What would be written" in page.text and "sessions/commit" not in page.text
-        assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 403
-        for deed in ("commit", "discard", "go-on"):
-            assert served.client.post(f"{SESSIONS}/{deed}", data={"seal": seal, "id": left}).status_code == 403
-        # A session's id is the same for all callers: no token's mark belongs before it.
-        assert "How it was found" in answer(served, q="toolchain", of=left)
-
-
-def test_a_session_is_decided_on_in_its_own_bank_alone(left: str) -> None:
+def test_readers_and_other_banks_decide_nothing(served: Served, left: str) -> None:
     with pieria.open("other") as other:
         other.remember("Elsewhere.")
-    with facing() as served:
-        for deed in ("commit", "discard"):
-            assert decide(served, deed, left, "other").status_code == 404
-        assert ask(served, "other", q="toolchain", of=left).status_code == 404
-        assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={left}").text
+    for deed in ("commit", "discard"):
+        assert decide(served, deed, left, "other").status_code == 404
+    assert ask(served, "other", q="toolchain", of=left).status_code == 404
+    seal = sign_in(served, "read")
+    page = page_of(served, left)
+    assert "What would be written" in page and "sessions/commit" not in page
+    assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 403
+    for deed in ("commit", "discard", "go-on"):
+        assert served.client.post(f"{SESSIONS}/{deed}", data={"seal": seal, "id": left}).status_code == 403
+    # A session's id is the same for all callers: no token's mark belongs before it.
+    assert "How it was found" in answer(served, q="toolchain", of=left)
+    assert '<li aria-current="step">ready</li>' in page_of(served, left)
 
 
-def traces(served: Served) -> list[str]:
-    """Return the traces that the page links to, the latest first."""
-    found = re.findall(r'href="([^"]*/sessions/trace[^"]*)"', served.client.get(SESSIONS).text)
-    return [html.unescape(served.client.get(html.unescape(path)).text) for path in found]
+# --- questions
 
 
-def test_a_recall_by_any_door_unfolds_into_its_trace_without_its_words(served: Served) -> None:
+def test_questions_are_asked_of_banks_with_memories(served: Served) -> None:
+    for method in (served.client.get, served.client.head):
+        assert method("/banks/nowhere/sessions/ask").status_code == 404
+    with pieria.open("fresh") as bank:
+        assert "Nothing to ask about yet" in served.client.get("/banks/fresh/sessions/ask").text
+        bank.remember("Something is known by now.")
+    assert "Nothing to ask about yet" not in served.client.get("/banks/fresh/sessions/ask").text
+    for path in (SESSIONS, f"{SESSIONS}/ask"):
+        assert f"events?since={served.head()}" in served.client.get(path).text
+
+
+def test_a_slow_answer_has_a_page_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_COUNT_USES", "true")
+    monkeypatch.setattr(tasks, "SOON", 0)
+    go_on = threading.Event()
     with pieria.open("notes") as bank:
         bank.remember("The ferry leaves from pier nine.", id="pier")
-        bank.remember("A heron stands on the pier.", id="heron")
-    post, question = served.client.post, {"query": "which pier has a bittern?"}
-    served.client.get("/banks/notes/recall?q=pier+bittern")
-    assert post("/v1/banks/notes/recall", json={**question, "policy": "similarity"}).status_code == 200
-    assert post("/v1/banks/notes/tools/sessions_recall", json=question).status_code == 200
-    of_knowledge, by_program, by_page = traces(served)
-    assert all("bittern" not in page and "The ferry leaves from pier nine." in page for page in traces(served))
-    assert "<dd>similarity</dd>" in by_program and "<dd>hybrid</dd>" in by_page
-    assert '<th scope="row">text</th>' in by_page and "Cut by the deadline" in by_page and "Confidence" in by_page
-    for told in ("hop 0", "multi hop", "terms", "reasoning"):
-        assert f'<th scope="row">{told}</th><td>' in of_knowledge
-    assert "No model was called: rules decided." in of_knowledge and "semantic, score" in of_knowledge
+    with llm_server() as llm:
+
+        def slowly(exchange: Exchange) -> None:
+            assert go_on.wait(PATIENCE)
+            status(400)(exchange)
+
+        llm.script = [slowly] * 40
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with facing() as served:
+            question = {"q": "Where does the ferry leave from?"}
+            begun, again = ask(served, **question), ask(served, **question)
+            task = begun.headers["location"]
+            assert begun.status_code == 303 and again.headers["location"] == task
+            assert "Running" in served.client.get(task).text
+            go_on.set()
+            page = html.unescape(over(served, begun))
+            assert "pier nine" in page and "How it was found" in page and "get mode" in page
+            back = re.search(r'href="([^"]*)">Continue</a>', page)
+            assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
+            with pieria.open("notes", settings={"llm": "none"}) as bank:
+                bank.sync()
+                assert bank.usage("pier")["pier"].accesses == 0
+                bank.purge("pier")
+            erased = served.client.get(task).text
+            assert "pier nine" not in erased and "erased in the meantime" in erased
 
 
-def test_a_trace_leads_only_to_what_the_caller_may_see(served: Served) -> None:
-    with pieria.open("notes") as bank, pieria.open("other") as other:
-        other.remember("Elsewhere.")
+def test_a_quick_answer_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "SOON", PATIENCE)
+    with pieria.open("notes") as bank:
         bank.remember("The ferry leaves from pier nine.", id="pier")
-        served.client.get("/banks/notes/recall?q=ferry+pier")
-        (page,) = traces(served)
-        assert "memory?id=pier" in page
+    with facing() as served:
+        asked = ask(served, q="Where does the ferry leave from?")
+        assert asked.status_code == 200 and "pier nine" in asked.text and "0 calls" in asked.text
+        assert 'value="Where does the ferry leave from?"' in asked.text
+        assert "Ask the sessions" not in served.client.get("/banks/notes/health").text
+        refused = ask(served, q="Where?", of="no such session")
+        assert refused.status_code == 404 and 'value="Where?"' in refused.text
+        assert ask(served, q=" ").status_code == 422
+
+
+# --- traces of recalls
+
+
+def test_a_trace_counts_the_calls_of_models_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("The ferry leaves from pier nine.", id="pier")
+    with llm_server("semantic", "ferry\npier", status(400)) as llm:
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with facing() as served:
+            asked = {"query": "Where does the ferry leave from?"}
+            assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
+            (page,) = traces(served)
+    assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
+    assert '<th scope="row">get plan</th>' in page and "<dt>Skipped</dt><dd>refinement (adapter)</dd>" in page
+    assert '<th scope="row">get refined query</th><td>server:m</td><td>2</td><td>1</td>' in page
+
+
+def test_recalls_unfold_into_traces_without_their_words() -> None:
+    with pieria.open("notes") as bank, facing() as served:
+        bank.remember("The ferry leaves from pier nine.", id="pier")
+        bank.remember("A heron stands on the pier.", id="heron")
+        post, question = served.client.post, {"query": "which pier has a bittern?"}
+        served.client.get("/banks/notes/recall?q=pier+bittern")
+        assert post("/v1/banks/notes/recall", json={**question, "policy": "similarity"}).status_code == 200
+        assert post("/v1/banks/notes/tools/sessions_recall", json=question).status_code == 200
+        listed = served.client.get(SESSIONS).text
+        assert ">recall" in listed and " ms</td>" in listed and "hits" in listed and "bittern" not in listed
+        of_knowledge, by_program, by_page = traces(served)
+        for page in (of_knowledge, by_program, by_page):
+            assert "bittern" not in page and "The ferry leaves from pier nine." in page
+        assert "<dd>similarity</dd>" in by_program and "<dd>hybrid</dd>" in by_page
+        assert '<th scope="row">text</th>' in by_page and "Cut by the deadline" in by_page and "Confidence" in by_page
+        for told in ("hop 0", "multi hop", "terms", "reasoning"):
+            assert f'<th scope="row">{told}</th><td>' in of_knowledge
+        assert "No model was called: rules decided." in of_knowledge and "semantic, score" in of_knowledge
         bank.remove("pier")
-    (page,) = traces(served)
-    assert "memory?id=pier" not in page and "1 other not listed" in page
-    trace = re.search(r"sessions/trace\?id=\w+", served.client.get(SESSIONS).text)
-    assert trace is not None
-    assert served.client.get(f"/banks/other/{trace[0]}").status_code == 404
-    sign_in(served, "read", "other")
-    assert served.client.get(f"/banks/notes/{trace[0]}").status_code == 403
+        page = traces(served)[-1]
+        assert "memory?id=pier" not in page and "1 other not listed" in page
+        [trace, *_] = re.findall(r"sessions/trace\?id=\w+", served.client.get(SESSIONS).text)
+        pieria.open("other").close()
+        assert served.client.get(f"/banks/other/{trace}").status_code == 404
+        sign_in(served, "read", "other")
+        for path in (trace, "sessions"):
+            assert served.client.get(f"/banks/notes/{path}").status_code == 403
 
 
-def test_a_recall_that_breaks_off_is_told_by_the_kind_of_what_went_wrong() -> None:
+def test_a_failed_recall_is_noted_by_its_kind_of_error() -> None:
     witness = Witness()
     detach = telemetry.attach(witness.hear)
     for error in (AdapterError("m", "chat", "she said: herons"), None):
@@ -491,21 +409,3 @@ def test_a_recall_that_breaks_off_is_told_by_the_kind_of_what_went_wrong() -> No
     (seen,) = witness.of("notes")
     assert (seen.what, seen.failure, seen.trace) == ("recall of knowledge", "AdapterError", None)
     assert "herons" not in repr(seen)
-
-
-def test_the_page_listens_from_where_it_was_shown(served: Served) -> None:
-    served.client.get("/banks/notes/recall?q=toolchain")
-    for path in (SESSIONS, f"{SESSIONS}/ask"):
-        assert f"events?since={served.head()}" in served.client.get(path).text
-
-
-def test_what_agents_saw_is_shown_as_text(home: object) -> None:
-    with pieria.open("notes") as bank:
-        session = bank.session(HOSTILE)
-        session.append(HOSTILE, HOSTILE)
-        with serving() as served:
-            served.client.headers["accept"] = "text/html"
-            for page in (SESSIONS, f"{SESSIONS}/one?id={session.id}"):
-                text = served.client.get(page).text
-                assert "<script>document" not in text and "<svg onload" not in text
-            assert "U+202E" in text

@@ -2,8 +2,10 @@
 
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import anyio
 import pytest
@@ -17,105 +19,95 @@ from pieria.errors import ConflictError, InputError, NotFoundError
 PATIENCE = 10.0
 
 
-def test_a_task_tells_how_far_it_is_and_what_came_of_it() -> None:
+def begin(tasks: Tasks, work: Callable[[Any], Any], owner: str = "ada", bank: str = "notes", **more: Any) -> Task:
+    return tasks.begin(owner, bank, "It", "/", work, **more)
+
+
+def test_a_task_reports_its_progress_and_result_to_its_owner() -> None:
     tasks, halfway, go_on = Tasks(), threading.Event(), threading.Event()
 
-    def work(progress):  # type: ignore[no-untyped-def]
+    def work(progress: Any) -> dict[str, int]:
         progress(1, 2)
         halfway.set()
         assert go_on.wait(PATIENCE)
         return {"kept": 3}
 
-    task = tasks.begin("anybody", "notes", "Counting", "/", work)
+    task = begin(tasks, work)
     assert halfway.wait(PATIENCE)
     assert (task.done, task.whole, task.is_over) == (1, 2, False)
     go_on.set()
     assert task.wait(PATIENCE)
     assert (task.result, task.error) == ({"kept": 3}, None)
-    assert tasks.found(task.id, "anybody", "notes") is task
-    for owner, bank in (("token x", "notes"), ("anybody", "work")):
+    assert tasks.found(task.id, "ada", "notes") is task
+    for owner, bank in (("ben", "notes"), ("ada", "work")):
         with pytest.raises(NotFoundError):
             tasks.found(task.id, owner, bank)
 
+    async def heard() -> list[bytes]:
+        return [event async for event in following.steps(task)]
 
-def test_a_page_of_work_is_loaded_anew_where_no_script_follows_it(tmp_path: Path) -> None:
+    assert anyio.run(heard) == [b"event: over\ndata: .\n\n"]
+
+
+def test_a_page_of_a_task_reloads_itself_without_scripts(tmp_path: Path) -> None:
     shutil.copytree(STATIC, tmp_path / "static", ignore=shutil.ignore_patterns("vendor"))
-    task = Task("it", "anybody", "notes", "It", "/")
+    task = Task("it", "ada", "notes", "It", "/")
     head = Templates(Assets(tmp_path / "static")).part("task.html", "head", {"task": task})
     assert '<meta http-equiv="refresh" content="1">' in head and "<noscript>" not in head
 
 
-def test_a_failure_is_told_and_not_raised() -> None:
-    tasks = Tasks()
-
+def test_failures_are_reported_and_unforeseen_ones_without_words() -> None:
     def refused(_: object) -> None:
         raise InputError("at", "a day", "soon")
 
     def broken(_: object) -> None:
         raise RuntimeError("words of a memory")
 
-    first, second = (tasks.begin("anybody", "notes", "It", "/", work) for work in (refused, broken))
+    first, second = (begin(Tasks(), work) for work in (refused, broken))
     assert first.wait(PATIENCE) and second.wait(PATIENCE)
     assert isinstance(first.error, InputError)
     assert second.error is not None and "words of a memory" not in str(second.error)
 
 
-def test_what_is_over_at_once_is_shown_by_whoever_began_it_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = Tasks()
+def test_quick_tasks_are_forgotten_and_slow_ones_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, go_on = Tasks(), threading.Event()
     monkeypatch.setattr("pieria.doors.web.tasks.SOON", PATIENCE)
-    task = tasks.begin("anybody", "notes", "It", "/", lambda _: "done")
-    assert tasks.over_soon(task)
-    assert (task.result, tasks.of("anybody", "notes")) == ("done", [])
-
-
-def test_what_was_left_keeps_its_page_also_where_it_is_begun_again_and_over_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tasks, go_on = Tasks(), threading.Event()
+    quick = begin(tasks, lambda _: "done")
+    assert tasks.over_soon(quick)
+    assert (quick.result, tasks.of("ada", "notes")) == ("done", [])
     monkeypatch.setattr("pieria.doors.web.tasks.SOON", 0)
-
-    def begin() -> Task:
-        return tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE), about="this")
-
-    task = begin()
-    assert not tasks.over_soon(task) and begin() is task
+    slow = begin(tasks, lambda _: go_on.wait(PATIENCE), about="this")
+    assert not tasks.over_soon(slow) and begin(tasks, lambda _: None, about="this") is slow
     go_on.set()
-    assert task.wait(PATIENCE) and tasks.over_soon(task)
-    assert tasks.of("anybody", "notes") == [task]
+    assert slow.wait(PATIENCE) and tasks.over_soon(slow)
+    assert tasks.of("ada", "notes") == [slow]
 
 
-def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
+def test_running_and_remembered_tasks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks, go_on = Tasks(), threading.Event()
-    begun = [tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE)) for _ in range(AT_ONCE)]
-    with pytest.raises(ConflictError):
-        tasks.begin("anybody", "notes", "It", "/", lambda _: None)
-    go_on.set()
-    tasks.close(PATIENCE)
-    assert all(each.is_over for each in begun)
-    later = None
-    for _ in range(KEPT):
-        later = tasks.begin("anybody", "notes", "It", "/", lambda _: None)
-        assert later.wait(PATIENCE)
-    with pytest.raises(NotFoundError):
-        tasks.found(begun[0].id, "anybody", "notes")
 
-
-def test_what_the_system_gives_no_thread_for_is_not_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    tasks = Tasks()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
         for _ in range(AT_ONCE):
             with pytest.raises(RuntimeError):
-                tasks.begin("anybody", "notes", "It", "/", lambda _: None)
-    assert tasks.of("anybody", "notes") == []
-    assert tasks.begin("anybody", "notes", "It", "/", lambda _: None).wait(PATIENCE)
+                begin(tasks, lambda _: None)
+    assert tasks.of("ada", "notes") == []
+    begun = [begin(tasks, lambda _: go_on.wait(PATIENCE)) for _ in range(AT_ONCE)]
+    with pytest.raises(ConflictError):
+        begin(tasks, lambda _: None)
+    go_on.set()
     tasks.close(PATIENCE)
+    assert all(each.is_over for each in begun)
+    for _ in range(KEPT):
+        assert begin(tasks, lambda _: None).wait(PATIENCE)
+    with pytest.raises(NotFoundError):
+        tasks.found(begun[0].id, "ada", "notes")
 
 
-def test_only_so_many_files_are_kept(tmp_path: Path) -> None:
+def test_only_the_latest_files_are_kept(tmp_path: Path) -> None:
     begun = threading.Semaphore(0)
 
     def made(_: object) -> Made:
@@ -126,19 +118,19 @@ def test_only_so_many_files_are_kept(tmp_path: Path) -> None:
 
     tasks = Tasks()
     for _ in range(FILES + 2):
-        task = tasks.begin("anybody", "notes", "It", "/", made)
+        task = begin(tasks, made)
         begun.release()
         assert task.wait(PATIENCE)
-    assert len(tasks.of("anybody", "NOTES")) == len([*tmp_path.iterdir()]) == FILES + 1
+    assert len(tasks.of("ada", "NOTES")) == len([*tmp_path.iterdir()]) == FILES + 1
     tasks.close(PATIENCE)
     assert [*tmp_path.iterdir()] == []
 
 
-def test_of_what_is_about_the_same_thing_one_is_under_way_and_whoever_began_it_is_led_back() -> None:
+def test_one_task_about_a_thing_runs_at_a_time() -> None:
     tasks, go_on = Tasks(), threading.Event()
 
     def begun(owner: str, bank: str = "notes", about: str | None = "session s") -> Task:
-        return tasks.begin(owner, bank, "It", "/", lambda _: go_on.wait(PATIENCE), about=about)
+        return begin(tasks, lambda _: go_on.wait(PATIENCE), owner, bank, about=about)
 
     first = begun("ada")
     assert begun("ada") is first and tasks.under_way("notes", "session s") is first
@@ -148,14 +140,3 @@ def test_of_what_is_about_the_same_thing_one_is_under_way_and_whoever_began_it_i
     go_on.set()
     tasks.close(PATIENCE)
     assert tasks.under_way("notes", "session s") is None and begun("ben") is not first
-
-
-def test_the_steps_of_a_task_are_events_until_it_is_over() -> None:
-    tasks = Tasks()
-    task = tasks.begin("anybody", "notes", "It", "/", lambda progress: progress(1, 1))
-    assert task.wait(PATIENCE)
-
-    async def heard() -> list[bytes]:
-        return [event async for event in following.steps(task)]
-
-    assert anyio.run(heard) == [b"event: over\ndata: .\n\n"]

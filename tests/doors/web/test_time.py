@@ -2,12 +2,12 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import seal_in, sign_in
+from tests.doors.http.conftest import Served
+from tests.doors.web.conftest import facing, seal_in, sign_in
 
-import pieria
 from pieria.doors.web.pages import time
 from pieria.errors import ConflictError
 from pieria.workspace import Workspace
@@ -20,19 +20,13 @@ def numbers(page: str) -> list[int]:
     return [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
 
 
-def test_changes_are_told_newest_first_with_what_they_were_about(served: Served) -> None:
+def test_changes_are_listed_newest_first_on_pages(served: Served) -> None:
     page = served.client.get(TIME).text
-    told = re.findall(r"<b>([a-z ]+)</b> <span", page)
-    with pieria.open("notes") as bank:
-        assert told == [change.what for change in reversed(bank.changes())]
+    assert re.findall(r"<b>([a-z ]+)</b> <span", page) == [change.what for change in reversed(served.bank.changes())]
     assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
-
-
-def test_earlier_changes_are_a_page_away(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        for number in range(time.CHANGES):
-            bank.remember(f"Heron number {number}.")
-        every = [change.seq for change in bank.changes()]
+    for number in range(time.CHANGES):
+        served.bank.remember(f"Heron number {number}.")
+    every = [change.seq for change in served.bank.changes()]
     seen: list[int] = []
     path: str | None = TIME
     while path:
@@ -42,72 +36,62 @@ def test_earlier_changes_are_a_page_away(served: Served) -> None:
     assert seen == every[::-1]
 
 
-def test_a_change_is_undone_and_one_that_cannot_be_says_why(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("By mistake.", id="mistake")
-        [change] = bank.changes(last=1)
+def test_a_change_is_undone_where_that_is_possible(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.bank.remember("By mistake.", id="mistake")
+    [change] = served.bank.changes(last=1)
     seal = seal_in(served.client.get(TIME))
-    answer = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": change.seq})
-    assert answer.headers["location"] == TIME
+
+    def undo(seq: int, **more: int) -> Any:
+        return served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": seq, **more}, headers=headers)
+
+    headers: dict[str, str] = {}
+    assert undo(change.seq).headers["location"] == TIME
     assert "removed" in served.client.get(TIME).text
-    again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": change.seq})
-    assert again.status_code == 409 and 'role="alert"' in again.text
     for referer, leads_back in ((f"http://localhost:7411{TIME}?before=9", True), (f"http://elsewhere{TIME}", False)):
-        again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": 1}, headers={"referer": referer})
-        assert again.status_code == 409
+        headers = {"referer": referer}
+        again = undo(change.seq)
+        assert again.status_code == 409 and 'role="alert"' in again.text
         assert (f'href="{TIME}?before=9">Back to where you were' in again.text) is leads_back
+    monkeypatch.setattr(time, "CHANGES", 3)
+    page = served.client.get(TIME, params={"before": 6}).text
+    assert numbers(page) == [5, 4, 3] and page.count('name="before" value="6"') == 3
+    assert undo(5, before=6).headers["location"] == f"{TIME}?before=6"
 
 
-def test_what_happened_until_a_day_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_is_offered_only_for_what_can_be_undone(served: Served) -> None:
+    served.bank.facts.declare("lives_in")
+    served.bank.scratchpad.write("Tidy up.")
+    served.bank.purge("maya")
+    session = served.bank.session("Mend the build", auto_commit=False)
+    session.append("The toolchain is registered twice.", "Removed the second registration.")
+    page = served.client.get(TIME).text
+    offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
+    final = {change.seq for change in served.bank.changes()} - offered
+    assert len(final) >= 5 and offered
+    for seq in final:
+        with pytest.raises(ConflictError):
+            served.bank.undo(seq)
+    assert f'href="/banks/notes/sessions/one?id={session.id}">Mend the build</a>' in page
+
+
+def test_changes_until_a_day_are_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
     day = [datetime(2026, 1, 1, tzinfo=UTC)]
     with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
         for number in range(100):
             day[0] += timedelta(hours=6)
             bank.remember(f"Heron {number}.", id=f"heron{number}")
     monkeypatch.setattr(time, "CHANGES", 3)
-    with serving() as served:
+    with facing() as served:
         for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
             page = served.client.get(TIME, params={"until": until}).text
             assert numbers(page) == [newest, newest - 1, newest - 2], until
         assert "No changes by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
 
 
-def test_whoever_undoes_what_was_long_ago_stays_there(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "CHANGES", 3)
-    page = served.client.get(TIME, params={"before": 6}).text
-    assert numbers(page) == [5, 4, 3] and page.count('name="before" value="6"') == 3
-    answer = served.client.post(f"{TIME}/undo", data={"seal": seal_in(served.client.get(TIME)), "seq": 5, "before": 6})
-    assert answer.headers["location"] == f"{TIME}?before=6"
-
-
-def test_sessions_are_followed_with_the_journal(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("Good morning.", session="monday")
-    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
-
-
-def test_undo_is_not_offered_where_there_is_nothing_to_go_back_to(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.declare("lives_in")
-        bank.scratchpad.write("Tidy up.")
-        bank.purge("maya")
-        session = bank.session("Mend the build", auto_commit=False)
-        session.append("The toolchain is registered twice.", "Removed the second registration.")
-        page = served.client.get(TIME).text
-        offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
-        final = {change.seq for change in bank.changes()} - offered
-        assert len(final) >= 5 and offered
-        for seq in final:
-            with pytest.raises(ConflictError):
-                bank.undo(seq)
-    assert f'href="/banks/notes/sessions/one?id={session.id}">Mend the build</a>' in page
-
-
-def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        for hour in (8, 9):
-            bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
-        bank.remember("Good evening.", session="tuesday", at="2026-03-03T08:00:00Z")
+def test_sessions_are_bars_that_lead_to_their_memories(served: Served) -> None:
+    for hour in (8, 9):
+        served.bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
+    served.bank.remember("Good evening.", session="tuesday", at="2026-03-03T08:00:00Z")
     page = served.client.get(TIME).text
     bars = {
         told: (float(x), float(width))
@@ -119,13 +103,10 @@ def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> 
     assert sum(bars["2026-03-03"]) == 100.0 and bars["2026-03-03"][1] > 0.5
     said = served.client.get("/banks/notes/memories?session=monday").text
     assert said.count("data-item") == 2 and "Good evening" not in said
-
-
-def test_a_session_leads_only_whoever_may_name_it_to_what_was_said(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.remember("Good morning.", session="monday")
-    assert "memories?session=monday" in served.client.get(TIME).text
+    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
+    assert "memories?session=monday" in page
     assert "one of your token" not in served.client.get("/banks/notes/memories").text
+    # Another token cannot name the session.
     sign_in(served, "read")
     page = served.client.get(TIME).text
     assert "monday" in page and "memories?session=" not in page
@@ -140,23 +121,21 @@ def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
 
     for town in ("Oslo", "Rome"):
         do("state", subject="Ada", predicate="lives in", object=town, valid_from="2026-01-01")
-    with pieria.open("notes") as bank:
-        oslo, rome = bank.facts.query("Ada")
-        do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
-        do("correct", id=rome.id, how="never", reason="misheard")
-        assert bank.facts.query("Ada") == []
-        [held] = bank.facts.query("Ada", history=True)
-        assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
-        assert bank.facts.history(rome.id)[-1].reason == "misheard"
+    oslo, rome = served.bank.facts.query("Ada")
+    do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
+    do("correct", id=rome.id, how="never", reason="misheard")
+    assert served.bank.facts.query("Ada") == []
+    [held] = served.bank.facts.query("Ada", history=True)
+    assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
+    assert served.bank.facts.history(rome.id)[-1].reason == "misheard"
     assert "Correct it" not in served.client.get(f"{TIME}/facts?entity=Ada").text
 
 
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
-        for town in ("Bergen", "Tromsø"):
-            bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
-        bank.facts.declare("lives_in")
+    served.bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
+    for town in ("Bergen", "Tromsø"):
+        served.bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
+    served.bank.facts.declare("lives_in")
     page = served.client.get(f"{TIME}/facts?entity=Ada").text
     assert page.count("data-item") == 3 and "works on" not in page
     assert page.count(">contradicted<") == 2
@@ -170,12 +149,11 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
 
 def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "FACTS", 3)
-    with pieria.open("notes") as bank:
-        for town in ("Bergen", "Tromsø"):
-            bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
-        bank.facts.declare("lives_in")
-        for number in range(4):
-            bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
+    for town in ("Bergen", "Tromsø"):
+        served.bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
+    served.bank.facts.declare("lives_in")
+    for number in range(4):
+        served.bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
     page = served.client.get(f"{TIME}/facts").text
     assert "3 facts, the latest" in page and "Tromsø" not in page
     [link] = re.findall(r'class="contradicts" href="([^"]+)"', page)
@@ -185,14 +163,13 @@ def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: 
     assert served.client.get(f"{link}&known_at=2026-01-01").status_code == 422
 
 
-def test_times_at_the_ends_of_the_calendar_are_shown_and_hide_nothing(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
-        bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
-        bank.facts.add("Ada", "led", "billing", valid_from="2026-01-01", valid_until="2026-06-01")
-        bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
-        bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
-        bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
+def test_times_at_the_ends_of_the_calendar_hide_nothing(served: Served) -> None:
+    served.bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
+    served.bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
+    served.bank.facts.add("Ada", "led", "billing", valid_from="2026-01-01", valid_until="2026-06-01")
+    served.bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
+    served.bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
+    served.bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
     page = served.client.get(f"{TIME}/facts", params={"entity": "Ada"}).text
     assert "0001-01-01 to 9999-12-31" in page and "bars beyond are cut" in page
     widths = dict(

@@ -31,9 +31,9 @@ def check_seen(host: Host, id: str, number: int) -> None:
     assert number < sum(rooms.values()) <= listed
 
 
+@requirement("crowd.safe", "complaint.corruption", "complaint.divergence", "complaint.lease")
 @pytest.mark.slow
-@requirement("crowd.safe")
-def test_several_file_and_search_and_one_is_killed(tmp_path: Path) -> None:
+def test_acknowledged_drawers_survive_a_killed_process(tmp_path: Path) -> None:
     with Workspace(tmp_path, {"embedder": "hashing"}) as workspace:
         host = Host(Banks(workspace, "watcher"), "home", None, Paths(tmp_path, ()))
         assert called(registry(), "mempalace_add_drawer", {"wing": "w", "room": "r", "content": "First."}, host).value

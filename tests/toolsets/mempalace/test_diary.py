@@ -11,7 +11,7 @@ from pieria.toolsets import Host
 
 
 @requirement("diary.whole")
-def test_entries_are_whole_newest_first_and_each_agent_s_own(ask: Ask, clock: HandClock) -> None:
+def test_entries_are_whole_and_newest_first(ask: Ask, clock: HandClock) -> None:
     long = "MAY|harbour|" + "a long entry " * 400
     for entry in ("First.", long, "Third."):
         written = ask("mempalace_diary_write", agent_name="Code Reviewer", entry=entry, topic="reviews")
@@ -26,24 +26,20 @@ def test_entries_are_whole_newest_first_and_each_agent_s_own(ask: Ask, clock: Ha
     assert ask("mempalace_list_rooms", wing="wing_helper")["rooms"] == {"diary": 1}
     empty = ask("mempalace_diary_read", agent_name="nobody")
     assert (empty["entries"], empty["total"], bool(empty["message"])) == ([], 0, True)
-
-
-@requirement("diary.whole")
-def test_the_same_entry_twice_is_two_entries(ask: Ask) -> None:
     ids = {ask("mempalace_diary_write", agent_name="helper", entry="All quiet.")["entry_id"] for _ in range(2)}
     assert len(ids) == 2
     assert ask("mempalace_diary_read", agent_name="helper")["entries"][0]["topic"] == "general"
 
 
 @requirement("diary.whole", "schema.validated")
-@pytest.mark.parametrize("wrong", [{"agent_name": "a/b"}, {"entry": " "}, {"topic": ".."}, {"content": "twice"}])
-def test_an_entry_that_cannot_be_kept_is_refused(refused: Refused, wrong: dict[str, Any]) -> None:
-    told = refused("mempalace_diary_write", **{"agent_name": "helper", "entry": "x", **wrong})
-    assert told["violations"][0]["parameter"] in wrong
+def test_invalid_entry_is_refused(refused: Refused) -> None:
+    for name, value in (("agent_name", "a/b"), ("entry", " "), ("topic", ".."), ("content", "twice")):
+        told = refused("mempalace_diary_write", **{"agent_name": "helper", "entry": "x", name: value})
+        assert told["violations"][0]["parameter"] == name
 
 
 @requirement("diary.whole")
-def test_a_diary_is_one_however_its_agent_is_spelt_and_wherever_it_was_put(ask: Ask, clock: HandClock) -> None:
+def test_diary_is_one_however_its_agent_is_spelt(ask: Ask, clock: HandClock) -> None:
     for name in ("Code Reviewer", "code_reviewer", "CODE REVIEWER"):
         ask("mempalace_diary_write", agent_name=name, entry=f"I am {name}.")
         clock.move(minutes=1)
@@ -58,7 +54,7 @@ def test_a_diary_is_one_however_its_agent_is_spelt_and_wherever_it_was_put(ask: 
 
 
 @requirement("hooks.truth")
-def test_settings_of_hooks_are_kept_and_told(ask: Ask, host: Host) -> None:
+def test_settings_and_checkpoints_of_hooks_are_kept(ask: Ask, host: Host) -> None:
     assert ask("mempalace_hook_settings") == {
         "success": True, "silent_save": True, "desktop_toast": False,
         "settings": {"silent_save": True, "desktop_toast": False},
@@ -67,10 +63,6 @@ def test_settings_of_hooks_are_kept_and_told(ask: Ask, host: Host) -> None:
     assert (told["silent_save"], told["updated"]) == (False, ["silent_save: true → false"])
     assert ask("mempalace_hook_settings", silent_save=False)["updated"] == []
     assert host.bank.hooks.settings().silent_save is False
-
-
-@requirement("hooks.truth")
-def test_a_checkpoint_is_told_as_often_as_it_is_asked_for(ask: Ask, host: Host) -> None:
     quiet = ask("mempalace_memories_filed_away")
     assert (quiet["filed"], quiet["status"], quiet["message_count"], quiet["timestamp"]) == (False, "quiet", 0, None)
     host.bank.hooks.checkpoint(15)
@@ -87,7 +79,7 @@ def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @requirement("reconnect.honest")
 @pytest.mark.parametrize(("settings", "disabled"), [("none", True), ("hashing", False)], indirect=["settings"])
-def test_a_reconnection_tells_how_it_is(ask: Ask, host: Host, disabled: bool) -> None:
+def test_reconnection_reports_the_state_of_the_palace(ask: Ask, host: Host, disabled: bool) -> None:
     assert ask("mempalace_reconnect")["drawers"] == 0
     ask("mempalace_add_drawer", wing="w", room="r", content="One.")
     host.bank.sync()
@@ -97,7 +89,7 @@ def test_a_reconnection_tells_how_it_is(ask: Ask, host: Host, disabled: bool) ->
 
 
 @requirement("reconnect.honest")
-def test_of_a_palace_that_is_not_there_a_reconnection_tells_so(refused: Refused, host: Host) -> None:
+def test_reconnection_reports_a_missing_palace(refused: Refused, host: Host) -> None:
     told = refused("mempalace_reconnect", at=host.having(bank_name="nowhere", is_named=True))
     assert (told["success"], told["drawers"], told["vector_disabled"]) == (False, 0, False)
     assert told["message"] == told["error"] == "bank 'nowhere' not found"

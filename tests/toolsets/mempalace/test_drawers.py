@@ -1,10 +1,8 @@
 """Drawers: one for each text in a room, whole, and gone once deleted."""
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
 from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
@@ -23,8 +21,8 @@ def wings(ask: Ask, host: Host) -> Any:
     return ask("mempalace_list_wings", at=host)["wings"]
 
 
-@requirement("drawer.id")
-def test_an_id_follows_from_wing_room_and_content(ask: Ask, host: Host) -> None:
+@requirement("drawer.id", "drawer.again")
+def test_id_follows_from_the_text_and_can_be_used_again(ask: Ask, host: Host) -> None:
     filed = file(ask, "é", "café", "a b")
     digest = hashlib.sha256("4:café3:a b1:é".encode()).hexdigest()[:24]
     assert filed["drawer_id"] == f"drawer_café_a b_{digest}"
@@ -33,18 +31,6 @@ def test_an_id_follows_from_wing_room_and_content(ask: Ask, host: Host) -> None:
     assert (again["drawer_id"], again["reason"]) == (filed["drawer_id"], "already_exists")
     assert host.bank.changes() == before
     assert file(ask, "é", "café", "other")["drawer_id"] != filed["drawer_id"]
-
-
-@requirement("drawer.id")
-def test_however_many_file_the_same_at_once_it_is_one(ask: Ask) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        filed = list(pool.map(lambda _: file(ask), range(24)))
-    assert len({each["drawer_id"] for each in filed}) == 1
-    assert sum("reason" not in each for each in filed) == 1
-
-
-@requirement("drawer.again")
-def test_what_was_deleted_or_changed_can_be_filed_again(ask: Ask) -> None:
     first = file(ask)["drawer_id"]
     ask("mempalace_delete_drawer", drawer_id=first)
     second = file(ask)
@@ -57,7 +43,7 @@ def test_what_was_deleted_or_changed_can_be_filed_again(ask: Ask) -> None:
 
 
 @requirement("drawer.verbatim")
-def test_a_drawer_is_whole_however_long(ask: Ask) -> None:
+def test_drawer_is_whole_however_long(ask: Ask) -> None:
     content = "  A line.\n\n\tAnother é 東京 👋🏽 line.\n" * 2_500
     filed = file(ask, content)
     assert ask("mempalace_get_drawer", drawer_id=filed["drawer_id"])["content"] == content
@@ -71,52 +57,58 @@ def test_a_drawer_is_whole_however_long(ask: Ask) -> None:
 
 
 @requirement("drawer.names", "schema.validated")
-@pytest.mark.parametrize("name", [
-    "a/b", "a\\b", "..", "-a", "a-", "", " ", "*", "x" * 129, "a..b", "a\nb", "a\0b", "a\ud800b", "a\u2028b",
-])  # fmt: skip
-def test_a_name_that_no_palace_can_hold_is_refused(refused: Refused, ask: Ask, name: str) -> None:
-    told = refused("mempalace_add_drawer", wing=name, room="r", content="x")
-    assert (told["success"], told["error_class"]) == (False, "invalid_input")
-    assert told["violations"][0]["parameter"] == "wing"
-    assert refused("mempalace_add_drawer", wing="w", room=name, content="x")["violations"][0]["parameter"] == "room"
+def test_names_and_texts_that_cannot_be_kept_are_refused(refused: Refused, ask: Ask) -> None:
+    for name in (
+        "a/b",
+        "a\\b",
+        "..",
+        "-a",
+        "a-",
+        "",
+        " ",
+        "*",
+        "x" * 129,
+        "a..b",
+        "a\nb",
+        "a\0b",
+        "a\ud800b",
+        "a\u2028b",
+    ):
+        told = refused("mempalace_add_drawer", wing=name, room="r", content="x")
+        assert (told["success"], told["error_class"]) == (False, "invalid_input")
+        assert told["violations"][0]["parameter"] == "wing"
+        assert refused("mempalace_add_drawer", wing="w", room=name, content="x")["violations"][0]["parameter"] == "room"
+    for content in (" ", "a\0b", "a \ud800 b"):
+        for tool, more in (("add_drawer", {"wing": "w", "room": "r"}), ("check_duplicate", {})):
+            told = refused(f"mempalace_{tool}", content=content, **more)
+            assert (told["error_class"], told["violations"][0]["parameter"]) == ("invalid_input", "content")
+    told = refused("mempalace_add_drawer", wing="Api!", room="a/b", content="x")
+    assert [one["parameter"] for one in told["violations"]] == ["wing", "room"]
+    told = refused("mempalace_create_tunnel", source_wing="a", source_room="b/", target_wing=".", target_room="c")
+    assert [one["parameter"] for one in told["violations"]] == ["source_room"]
+    told = refused("mempalace_search", query=5, limit=500, wnig="x")
+    assert {one["parameter"] for one in told["violations"]} == {"query", "limit", "wnig"}
+    assert (told["results"], type(told["error"]), "success" in told) == ([], str, False)
     assert ask("mempalace_status")["total_drawers"] == 0
 
 
 @requirement("drawer.names")
-@pytest.mark.parametrize(
-    "name", ["R&D: lab #1", "Müller's", "e\u0301te\u0301", "日記", "हिन्दी", "ภาษาไทย้", "می\u200cخواهم", "a b"]
-)
-def test_a_name_of_any_script_is_kept(ask: Ask, name: str) -> None:
-    file(ask, JWT, name, name)
-    assert ask("mempalace_get_taxonomy")["taxonomy"] == {name: {name: 1}}
-    assert ask("mempalace_search", query="JWT", wing=name, room=name)["count"] == 1
-
-
-@requirement("schema.validated")
-@pytest.mark.parametrize("content", [" ", "a\0b", "a \ud800 b"])
-def test_a_text_that_cannot_be_kept_is_refused_by_the_name_it_was_given(refused: Refused, content: str) -> None:
-    for tool, more in (("add_drawer", {"wing": "w", "room": "r"}), ("check_duplicate", {})):
-        told = refused(f"mempalace_{tool}", content=content, **more)
-        assert (told["error_class"], told["violations"][0]["parameter"]) == ("invalid_input", "content")
+def test_names_of_any_script_are_kept(ask: Ask) -> None:
+    names = ("R&D: lab #1", "Müller's", "e\u0301te\u0301", "日記", "हिन्दी", "ภาษาไทย้", "می\u200cخواهم", "a b")
+    for name in names:
+        file(ask, JWT, name, name)
+        assert ask("mempalace_search", query="JWT", wing=name, room=name)["count"] == 1
+    assert ask("mempalace_get_taxonomy")["taxonomy"] == {name: {name: 1} for name in names}
 
 
 @requirement("drawer.update", "drawer.delete")
-def test_an_earlier_version_can_be_read_and_not_changed(ask: Ask, refused: Refused) -> None:
+def test_earlier_version_can_be_read_only(ask: Ask, refused: Refused) -> None:
     id = file(ask)["drawer_id"]
     ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.")
     assert ask("mempalace_get_drawer", drawer_id=f"{id}@1")["content"] == JWT
     for tool, more in (("update_drawer", {"content": "x"}), ("delete_drawer", {})):
         told = refused(f"mempalace_{tool}", drawer_id=f"{id}@1", **more)
         assert (told["error_class"], id in told["hint"]) == ("not_found", True)
-
-
-@requirement("schema.validated")
-def test_all_that_is_wrong_is_told_in_the_palace_s_envelope(refused: Refused) -> None:
-    told = refused("mempalace_search", query=5, limit=500, wnig="x")
-    assert {one["parameter"] for one in told["violations"]} == {"query", "limit", "wnig"}
-    assert told["results"] == []
-    assert isinstance(told["error"], str)
-    assert "success" not in told
 
 
 @requirement("drawer.list")
@@ -153,16 +145,22 @@ def test_before_a_day_means_before_it_begins(ask: Ask, host: Host) -> None:
     assert [row["content_preview"] for row in since] == ["Noon of the 20th."]
 
 
-@requirement("schema.validated")
-@pytest.mark.parametrize("before", ["soon", "2026-03", "2026-02-30"])
-def test_a_time_that_is_none_is_told_by_its_name(refused: Refused, before: str) -> None:
-    for tool, more in (("list_drawers", {}), ("search", {"query": "x"})):
-        told = refused(f"mempalace_{tool}", before=before, since="2026-01-01", **more)
-        assert [one["parameter"] for one in told["violations"]] == ["before"]
+@requirement("schema.validated", "drawer.list")
+def test_invalid_times_are_named_as_given(refused: Refused) -> None:
+    for tool, more in (("mempalace_list_drawers", {}), ("mempalace_search", {"query": "x"})):
+        for before in ("soon", "2026-03", "2026-02-30"):
+            told = refused(tool, before=before, since="2026-01-01", **more)
+            assert [one["parameter"] for one in told["violations"]] == ["before"]
+        told = refused(tool, since="soon", before="later", **more)
+        assert [(one["parameter"], one["received"]) for one in told["violations"]] == [
+            ("since", "'soon'"), ("before", "'later'"),
+        ]  # fmt: skip
+        told = refused(tool, since="2026-01-31", before="2026-01-31", **more)
+        assert (told["violations"][0]["received"], "give the next day" in told["hint"]) == ("'2026-01-31'", True)
 
 
 @requirement("schema.validated")
-def test_null_is_what_is_left_out(ask: Ask, refused: Refused) -> None:
+def test_null_means_left_out(ask: Ask, refused: Refused) -> None:
     """Some clients fill in every parameter."""
     id = file(ask, source_file=None, added_by=None, hall=None)["drawer_id"]
     assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["added_by"] == "mcp"
@@ -173,8 +171,8 @@ def test_null_is_what_is_left_out(ask: Ask, refused: Refused) -> None:
     assert [(one["parameter"], one["hint"]) for one in told["violations"]] == [("query", None)]
 
 
-@requirement("drawer.update")
-def test_a_correction_keeps_the_id_and_what_was(ask: Ask, host: Host) -> None:
+@requirement("drawer.update", "complaint.stale")
+def test_correction_keeps_the_id_and_the_old_text(ask: Ask, host: Host) -> None:
     id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
     told = ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.", room="rulings")
     assert (told["drawer_id"], told["updated_fields"], told["version"]) == (id, ["content", "room"], 2)
@@ -184,23 +182,34 @@ def test_a_correction_keeps_the_id_and_what_was(ask: Ask, host: Host) -> None:
     )  # fmt: skip
     assert host.bank.get(f"{id}@1").text == JWT  # type: ignore[union-attr]
     assert ask("mempalace_search", query="JWT")["results"] == []
+    assert ask("mempalace_check_duplicate", content=JWT, threshold=1)["matches"] == []
     before = host.bank.changes()
     for nothing in ({}, {"content": "We chose cookies.", "wing": "api"}):
         assert ask("mempalace_update_drawer", drawer_id=id, **nothing)["noop"] is True
     assert host.bank.changes() == before
 
 
-@requirement("drawer.update", "drawer.delete")
-@pytest.mark.parametrize("tool", ["update_drawer", "delete_drawer", "get_drawer"])
-def test_a_drawer_that_is_not_there_is_an_error(refused: Refused, tool: str) -> None:
-    more = {"content": "x"} if tool == "update_drawer" else {}
-    told = refused(f"mempalace_{tool}", drawer_id="nowhere", **more)
-    assert told["error_class"] == "not_found"
-    assert told.get("success", False) is False
+@requirement("drawer.update", "drawer.delete", "drawer.batch")
+def test_unknown_drawer_is_an_error(ask: Ask, refused: Refused) -> None:
+    for tool, more in (("update_drawer", {"content": "x"}), ("delete_drawer", {}), ("get_drawer", {})):
+        told = refused(f"mempalace_{tool}", drawer_id="nowhere", **more)
+        assert (told["error_class"], told.get("success", False)) == ("not_found", False)
+    there = file(ask, "Kept.", wing="a-project-of-many-words", room="decisions-of-architecture")["drawer_id"]
+    gone = f"{there[:-1]}x"
+    told = refused("mempalace_delete_drawers", drawer_ids=[there, gone])
+    assert told["error"] == f"drawer '{gone}' not found"
+    assert ask("mempalace_get_drawer", drawer_id=there)["content"] == "Kept."
+    refused("mempalace_delete_drawers", drawer_ids=[])
+    refused("mempalace_get_drawers", drawer_ids=["x"] * 501)
+    others = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(2)]
+    told = ask("mempalace_get_drawers", drawer_ids=[there, *others, "nowhere", there])
+    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == ([there, *others], ["nowhere"])
+    assert ask("mempalace_delete_drawers", drawer_ids=others)["deleted_ids"] == others
+    assert ask("mempalace_status")["total_drawers"] == 1
 
 
-@requirement("drawer.delete")
-def test_what_rests_on_a_drawer_goes_with_it(ask: Ask, refused: Refused) -> None:
+@requirement("drawer.delete", "drawer.names")
+def test_facts_and_private_parts_go(ask: Ask, refused: Refused) -> None:
     id = file(ask)["drawer_id"]
     fact = {"subject": "API", "predicate": "uses", "object": "JWT"}
     ask("mempalace_kg_add", **fact, source_drawer_id=id)
@@ -209,23 +218,15 @@ def test_what_rests_on_a_drawer_goes_with_it(ask: Ask, refused: Refused) -> None
     assert ask("mempalace_kg_query", entity="API")["count"] == 0
     assert ask("mempalace_status")["total_drawers"] == 0
     assert refused("mempalace_get_drawer", drawer_id=id)["error_class"] == "not_found"
-
-
-@requirement("drawer.batch")
-def test_a_batch_is_opened_as_far_as_it_is_there_and_deleted_as_a_whole(ask: Ask, refused: Refused) -> None:
-    ids = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(3)]
-    told = ask("mempalace_get_drawers", drawer_ids=[*ids, "nowhere", ids[0]])
-    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == (ids, ["nowhere"])
-    refused("mempalace_delete_drawers", drawer_ids=[*ids, "nowhere"])
-    assert ask("mempalace_status")["total_drawers"] == 3
-    assert ask("mempalace_delete_drawers", drawer_ids=ids[:2])["deleted_ids"] == ids[:2]
-    assert ask("mempalace_status")["total_drawers"] == 1
-    refused("mempalace_delete_drawers", drawer_ids=[])
-    refused("mempalace_get_drawers", drawer_ids=["x"] * 501)
+    content = "The door code <private>4711</private> was changed."
+    first, again = file(ask, content), file(ask, content)
+    assert first["flags"] == ["private:cut"]
+    assert again["reason"] == "already_exists"
+    assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]
 
 
 @requirement("drawer.source")
-def test_what_came_from_a_source_is_shown_and_then_erased(ask: Ask, refused: Refused) -> None:
+def test_drawers_of_a_source_are_shown_and_then_erased(ask: Ask, refused: Refused, host: Host) -> None:
     for number in range(3):
         file(ask, f"Drawer {number}.", source_file="/home/maya/notes.md")
     file(ask, "Mine.", source_file="/home/maya/other.md")
@@ -240,20 +241,16 @@ def test_what_came_from_a_source_is_shown_and_then_erased(ask: Ask, refused: Ref
     assert refused("mempalace_delete_by_source", source_file="/x/note.md")["hint"].startswith("Did you mean notes.md")
     ask("mempalace_delete_by_source", source_file="maya/notes.md", dry_run=False)
     assert ask("mempalace_status")["total_drawers"] == 2
-
-
-@requirement("drawer.source")
-def test_what_was_taken_out_is_erased_with_its_source(ask: Ask, host: Host) -> None:
-    id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
+    id = file(ask, source_file="/home/maya/adr.md")["drawer_id"]
     host.bank.remove(id)
-    [row] = ask("mempalace_delete_by_source", source_file="notes.md")["drawers"]
+    [row] = ask("mempalace_delete_by_source", source_file="adr.md")["drawers"]
     assert (row["drawer_id"], row["metadata"]["status"]) == (id, "removed")
-    assert ask("mempalace_delete_by_source", source_file="notes.md", dry_run=False)["deleted_ids"] == [id]
+    assert ask("mempalace_delete_by_source", source_file="adr.md", dry_run=False)["deleted_ids"] == [id]
     assert host.bank.get(id, include_removed=True) is None
 
 
-@requirement("overview.counts")
-def test_counts_follow_every_change_of_everybody(ask: Ask, host: Host) -> None:
+@requirement("overview.counts", "drawer.list")
+def test_counts_follow_changes_and_unknown_wings_get_a_hint(ask: Ask, host: Host) -> None:
     other = host.having(session="tuesday")
     id = file(ask)["drawer_id"]
     assert wings(ask, other) == {"api": 1}
@@ -266,58 +263,17 @@ def test_counts_follow_every_change_of_everybody(ask: Ask, host: Host) -> None:
     assert ask("mempalace_list_rooms", wing="none")["rooms"] == {}
     ask("mempalace_delete_drawer", drawer_id=id)
     assert wings(ask, other) == {"notes": 1}
-
-
-@requirement("overview.status", "overview.counts")
-def test_a_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
-    host.bank.remember_many({"text": f"Text {n}.", "place": f"wing-{n % 130}/room-{n % 170}"} for n in range(400))
-    told = ask("mempalace_status")
-    assert (told["total_drawers"], len(told["wings"]), sum(told["wings"].values())) == (400, 130, 400)
-    assert (len(told["rooms"]), told["rooms_left_out"]) == (100, 70)
-    words = len((told["protocol"] + told["aaak_dialect"]).split())
-    assert words < 300
-
-
-@requirement("drawer.names")
-def test_what_is_private_is_cut_and_still_filed_once(ask: Ask) -> None:
-    content = "The door code <private>4711</private> was changed."
-    first, again = file(ask, content), file(ask, content)
-    assert first["flags"] == ["private:cut"]
-    assert again["reason"] == "already_exists"
-    assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]
-
-
-@requirement("drawer.names")
-def test_wing_and_room_are_both_told_where_neither_can_be(refused: Refused) -> None:
-    told = refused("mempalace_add_drawer", wing="Api!", room="a/b", content="x")
-    assert [one["parameter"] for one in told["violations"]] == ["wing", "room"]
-    told = refused("mempalace_create_tunnel", source_wing="a", source_room="b/", target_wing=".", target_room="c")
-    assert [one["parameter"] for one in told["violations"]] == ["source_room"]
-
-
-@requirement("drawer.delete")
-def test_of_many_drawers_the_one_that_is_not_there_is_named_whole(ask: Ask, refused: Refused) -> None:
-    there = file(ask, "Kept.", wing="a-project-of-many-words", room="decisions-of-architecture")["drawer_id"]
-    gone = f"{there[:-1]}x"
-    told = refused("mempalace_delete_drawers", drawer_ids=[there, gone])
-    assert told["error"] == f"drawer '{gone}' not found"
-    assert ask("mempalace_get_drawer", drawer_id=there)["content"] == "Kept."
-
-
-@requirement("drawer.list")
-def test_lists_of_a_wing_that_is_not_there_name_the_nearest(ask: Ask) -> None:
     file(ask, "Filed.", wing="harbor")
     for tool in ("mempalace_list_tunnels", "mempalace_sync"):
         assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
         assert "hint" not in ask(tool, wing="harbor")
 
 
-@requirement("drawer.list")
-def test_times_that_cannot_be_are_both_told_as_they_were_given(refused: Refused) -> None:
-    for tool, more in (("mempalace_list_drawers", {}), ("mempalace_search", {"query": "x"})):
-        told = refused(tool, since="soon", before="later", **more)
-        assert [(one["parameter"], one["received"]) for one in told["violations"]] == [
-            ("since", "'soon'"), ("before", "'later'"),
-        ]  # fmt: skip
-        told = refused(tool, since="2026-01-31", before="2026-01-31", **more)
-        assert (told["violations"][0]["received"], "give the next day" in told["hint"]) == ("'2026-01-31'", True)
+@requirement("overview.status", "overview.counts", "complaint.counts")
+def test_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
+    host.bank.remember_many({"text": f"Text {n}.", "place": f"wing-{n % 130}/room-{n % 170}"} for n in range(400))
+    told = ask("mempalace_status")
+    assert (told["total_drawers"], len(told["wings"]), sum(told["wings"].values())) == (400, 130, 400)
+    assert (len(told["rooms"]), told["rooms_left_out"]) == (100, 70)
+    words = len((told["protocol"] + told["aaak_dialect"]).split())
+    assert words < 300

@@ -33,34 +33,14 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
 
 
 @requirement("graph.real")
-@pytest.mark.usefixtures("palace")
-def test_rooms_are_reached_by_what_both_name_and_not_by_their_wing(ask: Ask) -> None:
-    rows = ask("mempalace_traverse", start_room="auth", max_hops=5)
-    assert [(row["room"], row["hop"]) for row in rows] == [("auth", 0), ("login", 1), ("styles", 2)]
-    assert rows[1]["connected_via"] == ["both name: Maya"]
-    assert names(ask("mempalace_traverse", start_room="auth", max_hops=1)) == ["auth", "login"]
-    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
-
-
-@requirement("graph.real", "tunnel.lives")
-def test_a_tunnel_is_a_way_to_walk(ask: Ask, palace: dict[str, str]) -> None:
-    ask("mempalace_create_tunnel", source_wing="web", source_room="styles", target_wing="api", target_room="cellar",
-        label="colours")  # fmt: skip
-    rows = ask("mempalace_traverse", start_room="cellar", max_hops=1)
-    assert rows[1]["connected_via"] == ["tunnel: colours"]
-    ask("mempalace_delete_drawer", drawer_id=palace["styles"])
-    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
-
-
-@requirement("graph.real")
-def test_what_is_named_everywhere_connects_nothing(ask: Ask) -> None:
+def test_name_used_everywhere_connects_nothing(ask: Ask) -> None:
     for number in range(25):
         file(ask, "w", f"room {number}", f"Maya was here {number} times.")
     assert names(ask("mempalace_traverse", start_room="room 3")) == ["room 3"]
 
 
 @requirement("graph.real", "graph.bridges")
-def test_where_there_are_more_rooms_than_are_shown_the_last_row_says_so(ask: Ask, host: Host) -> None:
+def test_long_walk_says_that_it_is_cut(ask: Ask, host: Host) -> None:
     places = [f"{wing}/room {number}" for number in range(51) for wing in ("one", "two", "three")]
     host.bank.remember_many({"text": f"This is {place}.", "place": place} for place in places)
     bridges = ask("mempalace_find_tunnels")
@@ -74,18 +54,32 @@ def test_where_there_are_more_rooms_than_are_shown_the_last_row_says_so(ask: Ask
     assert (len(rows), rows[-1].get("truncated")) == (50, True)
 
 
-@requirement("graph.real")
+@requirement("graph.real", "tunnel.lives")
 @pytest.mark.usefixtures("palace")
-def test_a_room_that_is_not_there_is_told_with_those_that_are(refused: Refused) -> None:
-    told = refused("mempalace_traverse", start_room="logins")
-    assert told["hint"] == "Did you mean login?"
-    assert refused("mempalace_traverse", start_room="web/login")["hint"] == "Did you mean login?"
-    told = refused("mempalace_follow_tunnels", wing="web", room="logn")
-    assert "web/login" in told["hint"]
+def test_rooms_are_reached_by_names_and_tunnels_or_refused(refused: Refused, ask: Ask, palace: dict[str, str]) -> None:
+    for room in ("logins", "web/login"):
+        assert refused("mempalace_traverse", start_room=room)["hint"] == "Did you mean login?"
+    assert "web/login" in refused("mempalace_follow_tunnels", wing="web", room="logn")["hint"]
+    assert refused("mempalace_create_tunnel", **{**ENDS, "target_room": "nowhere"})["error_class"] == "not_found"
+    refused("mempalace_create_tunnel", **{**ENDS, "target_wing": "api", "target_room": "auth"})
+    told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["styles"])
+    assert told["violations"][0]["parameter"] == "source_drawer_id"
+    assert ask("mempalace_list_tunnels")["count"] == 0
+    rows = ask("mempalace_traverse", start_room="auth", max_hops=5)
+    assert [(row["room"], row["hop"]) for row in rows] == [("auth", 0), ("login", 1), ("styles", 2)]
+    assert rows[1]["connected_via"] == ["both name: Maya"]
+    assert names(ask("mempalace_traverse", start_room="auth", max_hops=1)) == ["auth", "login"]
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
+    ask("mempalace_create_tunnel", source_wing="web", source_room="styles", target_wing="api", target_room="cellar",
+        label="colours")  # fmt: skip
+    rows = ask("mempalace_traverse", start_room="cellar", max_hops=1)
+    assert rows[1]["connected_via"] == ["tunnel: colours"]
+    ask("mempalace_delete_drawer", drawer_id=palace["styles"])
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
 
 
 @requirement("graph.bridges")
-def test_bridges_are_rooms_of_several_wings_by_name_or_by_tunnel(ask: Ask, palace: dict[str, str]) -> None:
+def test_bridges_are_rooms_of_several_wings(ask: Ask, palace: dict[str, str]) -> None:
     assert ask("mempalace_find_tunnels") == []
     file(ask, "My-App", "auth", "Tokens, too.")
     [row] = ask("mempalace_find_tunnels", wing_a="my app")
@@ -102,9 +96,7 @@ def test_bridges_are_rooms_of_several_wings_by_name_or_by_tunnel(ask: Ask, palac
 
 
 @requirement("tunnel.lives")
-def test_a_pair_of_rooms_has_one_tunnel_that_can_be_told_more(
-    ask: Ask, palace: dict[str, str], clock: HandClock
-) -> None:
+def test_pair_of_rooms_has_one_tunnel(ask: Ask, palace: dict[str, str], clock: HandClock) -> None:
     made = ask("mempalace_create_tunnel", **ENDS, label="tokens")
     assert (made["success"], made["kind"], made["label"]) == (True, "explicit", "tokens")
     assert made["source"] == {"wing": "api", "room": "auth"}
@@ -127,17 +119,7 @@ def test_a_pair_of_rooms_has_one_tunnel_that_can_be_told_more(
 
 
 @requirement("tunnel.lives")
-@pytest.mark.usefixtures("palace")
-def test_only_rooms_that_are_there_are_tied(refused: Refused, ask: Ask, palace: dict[str, str]) -> None:
-    assert refused("mempalace_create_tunnel", **{**ENDS, "target_room": "nowhere"})["error_class"] == "not_found"
-    refused("mempalace_create_tunnel", **{**ENDS, "target_wing": "api", "target_room": "auth"})
-    told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["styles"])
-    assert told["violations"][0]["parameter"] == "source_drawer_id"
-    assert ask("mempalace_list_tunnels")["count"] == 0
-
-
-@requirement("tunnel.lives")
-def test_a_tunnel_follows_its_room_under_its_id(ask: Ask, palace: dict[str, str]) -> None:
+def test_tunnel_follows_its_room_under_its_id(ask: Ask, palace: dict[str, str]) -> None:
     id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
     ask("mempalace_update_drawer", drawer_id=palace["auth"], wing="core", room="identity")
     [tunnel] = ask("mempalace_list_tunnels")["tunnels"]
@@ -150,7 +132,7 @@ def test_a_tunnel_follows_its_room_under_its_id(ask: Ask, palace: dict[str, str]
 
 
 @requirement("tunnel.lives")
-def test_whoever_moves_a_room_s_last_drawer_moves_nothing_else(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+def test_moving_a_rooms_last_drawer_moves_nothing_else(ask: Ask, host: Host, palace: dict[str, str]) -> None:
     ended = host.bank.remember("Old tokens.", kind="drawer", place="api/auth").id
     host.bank.invalidate(ended)
     gone = host.bank.remember("Wrong tokens.", kind="drawer", place="api/auth").id
@@ -166,15 +148,7 @@ def test_whoever_moves_a_room_s_last_drawer_moves_nothing_else(ask: Ask, host: H
 
 
 @requirement("tunnel.lives")
-def test_a_renaming_tells_how_many_drawers_it_moved(ask: Ask, host: Host, palace: dict[str, str]) -> None:
-    gone = host.bank.remember("Wrong tokens.", kind="drawer", place="api/auth").id
-    host.bank.remove(gone)
-    assert ask("mempalace_rename_room", wing="api", room="auth", new_room="identity")["drawers"] == 1
-    assert host.bank.restore(gone).place == "api/identity"
-
-
-@requirement("tunnel.lives")
-def test_a_drawer_that_went_elsewhere_shows_a_tunnel_no_more(ask: Ask, palace: dict[str, str]) -> None:
+def test_moved_drawer_shows_a_tunnel_no_more(ask: Ask, palace: dict[str, str]) -> None:
     file(ask, "api", "auth", "More tokens.")
     ask("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["auth"])
     ask("mempalace_update_drawer", drawer_id=palace["auth"], room="cellar")
@@ -186,7 +160,7 @@ def test_a_drawer_that_went_elsewhere_shows_a_tunnel_no_more(ask: Ask, palace: d
 
 
 @requirement("tunnel.lives")
-def test_where_two_rooms_become_one_so_do_their_tunnels(ask: Ask, palace: dict[str, str]) -> None:
+def test_tunnels_of_merged_rooms_are_merged(ask: Ask, palace: dict[str, str]) -> None:
     file(ask, "core", "identity", "Who is who.")
     kept = ask("mempalace_create_tunnel", **{**ENDS, "source_wing": "core", "source_room": "identity"})["tunnel_id"]
     ask("mempalace_create_tunnel", **ENDS, label="tokens")
@@ -199,7 +173,7 @@ def test_where_two_rooms_become_one_so_do_their_tunnels(ask: Ask, palace: dict[s
 
 
 @requirement("tunnel.lives")
-def test_no_two_tunnels_go_by_one_id(ask: Ask, palace: dict[str, str]) -> None:
+def test_tunnels_have_ids_of_their_own(ask: Ask, palace: dict[str, str]) -> None:
     old = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
     ask("mempalace_rename_room", wing="api", room="auth", new_room="identity")
     file(ask, "api", "auth", "A new room of the old name.")
@@ -212,9 +186,7 @@ def test_no_two_tunnels_go_by_one_id(ask: Ask, palace: dict[str, str]) -> None:
 
 @requirement("tunnel.lives")
 @pytest.mark.parametrize("tool", ["mempalace_delete_drawer", "mnemosyne_forget"])
-def test_a_room_that_whoever_emptied_takes_its_tunnels_along(
-    ask: Ask, host: Host, palace: dict[str, str], tool: str
-) -> None:
+def test_emptied_room_takes_its_tunnels_along(ask: Ask, host: Host, palace: dict[str, str], tool: str) -> None:
     """Removing a drawer also removes derived memories, which may be all that another room holds."""
     drawn = host.bank.remember("Maya, in short.", kind="summary", place="api/summaries")
     host.bank.link(drawn.id, palace["auth"], "provenance")
@@ -228,7 +200,7 @@ def test_a_room_that_whoever_emptied_takes_its_tunnels_along(
 
 
 @requirement("tunnel.lives")
-def test_what_others_keep_in_a_room_keeps_its_tunnels(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+def test_rooms_of_other_sessions_keep_their_tunnels(ask: Ask, host: Host, palace: dict[str, str]) -> None:
     tuesday = host.having(session="tuesday")
     theirs = ask("mnemosyne_remember", at=tuesday, content="Hm.", scope="session")["memory_id"]
     ask("mempalace_update_drawer", at=tuesday, drawer_id=theirs, wing="api", room="auth")
@@ -238,7 +210,7 @@ def test_what_others_keep_in_a_room_keeps_its_tunnels(ask: Ask, host: Host, pala
 
 
 @requirement("tunnel.lives")
-def test_a_tunnel_shows_what_its_drawer_says_by_now(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
+def test_tunnel_shows_the_current_text_of_its_drawer(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
     ask("mempalace_update_drawer", drawer_id=palace["auth"], content="Maya kept the tokens.")
     told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=f"{palace['auth']}@1")
     assert told["violations"][0]["parameter"] == "source_drawer_id"
@@ -250,7 +222,7 @@ def test_a_tunnel_shows_what_its_drawer_says_by_now(ask: Ask, refused: Refused, 
 
 
 @requirement("tunnel.lives")
-def test_a_tunnel_goes_with_its_room_s_last_drawer(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
+def test_tunnel_goes_with_its_rooms_last_drawer(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
     second = file(ask, "api", "auth", "More tokens.")
     id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
     ask("mempalace_delete_drawer", drawer_id=palace["auth"])
@@ -263,7 +235,7 @@ def test_a_tunnel_goes_with_its_room_s_last_drawer(ask: Ask, refused: Refused, p
 
 
 @requirement("tunnel.reading")
-def test_nothing_that_only_reads_writes(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+def test_reading_tools_write_nothing(ask: Ask, host: Host, palace: dict[str, str]) -> None:
     ask("mempalace_create_tunnel", **ENDS)
     reader = host.having(access=Access.read)
     before = host.bank.changes()
@@ -280,3 +252,15 @@ def test_nothing_that_only_reads_writes(ask: Ask, host: Host, palace: dict[str, 
         assert json.dumps(ask(f"mempalace_{tool}", at=reader, **arguments)) == json.dumps(once)
     host.bank.sync()
     assert host.bank.changes() == before
+
+
+@requirement("complaint.decoration")
+def test_every_filed_text_feeds_the_graph(ask: Ask, host: Host) -> None:
+    file(ask, "api", "auth", "Maya keeps the tokens.")
+    ask("mempalace_diary_write", agent_name="Tester", entry="Maya reviewed the login.")
+    host.bank.remember("Maya met Omar.", kind="turn", place="talks/monday", entities=["Maya", "Omar"])
+    rows = ask("mempalace_traverse", start_room="auth")
+    assert {row["room"]: row["connected_via"] for row in rows[1:]} == {
+        "monday": ["both name: Maya"], "diary": ["both name: Maya"],
+    }  # fmt: skip
+    assert all(row["halls"] for row in rows)

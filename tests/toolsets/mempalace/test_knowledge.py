@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused, answered
 from tests.toolsets.requirements import requirement
@@ -20,7 +19,7 @@ def held(ask: Ask, entity: str, **more: Any) -> list[str]:
 
 
 @requirement("kg.query")
-def test_facts_are_told_from_either_side_with_their_times(ask: Ask) -> None:
+def test_facts_are_told_from_either_side(ask: Ask) -> None:
     add(ask, "Omar", "reports_to", "Maya")
     added = add(ask, "Maya", "works_on", "billing", valid_from="2026-01-10", source_closet="closet 3")
     assert (added["success"], added["fact"], added["already_known"]) == (True, "Maya → works_on → billing", False)
@@ -40,26 +39,25 @@ def test_facts_are_told_from_either_side_with_their_times(ask: Ask) -> None:
 
 
 @requirement("kg.query")
-def test_part_of_a_name_is_resolved_or_offered(ask: Ask) -> None:
+def test_entities_are_resolved_or_offered(ask: Ask, host: Host) -> None:
     add(ask, "Maya Lindqvist", "leads", "search")
     told = ask("mempalace_kg_query", entity="lindqvist")
     assert (told["entity"], told["resolved_from"], told["count"]) == ("Maya Lindqvist", "lindqvist", 1)
     add(ask, "Omar Lindqvist", "leads", "ads")
     told = ask("mempalace_kg_query", entity="lindqvist")
     assert (told["count"], told["candidates"]) == (0, ["Maya Lindqvist", "Omar Lindqvist"])
-    assert "candidates" not in ask("mempalace_kg_query", entity="lind")
-
-
-@requirement("kg.query")
-def test_an_alias_is_the_same_entity_on_both_sides(ask: Ask, host: Host) -> None:
-    host.bank.facts.alias("MJ", of="Maya")
-    add(ask, "MJ", "leads", "search")
-    [row] = ask("mempalace_kg_query", entity="Maya")["facts"]
-    assert row["direction"] == "outgoing"
+    told = ask("mempalace_kg_query", entity="Omar Lindqvest")
+    assert (told["facts"], told["candidates"]) == ([], ["Omar Lindqvist"])
+    for unknown in ("lind", "Unheard of"):
+        assert "candidates" not in ask("mempalace_kg_query", entity=unknown)
+    host.bank.facts.alias("MJ", of="Maya Lindqvist")
+    add(ask, "MJ", "leads", "billing")
+    rows = ask("mempalace_kg_query", entity="Maya Lindqvist")["facts"]
+    assert [row["direction"] for row in rows] == ["outgoing", "outgoing"]
 
 
 @requirement("kg.conflicts")
-def test_what_else_holds_is_reported_and_nothing_is_closed(ask: Ask, host: Host) -> None:
+def test_conflicts_are_reported_in_part_and_nothing_is_closed(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme")
     told = add(ask, "Maya", "works_at", "Bolt")
     assert [row["object"] for row in told["conflicts"]] == ["Acme"]
@@ -70,10 +68,6 @@ def test_what_else_holds_is_reported_and_nothing_is_closed(ask: Ask, host: Host)
     add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01")
     told = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")
     assert (told["conflicts"], [row["object"] for row in told["ended"]]) == ([], ["Berlin"])
-
-
-@requirement("kg.conflicts")
-def test_of_very_many_conflicts_the_latest_are_told_and_the_others_counted(ask: Ask) -> None:
     for number in range(25):
         told = add(ask, "Maya", "visited", f"Town {number}", source_drawer_id="", source_closet=" ")
     assert [row["object"] for row in told["conflicts"]] == [f"Town {number}" for number in range(4, 24)]
@@ -81,7 +75,7 @@ def test_of_very_many_conflicts_the_latest_are_told_and_the_others_counted(ask: 
 
 
 @requirement("kg.supersede")
-def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host) -> None:
+def test_value_takes_anothers_place_at_one_moment(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
     add(ask, "Maya", "works_at", "Club", valid_from="2024-01-01")
     change = {
@@ -104,54 +98,18 @@ def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host
     assert "Club" in again.value["hint"]
 
 
-@requirement("kg.supersede")
-def test_a_change_is_told_as_it_is_whatever_was_known_of_the_new_value(ask: Ask, host: Host) -> None:
-    """The new value was already valid; the old one was stated by two drawers, or begins at the same moment."""
-    drawers = [
-        ask("mempalace_add_drawer", wing="w", room="r", content=f"{who}: Maya works at Acme.")["drawer_id"]
-        for who in ("Omar", "Ann")
-    ]
-    for drawer, since in zip(drawers, ("2024-01-01", "2023-01-01"), strict=True):
-        add(ask, "Maya", "works_at", "Acme", valid_from=since, source_drawer_id=drawer)
-    add(ask, "Maya", "works_at", "Bolt", valid_from="2024-01-01")
-
-    def changed(old: str, new: str) -> dict[str, Any]:
-        change = {"subject": "Maya", "predicate": "works_at", "old_object": old, "new_object": new, "at": "2026-02-01"}
-        reply = answered(host, "mempalace_kg_supersede", change)
-        assert reply.error is None, reply.text
-        value: dict[str, Any] = reply.value
-        return value
-
-    told = changed("Acme", "Bolt")
-    assert (told["superseded"], told["ended"], told["valid_from"]) == (
-        "Maya → works_at → Acme", "2026-02-01", "2024-01-01",
-    )  # fmt: skip
-    add(ask, "Maya", "works_at", "Club", valid_from="2026-02-01")
-    told = changed("Club", "Dock")
-    assert (told["superseded"], told["ended"]) == ("Maya → works_at → Club", "2026-02-01")
-    assert sorted(held(ask, "Maya", as_of="2026-02-02")) == ["Bolt", "Dock"]
-
-
 @requirement("kg.conflicts")
-def test_what_was_known_before_is_told_to_be(ask: Ask) -> None:
+def test_known_repeated_and_ended_facts_are_reported(ask: Ask, host: Host) -> None:
     times = {"valid_from": "2020-01-01", "valid_to": "2021-01-01"}
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is False
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is True
     assert add(ask, "Maya", "led", "search", valid_from="2019-01-01", valid_to="2021-01-01")["already_known"] is False
-
-
-@requirement("kg.conflicts")
-def test_an_end_that_comes_earlier_is_told(ask: Ask, host: Host) -> None:
     host.bank.facts.declare("lives_in")
     add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01", valid_to="2027-01-01")
     [ended] = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")["ended"]
     assert (ended["object"], ended["valid_to"]) == ("Berlin", "2026-01-01")
     [ended] = add(ask, "Maya", "lives_in", "Rome", valid_from="2026-01-01")["ended"]
     assert (ended["object"], ended["valid_to"], ended["current"]) == ("Porto", "2026-01-01", False)
-
-
-@requirement("kg.conflicts")
-def test_the_same_said_again_from_elsewhere_ends_nothing(ask: Ask) -> None:
     drawer = ask("mempalace_add_drawer", wing="w", room="r", content="Maya likes tea.")["drawer_id"]
     add(ask, "Maya", "likes", "tea", valid_from="2025-01-01", source_drawer_id=drawer)
     told = add(ask, "Maya", "likes", "tea", valid_from="2024-01-01")
@@ -159,7 +117,7 @@ def test_the_same_said_again_from_elsewhere_ends_nothing(ask: Ask) -> None:
 
 
 @requirement("kg.supersede")
-def test_what_makes_room_on_a_day_to_come_contradicts_nothing(ask: Ask, host: Host) -> None:
+def test_later_and_impossible_changes_are_explained(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
     add(ask, "Maya", "works_at", "Gulls", valid_from="2029-01-01")
     change = {"subject": "Maya", "predicate": "works_at", "old_object": "Acme", "new_object": "Bolt"}
@@ -167,46 +125,47 @@ def test_what_makes_room_on_a_day_to_come_contradicts_nothing(ask: Ask, host: Ho
     assert (told["ended"], [row["object"] for row in told["conflicts"]]) == ("2027-01-01", ["Gulls"])
     told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Bolt")
     assert (told["never_held"], told["ended"]) == (1, "2027-01-01")
-
-
-@requirement("kg.invalidate")
-def test_what_ends_before_it_begins_never_held(ask: Ask) -> None:
-    add(ask, "Maya", "works_at", "Acme", valid_from="2026-10-01")
-    told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Acme", ended="2026-09-01")
-    assert (told["count"], told["never_held"]) == (1, 1)
-    assert ask("mempalace_kg_timeline")["total"] == 0
+    add(ask, "billing", "pays_by", "Stripe", valid_from="2024-03-01")
+    change = {"subject": "billing", "predicate": "pays_by", "old_object": "Stripe", "new_object": "Adyen"}
+    assert answered(host, "mempalace_kg_supersede", {**change, "at": "2025-09-01"}).value["success"]
+    holds = "Stripe holds from 2024-03-01T00:00:00Z until 2025-09-01T00:00:00Z."
+    again = answered(host, "mempalace_kg_supersede", {**change, "at": "2025-10-01"}).value
+    assert (again["success"], again["hint"]) == (False, f"What holds then is: Adyen. {holds}")
+    early = answered(host, "mempalace_kg_supersede", {**change, "at": "2020-01-01"}).value
+    assert early["hint"] == f"Nothing holds then that could make room. {holds}"
 
 
 @requirement("kg.supersede", "kg.invalidate")
-def test_what_ends_and_what_begins_on_a_day_never_both_hold(ask: Ask) -> None:
+def test_ended_facts_hold_no_more(ask: Ask, refused: Refused, clock: HandClock) -> None:
+    told = refused("mempalace_kg_invalidate", subject="Maya", predicate="likes", object="tea")
+    assert (told["success"], told["error_class"]) == (False, "not_found")
+    add(ask, "Maya", "works_at", "Dock", valid_from="2026-10-01")
+    told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Dock", ended="2026-09-01")
+    assert (told["count"], told["never_held"]) == (1, 1)
+    assert ask("mempalace_kg_timeline")["total"] == 0
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
     ended = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Acme", ended="2026-02-01")
     assert (ended["success"], ended["ended"], ended["fact"]) == (True, "2026-02-01", "Maya → works_at → Acme")
     add(ask, "Maya", "works_at", "Bolt", valid_from="2026-02-01")
     assert [held(ask, "Maya", as_of=day) for day in ("2026-01-31", "2026-02-01")] == [["Acme"], ["Bolt"]]
-
-
-@requirement("kg.invalidate")
-def test_to_end_what_is_not_there_is_an_error(ask: Ask, refused: Refused, clock: HandClock) -> None:
-    told = refused("mempalace_kg_invalidate", subject="Maya", predicate="likes", object="tea")
-    assert (told["success"], told["error_class"]) == (False, "not_found")
-    add(ask, "Maya", "likes", "tea")
     clock.move(hours=1)
-    assert ask("mempalace_kg_invalidate", subject="Maya", predicate="likes", object="tea")["ended"] == (
-        "2026-03-01T13:00:00Z"
-    )
+    ended = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Bolt")
+    assert ended["ended"] == "2026-03-01T13:00:00Z"
     assert held(ask, "Maya", as_of="2026-03-02") == []
 
 
-@requirement("kg.query", "schema.validated")
-@pytest.mark.parametrize(("name", "value"), [("as_of", "soon"), ("direction", "sideways"), ("entity", " ")])
-def test_what_cannot_be_asked_is_told_by_its_name(refused: Refused, name: str, value: str) -> None:
-    told = refused("mempalace_kg_query", **{"entity": "Maya", name: value})
-    assert told["violations"][0]["parameter"] == name
+@requirement("kg.query", "kg.own", "schema.validated")
+def test_invalid_questions_and_facts_are_refused(ask: Ask, refused: Refused) -> None:
+    for name, value in (("as_of", "soon"), ("direction", "sideways"), ("entity", " ")):
+        told = refused("mempalace_kg_query", **{"entity": "Maya", name: value})
+        assert told["violations"][0]["parameter"] == name
+    told = refused("mempalace_kg_add", subject="a", predicate="b", object="c", source_drawer_id="drawer_a_b_1")
+    assert told["error"] == "drawer 'drawer_a_b_1' not found"
+    assert add(ask, "a", "b", "c", source_drawer_id=" ")["success"]
 
 
 @requirement("kg.timeline")
-def test_a_timeline_keeps_the_latest(ask: Ask) -> None:
+def test_timeline_keeps_the_latest(ask: Ask) -> None:
     for year in range(2000, 2012):
         add(ask, "Maya", "visited", f"Town {year}", valid_from=f"{year}-01-01")
     told = ask("mempalace_kg_timeline", entity="Maya", limit=3)
@@ -218,7 +177,7 @@ def test_a_timeline_keeps_the_latest(ask: Ask) -> None:
 
 
 @requirement("kg.own")
-def test_facts_are_their_palace_s_own_and_counted(ask: Ask, host: Host) -> None:
+def test_facts_are_counted_per_palace(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "likes", "tea")
     add(ask, "Maya", "left", "Acme", valid_from="2020-01-01", valid_to="2021-01-01")
     assert ask("mempalace_kg_stats") == {
@@ -226,30 +185,3 @@ def test_facts_are_their_palace_s_own_and_counted(ask: Ask, host: Host) -> None:
         "relationship_types": ["left", "likes"],
     }  # fmt: skip
     assert ask("mempalace_kg_stats", at=host.having(bank_name="other"))["triples"] == 0
-
-
-@requirement("kg.supersede")
-def test_what_cannot_be_replaced_is_answered_with_what_holds_then(ask: Ask, host: Host) -> None:
-    add(ask, "billing", "pays_by", "Stripe", valid_from="2024-03-01")
-    change = {"subject": "billing", "predicate": "pays_by", "old_object": "Stripe", "new_object": "Adyen"}
-    assert answered(host, "mempalace_kg_supersede", {**change, "at": "2025-09-01"}).value["success"]
-    holds = "Stripe holds from 2024-03-01T00:00:00Z until 2025-09-01T00:00:00Z."
-    again = answered(host, "mempalace_kg_supersede", {**change, "at": "2025-10-01"}).value
-    assert (again["success"], again["hint"]) == (False, f"What holds then is: Adyen. {holds}")
-    early = answered(host, "mempalace_kg_supersede", {**change, "at": "2020-01-01"}).value
-    assert early["hint"] == f"Nothing holds then that could make room. {holds}"
-
-
-@requirement("kg.query")
-def test_an_entity_that_is_misspelt_is_answered_with_those_that_are_near(ask: Ask) -> None:
-    add(ask, "Keiko Tanaka", "works_on", "billing")
-    told = ask("mempalace_kg_query", entity="Keiko Tanako")
-    assert (told["facts"], told["candidates"]) == ([], ["Keiko Tanaka"])
-    assert "candidates" not in ask("mempalace_kg_query", entity="Unheard of")
-
-
-@requirement("kg.own")
-def test_a_fact_that_is_to_rest_on_no_drawer_is_refused_in_the_palace_s_words(ask: Ask, refused: Refused) -> None:
-    told = refused("mempalace_kg_add", subject="a", predicate="b", object="c", source_drawer_id="drawer_a_b_1")
-    assert told["error"] == "drawer 'drawer_a_b_1' not found"
-    assert add(ask, "a", "b", "c", source_drawer_id=" ")["success"]

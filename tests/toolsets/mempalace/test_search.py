@@ -1,13 +1,15 @@
 """Search: word for word, with exact filters, and clear about missing answers."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Host
-from pieria.toolsets.mempalace.words import HALLS, hall_by
+from pieria.toolsets.mempalace.words import HALLS, TYPES, hall_by
 
 
 @pytest.fixture
@@ -23,8 +25,8 @@ def texts(ask: Ask, query: str, **more: Any) -> list[str]:
     return [one["text"] for one in ask("mempalace_search", query=query, **more)["results"]]
 
 
-@requirement("search.verbatim")
-def test_drawers_come_back_word_for_word_with_where_they_are(ask: Ask) -> None:
+@requirement("search.verbatim", "search.filters")
+def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refused) -> None:
     content = "  We chose JWT,\n\nnot cookies.  "
     id = file(ask, content, source_file="/home/maya/adr.md")
     told = ask("mempalace_search", query="JWT or cookies?", wing="api")
@@ -33,11 +35,20 @@ def test_drawers_come_back_word_for_word_with_where_they_are(ask: Ask) -> None:
     assert (one["source_file"], told["filters"]["wing"], told["query"]) == ("adr.md", "api", "JWT or cookies?")
     assert 0 < one["similarity"] <= 1
     assert one["distance"] == pytest.approx(1 - one["similarity"], abs=0.001)
+    one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
+    file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
+    other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
+    for given, id in (("/home/maya/api/adr.md", one), ("api/adr.md", one), ("jwt.md", other)):
+        assert [hit["drawer_id"] for hit in ask("mempalace_search", query="JWT", source_file=given)["results"]] == [id]
+    told = refused("mempalace_search", query="JWT", source_file="adr.md")
+    assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
+    assert "/home" not in str(told)
+    assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
 
 
 @requirement("search.verbatim")
 @pytest.mark.parametrize(("settings", "by"), [("hashing", "meaning"), ("none", "words")], indirect=["settings"])
-def test_a_similarity_is_told_with_and_without_vectors(ask: Ask, host: Host, by: str) -> None:
+def test_similarity_is_given_with_and_without_vectors(ask: Ask, host: Host, by: str) -> None:
     file(ask, "We chose JWT.")
     host.bank.sync()
     [one] = ask("mempalace_search", query="JWT chose")["results"]
@@ -46,7 +57,7 @@ def test_a_similarity_is_told_with_and_without_vectors(ask: Ask, host: Host, by:
 
 
 @requirement("search.filters")
-def test_behind_a_filter_there_are_as_many_hits_as_fit(ask: Ask) -> None:
+def test_filters_hold_before_hits_are_cut(ask: Ask) -> None:
     for number in range(60):
         file(ask, f"The deploy of service {number} failed on port {number}.", wing="loud", room=f"r{number % 3}")
     rare = [file(ask, f"Quiet deploy {number}.", wing="quiet", room="r1") for number in range(4)]
@@ -59,7 +70,7 @@ def test_behind_a_filter_there_are_as_many_hits_as_fit(ask: Ask) -> None:
 
 
 @requirement("search.filters")
-def test_a_filter_that_lets_nothing_through_says_why(ask: Ask) -> None:
+def test_empty_filters_say_why(ask: Ask) -> None:
     file(ask, "We chose JWT.", wing="api", room="decisions")
     file(ask, "We chose blue.", wing="web", room="styles")
     for filters, said in (
@@ -78,30 +89,13 @@ def test_a_filter_that_lets_nothing_through_says_why(ask: Ask) -> None:
     assert "hint" not in ask("mempalace_list_rooms", wing="api")
 
 
-@requirement("search.filters")
-def test_a_source_is_found_by_as_much_of_its_path_as_tells_it(ask: Ask, refused: Refused) -> None:
-    one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
-    file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
-    other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
-    for given, id in (("/home/maya/api/adr.md", one), ("api/adr.md", one), ("jwt.md", other)):
-        assert [hit["drawer_id"] for hit in ask("mempalace_search", query="JWT", source_file=given)["results"]] == [id]
-    told = refused("mempalace_search", query="JWT", source_file="adr.md")
-    assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
-    assert "/home" not in str(told)
-    assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
-
-
-@requirement("search.confident")
-def test_what_is_not_there_is_no_confident_match(ask: Ask) -> None:
+@requirement("search.confident", "complaint.nothing")
+def test_unsure_answers_say_so(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
     assert ask("mempalace_search", query="which port does the billing service run on?")["no_confident_match"] is False
     told = ask("mempalace_search", query="who painted the ceiling of the chapel?")
     assert told["no_confident_match"] is True
     assert ask("mempalace_search", query=" ")["warnings"][0] == "query: an empty query finds nothing."
-
-
-@requirement("search.confident")
-def test_what_is_too_distant_is_left_out_and_counted(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
     told = ask("mempalace_search", query="billing in the harbour office", max_distance=0.1)
     assert (told["results"], told["too_distant"], told["no_confident_match"]) == ([], 1, True)
@@ -111,62 +105,47 @@ PROMPT = "You are a careful assistant. Follow all rules of the harbour office an
 
 
 @requirement("search.prompt")
-@pytest.mark.parametrize(("language", "question"), [
-    ("English", "Which port does the billing service use?"), ("Chinese", "billing service 使用哪个 port？"),
-])  # fmt: skip
-def test_of_a_whole_prompt_its_last_question_is_asked(ask: Ask, language: str, question: str) -> None:
+def test_last_question_of_a_prompt_is_asked(ask: Ask) -> None:
     id = file(ask, "The billing service runs on port 8080.")
     for number in range(20):
         file(ask, f"Rule {number} of the harbour office: answer in short sentences, be careful.")
-    told = ask("mempalace_search", query=f"{PROMPT}\nUser: thanks. {question}")
-    assert (told["results"][0]["drawer_id"], told["no_confident_match"]) == (id, False), language
-    assert (told["query"], told["query_sanitized"]) == (question, True)
-    assert told["sanitizer"] == {
-        "method": "last_question",
-        "original_length": len(PROMPT) + len(question) + 15,
-        "clean_length": len(question),
-        "clean_query": question,
-    }
+    for question in ("Which port does the billing service use?", "billing service 使用哪个 port？"):
+        told = ask("mempalace_search", query=f"{PROMPT}\nUser: thanks. {question}")
+        assert (told["results"][0]["drawer_id"], told["no_confident_match"]) == (id, False), question
+        assert (told["query"], told["query_sanitized"]) == (question, True)
+        assert told["sanitizer"] == {
+            "method": "last_question",
+            "original_length": len(PROMPT) + len(question) + 15,
+            "clean_length": len(question),
+            "clean_query": question,
+        }
+    for query in ("Is it? " * 20, PROMPT, f"Which port? {PROMPT}"):
+        told = ask("mempalace_search", query=query)
+        assert (told["query"], "query_sanitized" in told) == (query, False)
 
 
-@requirement("search.prompt")
-@pytest.mark.parametrize("query", ["Is it? " * 20, PROMPT, f"Which port? {PROMPT}"])
-def test_what_is_short_or_does_not_end_in_a_question_is_asked_as_it_is(ask: Ask, query: str) -> None:
-    told = ask("mempalace_search", query=query)
-    assert (told["query"], "query_sanitized" in told) == (query, False)
-
-
-@requirement("search.long")
-def test_of_a_very_long_drawer_the_passage_that_fits_is_shown(ask: Ask) -> None:
-    content = "Nothing of note. " * 900 + "The launch code is kestrel. " + "Nothing of note. " * 900
-    id = file(ask, content)
-    [one] = ask("mempalace_search", query="launch code kestrel")["results"]
-    assert (one["truncated"], one["length"]) == (True, len(content))
-    assert "kestrel" in one["text"]
-    assert ask("mempalace_get_drawer", drawer_id=id)["content"] == content
-
-
-@requirement("search.long", "search.verbatim")
-@pytest.mark.parametrize("before", [0, 1, 700, 2_400])
-def test_that_passage_is_word_for_word_and_whole_words(ask: Ask, host: Host, before: int) -> None:
-    lines = [f"Line {number} of the minutes\tsays\n  nothing of note." for number in range(2_500)]
-    lines.insert(before, "The launch code is kestrel.")
-    content = "\n".join(lines)[:99_000]
-    file(ask, content)
-    # A text this long is embedded in the background.
-    host.bank.sync()
-    [one] = ask("mempalace_search", query="launch code kestrel")["results"]
-    begin = content.find(one["text"])
-    end = begin + len(one["text"])
-    assert begin >= 0, "not as it stands there"
-    assert ("kestrel" in one["text"]) is ("kestrel" in content)
-    assert 1_000 < len(one["text"]) <= 2_400
-    assert begin == 0 or content[begin - 1].isspace()
-    assert end == len(content) or content[end].isspace()
+@requirement("search.long", "search.verbatim", "complaint.slices")
+def test_passage_of_a_long_drawer_is_shown_in_whole_words(ask: Ask, host: Host) -> None:
+    for before in (0, 1, 700, 2_400):
+        lines = [f"Line {number} of the minutes\tsays\n  nothing of note." for number in range(2_500)]
+        lines.insert(before, "The launch code is kestrel.")
+        content = "\n".join(lines)[:99_000]
+        id = file(ask, content, wing=f"w{before}")
+        # A text this long is embedded in the background.
+        host.bank.sync()
+        [one] = ask("mempalace_search", query="launch code kestrel", wing=f"w{before}")["results"]
+        assert (one["drawer_id"], one["truncated"], one["length"]) == (id, True, len(content))
+        begin = content.find(one["text"])
+        end = begin + len(one["text"])
+        assert begin >= 0, "not as it stands there"
+        assert ("kestrel" in one["text"]) is ("kestrel" in content)
+        assert 1_000 < len(one["text"]) <= 2_400
+        assert begin == 0 or content[begin - 1].isspace()
+        assert end == len(content) or content[end].isspace()
 
 
 @requirement("search.duplicate")
-def test_a_duplicate_is_known_by_all_of_it(ask: Ask, host: Host) -> None:
+def test_duplicate_is_known_by_its_whole_text(ask: Ask, host: Host) -> None:
     begin = " ".join(f"Line {number} of the common preamble, word for word." for number in range(80))
     tails = [" ".join(f"{word} {number} differs." for number in range(200)) for word in ("Harbour", "Kernel")]
     id = file(ask, f"{begin} {tails[0]}")
@@ -180,33 +159,10 @@ def test_a_duplicate_is_known_by_all_of_it(ask: Ask, host: Host) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "hall"),
-    [
-        ("We decided to switch from cookies to JWT.", "hall_decisions"),
-        ("The outage happened on 2026-01-10 after the launch.", "hall_events"),
-        ("The root cause turned out to be a stale token.", "hall_discoveries"),
-        ("Maya prefers tea and hates coffee.", "hall_preferences"),
-        ("You should never deploy on Fridays.", "hall_advice"),
-        ("The service runs on port 8080.", "hall_facts"),
-        ("東京は日本の首都です。", "hall_facts"),
-        ("The capital dismissed it.", "hall_facts"),
-        ("Wir haben uns für Svelte entschieden.", "hall_decisions"),
-        ("Nous avons décidé de garder le cache.", "hall_decisions"),
-        ("我们决定使用新的数据库。", "hall_decisions"),
-        ("昨日、東京で田中さんに会いました。", "hall_events"),
-        ("회의는 금요일에 열립니다.", "hall_events"),
-        ("La causa era un token caducado.", "hall_discoveries"),
-        ("Оказалось, что ключ истёк.", "hall_discoveries"),
-        ("A Maya le gusta el té.", "hall_preferences"),
-        ("Bisogna evitare i venerdì.", "hall_advice"),
-        ("하지 마세요.", "hall_advice"),
-        ("Der Hafen ist im Mai offen, hier liegt die Karte.", "hall_facts"),
-    ],
-)
 @requirement("halls.assigned")
-def test_words_speak_for_a_hall(text: str, hall: str) -> None:
-    assert hall_by(text) == hall
+def test_words_speak_for_a_hall() -> None:
+    rows = [line.split("\t") for line in Path(__file__).with_name("halls.tsv").read_text().splitlines()[1:]]
+    assert {text: hall_by(text) for _, text in rows} == {text: hall for hall, text in rows}
 
 
 @requirement("halls.assigned")
@@ -234,3 +190,60 @@ def test_every_way_of_filing_gives_a_hall_that_filters(ask: Ask, host: Host) -> 
     ask("mempalace_update_drawer", drawer_id=given, content="We decided to write the JWT service in Rust.")
     assert given in found("hall_discoveries"), "a hall that was given by hand stays"
     assert set(HALLS.values()) >= {"hall_facts", "hall_events", "hall_preferences"}
+
+
+@requirement("everybody.s", "halls.assigned")
+def test_unknown_type_lies_in_no_hall(ask: Ask, host: Host) -> None:
+    id = host.bank.remember("We decided on kestrels.", body={"type": "omen"}).id
+    assert ask("mempalace_search", query="kestrels")["results"][0]["hall"] is None
+    assert not any(ask("mempalace_list_drawers", hall=hall)["total"] for hall in TYPES)
+    told = ask("mempalace_update_drawer", drawer_id=id, hall="hall_decisions")
+    assert (told["updated_fields"], told["hall"]) == (["hall"], "hall_decisions")
+    assert ask("mempalace_list_drawers", hall="hall_decisions")["total"] == 1
+
+
+def broken(texts: list[str]) -> list[list[float]]:
+    raise OSError("the model is not there")
+
+
+@requirement("complaint.cold")
+@pytest.mark.parametrize("models", [{"embedder": broken}])
+@pytest.mark.parametrize("settings", [{}])
+def test_palace_without_its_model_answers_by_words(ask: Ask) -> None:
+    id = file(ask, "Crate 1 holds kestrels.")
+    told = ask("mempalace_search", query="kestrels")
+    assert [(one["drawer_id"], one["matched_via"]) for one in told["results"]] == [(id, "words")]
+    assert told["warnings"]
+
+
+@requirement("complaint.recency")
+def test_newer_of_two_similar_drawers_comes_first(ask: Ask, clock: HandClock) -> None:
+    old = file(ask, "The password changes every 60 days.")
+    clock.move(days=20)
+    last = file(ask, "The password changes every 90 days.")
+
+    def found(query: str, **more: Any) -> list[str]:
+        return [one["drawer_id"] for one in ask("mempalace_search", query=query, **more)["results"]]
+
+    assert found("how often does the password change?")[0] == last
+    assert (found("password", since="2026-03-20"), found("password", before="2026-03-20")) == ([last], [old])
+
+
+SPOKEN = {
+    "German": ("Die Rechnungen werden freitags verschickt.", "Wann wird eine Rechnung verschickt?"),
+    "Russian": ("Совещание перенесли на пятницу.", "когда совещание?"),
+    "Japanese": ("昨日、東京で田中さんに会いました。", "東京の田中さん"),
+    "Arabic": ("الاجتماع يوم الجمعة في القاهرة.", "الاجتماع في القاهرة"),
+    "Thai": ("การประชุมจัดขึ้นที่กรุงเทพ", "กรุงเทพ"),
+}
+
+
+@requirement("complaint.languages")
+@pytest.mark.parametrize("settings", ["none", "hashing"], indirect=True)
+def test_any_language_is_found_by_its_words(ask: Ask) -> None:
+    ids = {language: file(ask, text) for language, (text, _) in SPOKEN.items()}
+    file(ask, "Nothing of this is said in English.")
+    assert {
+        language: ask("mempalace_search", query=query)["results"][0]["drawer_id"]
+        for language, (_, query) in SPOKEN.items()
+    } == ids

@@ -27,24 +27,20 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
 
 
 @requirement("document.save")
-def test_a_memory_is_saved_with_what_its_content_tells(ask: Ask) -> None:
+def test_memory_is_saved_with_what_its_content_tells(ask: Ask) -> None:
     told = ask("save_memory", content=JWT)
     assert told["message"] == f"Memory saved with ID: {told['memory_id']}"
     assert (told["success"], told["has_embedding"], told["enrichment_applied"]) == (True, False, True)
     assert (told["entities"], told["auto_entities"]) == (["jwt", "authentication", "apis"], 3)
     assert told["calculated_strength"] == 1.0
-
-
-@requirement("document.save")
-def test_what_is_given_by_hand_is_kept_as_it_is(ask: Ask) -> None:
     told = ask("save_memory", **DEADLINE)
     assert (told["enrichment_applied"], told["auto_entities"], told["calculated_strength"]) == (False, 0, 1.5)
     [held] = ask("open_memories", memory_ids=told["memory_id"])["memories"]
     assert {name: held[name] for name in DEADLINE} == DEADLINE
 
 
-@requirement("document.search")
-def test_the_search_of_the_document_finds_its_memory(ask: Ask, clock: HandClock) -> None:
+@requirement("document.search", "document.unified")
+def test_documented_searches_find_their_memory(ask: Ask, clock: HandClock, saved: Saved) -> None:
     id = ask("save_memory", **DEADLINE)["memory_id"]
     ask("save_memory", content="Tea is in the kitchen.", tags=["project"])
     clock.move(days=2.3)
@@ -55,18 +51,14 @@ def test_the_search_of_the_document_finds_its_memory(ask: Ask, clock: HandClock)
     assert (one["similarity"], one["use_count"], one["age_days"]) == (None, 0, 2.3)
     assert one["last_used"] == int(clock.now.timestamp() - 2.3 * 86_400)
     assert 0 < one["score"] <= one["decay_score"]
-
-
-@requirement("document.unified")
-def test_the_unified_search_answers_in_text(ask: Ask, saved: Saved) -> None:
     id = saved("We have typescript preferences for new projects", tags=["preferences"])
     asked = {"query": "typescript preferences", "tags": ["preferences"], "limit": 8, "stm_weight": 1.0,
              "ltm_weight": 0.7, "window_days": 14, "min_score": 0.1, "verbose": True}  # fmt: skip
     assert [one["memory_id"] for one in ask("search_unified", **asked)["results"]] == [id]
 
 
-@requirement("document.touch")
-def test_a_touch_reinforces_and_tells_both_scores(ask: Ask, saved: Saved, clock: HandClock) -> None:
+@requirement("document.touch", "document.observe")
+def test_use_reinforces_here_and_elsewhere(ask: Ask, saved: Saved, clock: HandClock) -> None:
     id = saved(strength=1.0)
     clock.move(days=5)
     told = ask("touch_memory", memory_id=id, boost_strength=True)
@@ -74,10 +66,6 @@ def test_a_touch_reinforces_and_tells_both_scores(ask: Ask, saved: Saved, clock:
     assert told["old_score"] == pytest.approx((1 + 5 / 3.417) ** -1.1, abs=0.001)
     assert told["new_score"] == pytest.approx(2**0.6 * 1.1, abs=0.001)
     assert told["message"] == f"Memory reinforced. Score: {told['old_score']:.2f} -> {told['new_score']:.2f}"
-
-
-@requirement("document.observe")
-def test_what_was_of_use_elsewhere_grows_stronger(ask: Ask, saved: Saved) -> None:
     near = saved("Rotate API keys.", tags=["api", "authentication"])
     far = saved("Use JWT.", tags=["security", "jwt", "preferences"], strength=1.0)
     asked = {"memory_ids": [near, far], "context_tags": ["api", "authentication", "backend"]}
@@ -92,7 +80,7 @@ def test_what_was_of_use_elsewhere_grows_stronger(ask: Ask, saved: Saved) -> Non
 
 @requirement("document.observe")
 @pytest.mark.parametrize("settings", [{"reinforce": False}], indirect=True)
-def test_without_reinforcement_the_reply_says_so_and_nothing_changes(ask: Ask, saved: Saved) -> None:
+def test_switched_off_reinforcement_changes_nothing(ask: Ask, saved: Saved) -> None:
     id = saved()
     told = ask("observe_memory_usage", memory_ids=[id])
     assert (told["reinforced"], told["count"]) == (False, 0)
@@ -100,8 +88,8 @@ def test_without_reinforcement_the_reply_says_so_and_nothing_changes(ask: Ask, s
     assert ask("open_memories", memory_ids=id)["memories"][0]["use_count"] == 0
 
 
-@requirement("document.analyze_message")
-def test_a_preference_that_is_to_be_remembered_is_worth_saving(ask: Ask) -> None:
+@requirement("document.analyze_message", "document.analyze_for_recall", "document.workflow")
+def test_messages_are_judged_saved_and_recalled(ask: Ask) -> None:
     told = ask("analyze_message", message="Remember: I prefer TypeScript over JavaScript for all new projects")
     assert (told["should_save"], told["confidence"], told["suggested_strength"]) == (True, 0.9, 1.5)
     assert told["suggested_entities"] == ["typescript", "javascript", "preferences"]
@@ -110,26 +98,15 @@ def test_a_preference_that_is_to_be_remembered_is_worth_saving(ask: Ask) -> None
     assert told["reasoning"].endswith("importance_marker: True entities_found: 3")
     dark = ask("analyze_message", message="Remember: I prefer dark mode in all my apps")
     assert (dark["should_save"], dark["confidence"], dark["suggested_strength"]) == (True, 0.9, 1.5)
-
-
-@requirement("document.analyze_for_recall")
-@pytest.mark.parametrize(
-    ("message", "query"),
-    [
+    for message, query in (
         ("What did I say about TypeScript?", "TypeScript preferences"),
         ("What did I say about my API preferences?", "API preferences"),
         ("What did I say about authentication?", "authentication"),
-    ],
-)
-def test_a_question_about_what_was_said_calls_for_memories(ask: Ask, message: str, query: str) -> None:
-    told = ask("analyze_for_recall", message=message)
-    assert (told["should_search"], told["confidence"], told["suggested_tags"]) == (True, 0.9, [])
-    assert told["suggested_query"] in (query, query.removesuffix(" preferences"))
-    assert told["reasoning"].startswith("Detected: ['what did i say about']")
-
-
-@requirement("document.workflow")
-def test_the_combined_workflow_needs_no_command(ask: Ask) -> None:
+    ):
+        told = ask("analyze_for_recall", message=message)
+        assert (told["should_search"], told["confidence"], told["suggested_tags"]) == (True, 0.9, [])
+        assert told["suggested_query"] in (query, query.removesuffix(" preferences"))
+        assert told["reasoning"].startswith("Detected: ['what did i say about']")
     message = "Remember: I prefer JWT for authentication"
     judged = ask("analyze_message", message=message)
     assert (judged["should_save"], judged["suggested_strength"]) == (True, 1.5)
@@ -142,7 +119,7 @@ def test_the_combined_workflow_needs_no_command(ask: Ask) -> None:
 
 
 @requirement("document.gc")
-def test_the_collection_of_the_document_archives(ask: Ask, saved: Saved, clock: HandClock) -> None:
+def test_documented_collection_archives(ask: Ask, saved: Saved, clock: HandClock) -> None:
     ids = [saved(f"Passing thought {number}", strength=1.0) for number in range(15)]
     clock.move(days=60)
     shown = ask("gc")
@@ -156,7 +133,7 @@ def test_the_collection_of_the_document_archives(ask: Ask, saved: Saved, clock: 
 
 
 @requirement("document.promote")
-def test_the_promotions_of_the_document_write_notes(ask: Ask, saved: Saved, clock: HandClock, tmp_path: Path) -> None:
+def test_documented_promotions_write_notes(ask: Ask, saved: Saved, clock: HandClock, tmp_path: Path) -> None:
     ids = [saved(f"Important project information {number}") for number in range(3)]
     for id in ids:
         for _ in range(7):
@@ -174,8 +151,8 @@ def test_the_promotions_of_the_document_write_notes(ask: Ask, saved: Saved, cloc
     assert set(rest["promoted_ids"]) == set(ids[1:])
 
 
-@requirement("document.cluster")
-def test_the_clusters_and_duplicates_of_the_document_are_found(ask: Ask, saved: Saved) -> None:
+@requirement("document.cluster", "document.consolidate")
+def test_documented_clusters_are_found_and_consolidated(ask: Ask, saved: Saved) -> None:
     ids = [saved(f"Meeting scheduled for Tuesday{end}") for end in (".", "!", "")]
     told = ask("cluster_memories", strategy="similarity", threshold=0.85, max_cluster_size=10)
     [one] = told["clusters"]
@@ -189,21 +166,14 @@ def test_the_clusters_and_duplicates_of_the_document_are_found(ask: Ask, saved: 
     assert {tuple(pair) for pair in pairs["duplicates"]} == {
         ("id1", "id2", "content1_preview", "content2_preview", "similarity")
     }
-
-
-@requirement("document.consolidate")
-def test_what_the_document_says_is_not_implemented_is(ask: Ask, saved: Saved) -> None:
-    for end in ".!":
-        saved(f"The deploy runs every Friday at noon{end}")
-    [cluster] = ask("cluster_memories")["clusters"]
-    told = ask("consolidate_memories", cluster_id=cluster["id"])
-    assert (told["success"], told["mode"], told["cluster_id"]) == (True, "dry_run", cluster["id"])
-    done = ask("consolidate_memories", cluster_id=cluster["id"], mode="apply")
-    assert (done["success"], done["status"], done["num_memories"]) == (True, "applied", 2)
+    shown = ask("consolidate_memories", cluster_id=one["id"])
+    assert (shown["success"], shown["mode"], shown["cluster_id"]) == (True, "dry_run", one["id"])
+    done = ask("consolidate_memories", cluster_id=one["id"], mode="apply")
+    assert (done["success"], done["status"], done["num_memories"]) == (True, "applied", 3)
 
 
 @requirement("document.errors")
-def test_every_failure_is_told_alike(refused: Refused) -> None:
+def test_failures_have_one_shape(refused: Refused) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("touch_memory", {"memory_id": "abc-123"}),
         ("save_memory", {"content": "x", "strength": 3.0}),

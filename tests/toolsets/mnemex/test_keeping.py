@@ -11,27 +11,27 @@ from tests.toolsets.requirements import requirement
 from pieria.toolsets import Host
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 def opened(ask: Ask, id: str) -> dict[str, Any]:
     [memory] = ask("open_memories", memory_ids=id)["memories"]
     return dict(memory)
 
 
-@requirement("save.labels")
-def test_tags_are_cleaned_in_any_script_and_nothing_is_refused_for_them(ask: Ask) -> None:
+@requirement("save.labels", "save.warnings")
+def test_tags_are_cleaned_and_secrets_noted(ask: Ask, saved: Saved) -> None:
     given = ["Machine Learning!", "v3.0", "Ops/On Call", "café", "日本語", "a__b", "machine learning", "!?"]
     told = ask("save_memory", content="x", tags=given, entities=["Zoë", "node.js"])
     assert told["tags"] == ["machine_learning", "v3-0", "ops/on_call", "café", "日本語", "a_b"]
     assert told["entities"] == ["Zoë", "node.js"]
     assert told["warnings"] == ["A tag was left out, for it holds no letter or digit: !?"]
+    first = saved("We chose JWT.")
+    assert ask("save_memory", content="We chose JWT.")["warnings"] == [f"The same content is in {first} already."]
+    told = ask("save_memory", content="The key is AKIAIOSFODNN7EXAMPLE. <private>Mine.</private>")
+    assert told["warnings"][0].startswith("It seems to contain a secret: ")
+    assert told["warnings"][1] == "Parts marked <private> were left out."
 
 
 @requirement("save.enriched")
-def test_importance_and_questions_tell_on_the_strength(ask: Ask) -> None:
+def test_strength_follows_importance_and_questions(ask: Ask) -> None:
     def strength(content: str) -> float:
         return float(ask("save_memory", content=content)["calculated_strength"])
 
@@ -43,23 +43,14 @@ def test_importance_and_questions_tell_on_the_strength(ask: Ask) -> None:
 
 
 @requirement("save.enriched")
-@pytest.mark.parametrize("settings", [{"enrich": False}], indirect=True)
+@pytest.mark.parametrize("settings", [{"enrich": False}])
 def test_enrichment_can_be_switched_off(ask: Ask) -> None:
     told = ask("save_memory", content="This is critical: we chose JWT.")
     assert (told["enrichment_applied"], told["entities"], told["calculated_strength"]) == (False, [], 1.0)
 
 
-@requirement("save.warnings")
-def test_a_secret_what_was_private_and_a_twin_are_told_of(ask: Ask, saved: Saved) -> None:
-    first = saved("We chose JWT.")
-    assert ask("save_memory", content="We chose JWT.")["warnings"] == [f"The same content is in {first} already."]
-    told = ask("save_memory", content="The key is AKIAIOSFODNN7EXAMPLE. <private>Mine.</private>")
-    assert told["warnings"][0].startswith("It seems to contain a secret: ")
-    assert told["warnings"][1] == "Parts marked <private> were left out."
-
-
 @requirement("save.embedding")
-@pytest.mark.parametrize("settings", [{"embedder": "hashing"}], indirect=True)
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
 def test_has_embedding_tells_the_truth(ask: Ask, host: Host) -> None:
     told = ask("save_memory", content="We chose JWT.")
     assert told["has_embedding"] == (told["memory_id"] in host.bank.embedded(told["memory_id"]))
@@ -67,33 +58,14 @@ def test_has_embedding_tells_the_truth(ask: Ask, host: Host) -> None:
     assert host.bank.embedded(told["memory_id"]) == {told["memory_id"]}
 
 
-@requirement("use.touch")
-def test_a_touch_of_what_is_archived_leaves_it_archived(ask: Ask, saved: Saved, host: Host) -> None:
+@requirement("use.touch", "use.review")
+def test_touched_memory_keeps_its_status_and_needs_no_review(
+    ask: Ask, saved: Saved, host: Host, clock: HandClock
+) -> None:
     id = saved(strength=1.95)
     ask("forget_memory", memory_id=id)
     told = ask("touch_memory", memory_id=id, boost_strength=True)
     assert (told["use_count"], told["strength"], opened(ask, id)["status"]) == (1, 2.0, "archived")
-
-
-@requirement("use.observe")
-def test_what_is_not_there_is_named_and_not_counted(ask: Ask, saved: Saved) -> None:
-    id = saved(tags=["Project"])
-    told = ask("observe_memory_usage", memory_ids=[id, "nobody", id], context_tags=["project"])
-    assert (told["count"], told["cross_domain_count"]) == (1, 0)
-    assert [(one["id"], one["status"]) for one in told["results"]] == [(id, "reinforced"), ("nobody", "not_found")]
-    empty = ask("observe_memory_usage", memory_ids=[])
-    assert (empty["reinforced"], empty["reason"], empty["count"]) == (False, "no memory_ids provided", 0)
-
-
-@requirement("use.observe")
-def test_a_tag_is_the_same_however_another_toolset_spells_it(ask: Ask, host: Host) -> None:
-    id = host.bank.remember("Kestrels nest.", tags=["Machine Learning"]).id
-    for context, crossed in ((["Machine Learning"], 0), (["machine_learning"], 0), (["birds"], 1)):
-        assert ask("observe_memory_usage", memory_ids=[id], context_tags=context)["cross_domain_count"] == crossed
-
-
-@requirement("use.review")
-def test_a_use_takes_a_memory_out_of_the_danger_zone(ask: Ask, saved: Saved, clock: HandClock) -> None:
     id = saved(strength=1.0)
     clock.move(days=9)
     assert opened(ask, id)["review_priority"] > 0.5
@@ -101,10 +73,21 @@ def test_a_use_takes_a_memory_out_of_the_danger_zone(ask: Ask, saved: Saved, clo
     assert opened(ask, id)["review_priority"] is None
 
 
+@requirement("use.observe")
+def test_unknown_ids_are_named_and_tags_compared(ask: Ask, saved: Saved, host: Host) -> None:
+    id = saved(tags=["Project"])
+    told = ask("observe_memory_usage", memory_ids=[id, "nobody", id], context_tags=["project"])
+    assert (told["count"], told["cross_domain_count"]) == (1, 0)
+    assert [(one["id"], one["status"]) for one in told["results"]] == [(id, "reinforced"), ("nobody", "not_found")]
+    empty = ask("observe_memory_usage", memory_ids=[])
+    assert (empty["reinforced"], empty["reason"], empty["count"]) == (False, "no memory_ids provided", 0)
+    id = host.bank.remember("Kestrels nest.", tags=["Machine Learning"]).id
+    for context, crossed in ((["Machine Learning"], 0), (["machine_learning"], 0), (["birds"], 1)):
+        assert ask("observe_memory_usage", memory_ids=[id], context_tags=context)["cross_domain_count"] == crossed
+
+
 @requirement("corrected.forgotten")
-def test_a_memory_is_corrected_put_away_brought_back_and_erased(
-    ask: Ask, refused: Refused, saved: Saved, host: Host
-) -> None:
+def test_memory_is_corrected_archived_and_erased(ask: Ask, refused: Refused, saved: Saved, host: Host) -> None:
     id = saved("We chose cookies.", tags=["auth"])
     told = ask("edit_memory", memory_id=id, content="We chose JWT.", tags=["Auth Tokens"], reason="mistaken")
     assert (told["version"], told["content"], told["tags"]) == (2, "We chose JWT.", ["auth_tokens"])
@@ -121,7 +104,7 @@ def test_a_memory_is_corrected_put_away_brought_back_and_erased(
 
 
 @requirement("corrected.forgotten")
-def test_what_was_collected_can_still_be_erased(ask: Ask, refused: Refused, saved: Saved, clock: HandClock) -> None:
+def test_collected_memory_can_be_erased(ask: Ask, refused: Refused, saved: Saved, clock: HandClock) -> None:
     id = saved("The passphrase is under the mat.", strength=1.0)
     clock.move(days=60)
     assert ask("gc", dry_run=False)["memory_ids"] == [id]
@@ -130,8 +113,8 @@ def test_what_was_collected_can_still_be_erased(ask: Ask, refused: Refused, save
     assert refused("recover_memory", memory_id=id)["message"] == f"Memory not found: {id}"
 
 
-@requirement("relations.made")
-def test_relations_are_made_once_and_shown_on_both_sides(ask: Ask, refused: Refused, saved: Saved) -> None:
+@requirement("relations.made", "open.several")
+def test_relations_are_made_once_and_opened_with_memories(ask: Ask, refused: Refused, saved: Saved) -> None:
     cause, effect = saved("The disk is full."), saved("The build fails.")
     made = {"from_memory_id": cause, "to_memory_id": effect, "relation_type": "causes"}
     told = ask("create_relation", **made, strength=0.8, metadata={"by": "Maya"})
@@ -147,10 +130,6 @@ def test_relations_are_made_once_and_shown_on_both_sides(ask: Ask, refused: Refu
     evidence = {"from_memory_id": effect, "to_memory_id": cause, "relation_type": "consolidated_from"}
     ask("create_relation", **evidence)
     assert opened(ask, cause)["relations"]["incoming"][0]["type"] == "consolidated_from"
-
-
-@requirement("open.several")
-def test_several_are_opened_at_once_and_what_is_not_there_is_named(ask: Ask, saved: Saved) -> None:
     ids = [saved("One."), saved("Two.")]
     told = ask("open_memories", memory_ids=[ids[1], "nobody", *ids])
     assert ([one["id"] for one in told["memories"]], told["not_found"]) == ([ids[1], ids[0]], ["nobody"])

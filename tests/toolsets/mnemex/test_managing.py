@@ -14,15 +14,8 @@ from pieria.toolsets import Host
 DEPLOYS = ("The deploy runs every Friday at noon.", "The deploy runs every Friday at noon!")
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 @requirement("gc.active")
-def test_what_is_pinned_promoted_important_evidence_or_archived_is_not_collected(
-    ask: Ask, saved: Saved, host: Host, clock: HandClock
-) -> None:
+def test_protected_memories_are_not_collected(ask: Ask, saved: Saved, host: Host, clock: HandClock) -> None:
     bank = host.bank
     faded, archived, promoted, pinned = (saved(f"Passing {n}", strength=1.0) for n in range(4))
     bank.update(archived, status="archived")
@@ -41,7 +34,7 @@ def test_what_is_pinned_promoted_important_evidence_or_archived_is_not_collected
 
 
 @requirement("gc.limit")
-def test_the_most_faded_go_first_and_the_rest_is_counted(ask: Ask, saved: Saved, clock: HandClock) -> None:
+def test_most_faded_are_collected_first(ask: Ask, saved: Saved, clock: HandClock) -> None:
     ids = []
     for number in range(3):
         ids.append(saved(f"Passing {number}", strength=1.0))
@@ -51,17 +44,8 @@ def test_the_most_faded_go_first_and_the_rest_is_counted(ask: Ask, saved: Saved,
     assert (told["memory_ids"], told["left"], told["removed_count"]) == (ids[:2], 1, 2)
 
 
-@requirement("promote.fresh")
-def test_what_is_new_is_not_promoted_for_being_new(ask: Ask, saved: Saved, clock: HandClock) -> None:
-    for number in range(5):
-        saved(f"Trivia {number}", strength=2.0)
-    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
-    clock.move(hours=23)
-    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
-
-
 @requirement("promote.refused")
-def test_a_promotion_that_does_not_happen_says_why(ask: Ask, refused: Refused, saved: Saved) -> None:
+def test_refused_promotion_says_why(ask: Ask, refused: Refused, saved: Saved) -> None:
     id = saved(strength=1.0)
     told = refused("promote_memory", memory_id=id)
     assert (told["success"], told["score"], told["use_count"]) == (False, 1.0, 0)
@@ -75,9 +59,9 @@ def test_a_promotion_that_does_not_happen_says_why(ask: Ask, refused: Refused, s
     assert ask("open_memories", memory_ids=id)["memories"][0]["status"] == "active"
 
 
-@requirement("promote.noted")
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_what_was_promoted_says_where_its_note_is(ask: Ask, refused: Refused, host: Host, saved: Saved) -> None:
+@requirement("promote.noted", "vault.found")
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_promoted_memory_has_a_note(ask: Ask, refused: Refused, host: Host, saved: Saved) -> None:
     root = Path("vault")
     root.mkdir()
     id = saved("We chose JWT.", tags=["auth"])
@@ -85,27 +69,22 @@ def test_what_was_promoted_says_where_its_note_is(ask: Ask, refused: Refused, ho
     path = ask("promote_memory", memory_id=id, force=True)["promoted_to"]
     assert "We chose JWT." in (root / path).read_text()
     assert refused("promote_memory", memory_id=id, force=True)["promoted_to"] == path
-    [one] = ask("search_unified", query="JWT")["results"]
-    assert (one["source"], one["path"], one["memory_id"]) == ("ltm", path, id)
     ask("forget_memory", memory_id=id)
+    assert ask("search_unified", query="JWT")["count"] == 0
     assert ask("recover_memory", memory_id=id)["status"] == "promoted"
+    for query in ("JWT", None):
+        [one] = ask("search_unified", query=query)["results"]
+        assert (one["source"], one["path"], one["memory_id"]) == ("ltm", path, id)
     host.bank.update(id, status="active")
     assert [one["source"] for one in ask("search_unified", query="JWT")["results"]] == ["stm"]
-
-
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_what_came_here_promoted_gets_its_note_whatever_is_left_of_it(ask: Ask, host: Host, saved: Saved) -> None:
-    Path("vault").mkdir()
-    id = saved("Ralph runs billing.")
-    host.bank.upkeep.promote(id)
-    assert ask("promote_memory", memory_id=id)["promoted_to"] == "Pieria/Ralph runs billing.md"
+    other = saved("Ralph runs billing.")
+    host.bank.upkeep.promote(other)
+    assert ask("promote_memory", memory_id=other)["promoted_to"] == "Pieria/Ralph runs billing.md"
 
 
 @requirement("vault.found")
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_notes_of_the_vault_stand_beside_memories_whatever_their_front_matter(
-    ask: Ask, host: Host, saved: Saved, clock: HandClock
-) -> None:
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_notes_of_the_vault_stand_beside_memories(ask: Ask, host: Host, saved: Saved, clock: HandClock) -> None:
     root = Path("vault")
     root.mkdir()
     (root / "Deploys.md").write_text("---\ncreated: 2024-01-01\ntags: [ops]\n---\nKestrels nest on the gateway.\n")
@@ -121,22 +100,8 @@ def test_notes_of_the_vault_stand_beside_memories_whatever_their_front_matter(
     assert {one["path"] for one in ask("search_unified")["results"]} == {"Deploys.md", None}
 
 
-@requirement("vault.found")
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_what_has_a_note_and_is_recovered_is_found(ask: Ask, saved: Saved) -> None:
-    Path("vault").mkdir()
-    id = saved("Kestrels nest on the tower.")
-    path = ask("promote_memory", memory_id=id, force=True)["promoted_to"]
-    ask("forget_memory", memory_id=id)
-    assert ask("search_unified", query="kestrels")["count"] == 0
-    assert ask("recover_memory", memory_id=id)["status"] == "promoted"
-    for query in ("kestrels", None):
-        [one] = ask("search_unified", query=query)["results"]
-        assert (one["memory_id"], one["source"], one["path"]) == (id, "ltm", path)
-
-
 @requirement("promote.apart")
-def test_what_another_session_keeps_to_itself_is_not_promoted(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_memory_of_another_session_is_not_promoted(ask: Ask, host: Host, clock: HandClock) -> None:
     other = host.having(session="tuesday")
     id = other.bank.remember("Between us: kestrels.", scope="session", session="tuesday").id
     other.bank.touch(id, accesses=9)
@@ -147,15 +112,13 @@ def test_what_another_session_keeps_to_itself_is_not_promoted(ask: Ask, host: Ho
 
 
 @requirement("clusters.whole")
-def test_no_member_is_lost_to_the_size_of_a_cluster(ask: Ask, saved: Saved) -> None:
+def test_clusters_lose_no_member_and_are_counted(ask: Ask, saved: Saved) -> None:
     ids = [saved("Deploys run on Fridays.") for _ in range(7)]
     told = ask("cluster_memories", max_cluster_size=4)
     assert [one["size"] for one in told["clusters"]] == [4, 3]
     assert {id for one in told["clusters"] for id in one["memory_ids"]} == set(ids)
-
-
-@requirement("clusters.whole")
-def test_more_clusters_than_are_shown_are_counted(ask: Ask, saved: Saved) -> None:
+    for id in ids:
+        ask("forget_memory", memory_id=id)
     for number in range(22):
         for _ in range(2):
             saved(f"Word{number} thing{number}")
@@ -173,7 +136,6 @@ def test_more_clusters_than_are_shown_are_counted(ask: Ask, saved: Saved) -> Non
         ({"cluster_threshold": 1, "duplicate_threshold": 1}, 0, 0),
         ({"duplicate_threshold": 0.5, "cluster_most": 2}, 1, 3),
     ],
-    indirect=["settings"],
 )
 def test_settings_say_how_alike_is_alike(
     ask: Ask, saved: Saved, settings: dict[str, Any], clusters: int, pairs: int
@@ -188,9 +150,7 @@ def test_settings_say_how_alike_is_alike(
 
 
 @requirement("clusters.known")
-def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(
-    ask: Ask, refused: Refused, saved: Saved
-) -> None:
+def test_id_of_a_cluster_outlives_new_memories(ask: Ask, refused: Refused, saved: Saved) -> None:
     ids = [saved(text) for text in DEPLOYS]
     [one] = ask("cluster_memories")["clusters"]
     assert ask("cluster_memories")["clusters"][0]["id"] == one["id"]
@@ -204,7 +164,7 @@ def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(
 
 
 @requirement("consolidate.applied")
-def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, refused: Refused, saved: Saved, host: Host) -> None:
+def test_merge_keeps_what_all_say_and_is_undone(ask: Ask, refused: Refused, saved: Saved, host: Host) -> None:
     one = saved("The deploy runs on Friday.", tags=["Ops"], entities=["Alice"], source="Maya", strength=1.0)
     other = saved("The deploy runs on Friday at noon.", tags=["ops"], entities=["alice"], source="Omar", strength=1.0)
     ask("touch_memory", memory_id=one)
@@ -225,7 +185,7 @@ def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, refused: Ref
 
 
 @requirement("consolidate.applied")
-def test_a_cluster_may_be_related_or_worded_by_the_agent(ask: Ask, saved: Saved) -> None:
+def test_cluster_is_linked_or_worded_by_the_agent(ask: Ask, saved: Saved) -> None:
     ids = [saved(text) for text in DEPLOYS]
     [cluster] = ask("cluster_memories")["clusters"]
     linked = ask("consolidate_memories", cluster_id=cluster["id"], mode="link")
@@ -237,9 +197,7 @@ def test_a_cluster_may_be_related_or_worded_by_the_agent(ask: Ask, saved: Saved)
 
 
 @requirement("consolidate.refused")
-def test_a_cluster_that_is_not_there_or_has_changed_is_refused(
-    ask: Ask, refused: Refused, saved: Saved, host: Host
-) -> None:
+def test_changed_cluster_is_refused(ask: Ask, refused: Refused, saved: Saved, host: Host) -> None:
     unknown = refused("consolidate_memories", cluster_id="cluster-abc")
     assert ("cluster-abc" in unknown["message"], "cluster_memories" in unknown["hint"]) == (True, True)
     ids = [saved(text) for text in DEPLOYS]
@@ -248,3 +206,12 @@ def test_a_cluster_that_is_not_there_or_has_changed_is_refused(
     assert "pinned" in refused("consolidate_memories", cluster_id=cluster["id"], mode="apply")["message"]
     ask("forget_memory", memory_id=ids[1], erase=True)
     assert refused("consolidate_memories", cluster_id=cluster["id"])["code"] == "not_found"
+
+
+@requirement("promote.fresh")
+def test_new_memories_are_not_promoted(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    for number in range(5):
+        saved(f"Trivia {number}", strength=2.0)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
+    clock.move(hours=23)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0

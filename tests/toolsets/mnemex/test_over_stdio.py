@@ -50,12 +50,12 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 def ago(tmp_path: Path, days: float, fill: Callable[[Bank], object]) -> None:
     """Fill the server's bank with a clock that many days ago."""
     clock = HandClock(datetime.now(UTC) - timedelta(days=days))
-    with Workspace(tmp_path / "data", {"durability": "off"}, clock=clock) as workspace:
+    with Workspace(tmp_path / "data", clock=clock) as workspace:
         fill(workspace.open("notes"))
 
 
 @requirement("stdio.all_there", "stdio.protocol_alone")
-def test_every_tool_is_listed_and_stdout_carries_the_protocol_alone(tmp_path: Path, start: Start) -> None:
+def test_every_tool_is_listed_and_stdout_is_the_protocol(tmp_path: Path, start: Start) -> None:
     piped = begun_in(tmp_path, "--toolset", "mnemex")
     info = piped.ask("initialize", INITIALIZE)["result"]["serverInfo"]
     piped.send("notifications/initialized")
@@ -73,9 +73,9 @@ def test_every_tool_is_listed_and_stdout_carries_the_protocol_alone(tmp_path: Pa
     piped.close()
 
 
-@pytest.mark.slow
 @requirement("decay.models")
-def test_each_model_of_decay_collects_in_its_own_time(tmp_path: Path, start: Start) -> None:
+@pytest.mark.slow
+def test_each_decay_model_collects_in_its_own_time(tmp_path: Path, start: Start) -> None:
     """An unused memory is forgotten after 13 days, 18 or 49."""
     ago(tmp_path, 20, lambda bank: bank.remember("Passing."))
     ago(tmp_path, 15, lambda bank: bank.remember("Passing as well."))
@@ -86,9 +86,9 @@ def test_each_model_of_decay_collects_in_its_own_time(tmp_path: Path, start: Sta
     assert found == {"power_law": 0, "exponential": 2, "two_component": 1}
 
 
-@pytest.mark.slow
 @requirement("settings.effect")
-def test_every_variable_that_these_tools_go_by_does_something(start: Start) -> None:
+@pytest.mark.slow
+def test_every_variable_has_an_effect(start: Start) -> None:
     plain = start()
     long = "We prefer JWT over sessions for each new API of the billing gateway team."
     id = plain("save_memory", content=long, tags=["auth"])["memory_id"]
@@ -119,17 +119,12 @@ def test_every_variable_that_these_tools_go_by_does_something(start: Start) -> N
 
 
 @pytest.mark.slow
-@requirement("vault.found", "promote.fresh")
-def test_promoted_notes_and_notes_with_bare_dates_are_found_and_trivia_is_not_promoted(
-    tmp_path: Path, start: Start
-) -> None:
+@requirement("vault.found")
+def test_promoted_and_dated_notes_are_found(tmp_path: Path, start: Start) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Deploys.md").write_text("---\ncreated: 2024-01-01\n---\nDeploys of the gateway run on Fridays.\n")
     server = start(LTM_VAULT_PATH=str(vault), LTM_PROMOTED_FOLDER="Kept")
-    for number in range(20):
-        server("save_memory", content=f"Trivia number {number}.")
-    assert server("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
     id = server("save_memory", content="The gateway takes JWT: always.", source="team: meeting")["memory_id"]
     told = server("promote_memory", memory_id=id, force=True)
     assert told["promoted_to"].startswith("Kept/")
@@ -140,9 +135,9 @@ def test_promoted_notes_and_notes_with_bare_dates_are_found_and_trivia_is_not_pr
     assert found == {"Deploys.md": "ltm", told["promoted_to"]: "ltm"}
 
 
-@pytest.mark.slow
 @requirement("clusters.known", "consolidate.applied", "several.processes")
-def test_a_cluster_is_consolidated_by_another_process(tmp_path: Path, start: Start) -> None:
+@pytest.mark.slow
+def test_cluster_is_consolidated_by_another_process(tmp_path: Path, start: Start) -> None:
     one, other = start(), start()
     ids = [one("save_memory", content=f"The deploy runs every Friday at noon{end}")["memory_id"] for end in ".!"]
     [cluster] = one("cluster_memories")["clusters"]
@@ -157,16 +152,3 @@ def test_a_cluster_is_consolidated_by_another_process(tmp_path: Path, start: Sta
     assert {(link["to"], link["type"]) for link in related} == {(id, "consolidated_from") for id in ids}
     with pieria.open("notes", data=tmp_path / "data") as bank:
         assert bank.upkeep.validate().ok
-
-
-@pytest.mark.slow
-@requirement("search.exact_match")
-def test_an_exact_match_is_found_before_ten_thousand_newer_memories(tmp_path: Path, start: Start) -> None:
-    said = "The heron of the mill has a ring marked K7."
-    ago(tmp_path, 3, lambda bank: bank.remember(said))
-    newer = [{"text": f"Heron note {number}: the mill pond was calm."} for number in range(10_000)]
-    ago(tmp_path, 0, lambda bank: bank.remember_many(newer))
-    server = start()
-    for tool in ("search_memory", "search_unified"):
-        assert server(tool, query=said)["results"][0]["content"] == said
-        assert server(tool, query="ring K7 heron")["results"][0]["content"] == said

@@ -13,13 +13,8 @@ from pieria.record.draft import NewMemory
 from pieria.toolsets import Host
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return dict(getattr(request, "param", {}))
-
-
 @requirement("search.by_query")
-def test_what_has_nothing_to_do_with_the_query_is_not_found(saved: Saved) -> None:
+def test_related_memories_are_found_once(saved: Saved, ask: Ask) -> None:
     id = saved("Kestrels nest on the tower.")
     other = saved("Maya prefers tea.")
     for _ in range(5):
@@ -27,28 +22,6 @@ def test_what_has_nothing_to_do_with_the_query_is_not_found(saved: Saved) -> Non
     assert saved.found("kestrels") == [id]
     assert saved.found("who nests on towers?") == [id]
     assert saved.found("quarterly figures") == []
-
-
-@requirement("search.any_word")
-@pytest.mark.parametrize("word", ["AI", "Go", "C++", "UI", "deadline", "Zoë", "日本語"])
-def test_short_words_word_forms_and_any_script_are_found(saved: Saved, word: str) -> None:
-    saved("Maya prefers tea.")
-    id = saved(f"Notes on {word} and deadlines." if word == "deadline" else f"Notes on {word} are here.")
-    assert saved.found(word) == [id]
-
-
-@requirement("search.ranking")
-def test_of_what_is_as_relevant_that_comes_first_of_which_more_is_left(saved: Saved, clock: HandClock) -> None:
-    old = saved("Kestrels nest on the tower.", strength=1.0)
-    clock.move(days=5)
-    new = saved("Kestrels nest on the steeple.", strength=1.0)
-    assert saved.found("where do kestrels nest?") == [new, old]
-    clock.move(days=2)
-    saved.ask("observe_memory_usage", memory_ids=[old])
-    assert saved.found("where do kestrels nest?") == [old, new]
-
-
-def test_copies_of_one_text_are_one_result_and_take_no_place_of_another(saved: Saved, ask: Ask) -> None:
     for text in ("Deploys run on Argo.", "deploys run on  Argo.", "Deploys run on Argo."):
         saved(text, strength=1.0)
     other = saved("Argo is a deploy tool.", strength=1.0)
@@ -57,35 +30,21 @@ def test_copies_of_one_text_are_one_result_and_take_no_place_of_another(saved: S
 
 
 @requirement("search.no_query")
-@pytest.mark.parametrize("query", [None, "", "  "])
-def test_without_a_query_that_comes_first_of_which_most_is_left(
-    saved: Saved, clock: HandClock, query: str | None
-) -> None:
+def test_strongest_comes_first_without_a_query(saved: Saved, clock: HandClock) -> None:
     used = saved("Kestrels nest on the tower.", tags=["birds"], strength=1.0)
     clock.move(days=1)
     new = saved("Maya prefers tea.", strength=1.0)
     saved.ask("touch_memory", memory_id=used)
-    assert saved.found(query) == [used, new]
-    assert saved.found(query, tags=["birds"]) == [used]
-    assert saved.found(query, min_score=0.9, top_k=1) == [used]
+    for query in (None, "", "  "):
+        assert saved.found(query) == [used, new]
+        assert saved.found(query, tags=["birds"]) == [used]
+        assert saved.found(query, min_score=0.9, top_k=1) == [used]
     clock.move(days=2)
-    assert saved.found(query, window_days=1) == []
-
-
-@requirement("search.filters")
-def test_filters_hold_before_anything_is_cut(saved: Saved, clock: HandClock) -> None:
-    old = saved("Kestrels nest on the old tower.", tags=["Machine Learning!"], strength=1.0)
-    clock.move(days=20)
-    for number in range(40):
-        saved(f"Kestrels nest on tower {number}.", tags=["birds"], strength=1.0)
-    assert saved.found("kestrels tower", tags=["machine_learning"], top_k=3) == [old]
-    assert old not in saved.found("kestrels tower", window_days=10, top_k=100)
-    assert len(saved.found("kestrels tower", min_score=0.5, top_k=100)) == 40
-    assert saved.found("kestrels tower", tags=["nobody"]) == []
+    assert saved.found(window_days=1) == []
 
 
 @requirement("search.status")
-def test_archived_memories_are_found_by_their_status_alone(saved: Saved, host: Host) -> None:
+def test_archived_memories_are_found_by_their_status(saved: Saved, host: Host) -> None:
     active, promoted, archived = (saved(f"Kestrels nest on tower {n}.") for n in range(3))
     host.bank.update(promoted, status="promoted")
     saved.ask("forget_memory", memory_id=archived)
@@ -96,8 +55,8 @@ def test_archived_memories_are_found_by_their_status_alone(saved: Saved, host: H
 
 
 @requirement("search.meaning")
-@pytest.mark.parametrize("settings", [{"embedder": "hashing"}], indirect=True)
-def test_meaning_is_compared_where_it_is_asked_for_and_the_reply_says_so(ask: Ask, saved: Saved, host: Host) -> None:
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
+def test_meaning_is_compared_where_asked_for(ask: Ask, saved: Saved, host: Host) -> None:
     saved("Kestrels nest on the tower.")
     host.bank.sync()
     [by_words] = ask("search_memory", query="kestrels nest")["results"]
@@ -107,7 +66,7 @@ def test_meaning_is_compared_where_it_is_asked_for_and_the_reply_says_so(ask: As
 
 
 @requirement("search.meaning")
-def test_where_there_is_no_model_the_reply_says_that_words_were_compared(ask: Ask, saved: Saved) -> None:
+def test_words_are_compared_without_a_model(ask: Ask, saved: Saved) -> None:
     saved("Kestrels nest on the tower.")
     told = ask("search_memory", query="kestrels", use_embeddings=True)
     assert told["count"] == 1
@@ -116,7 +75,7 @@ def test_where_there_is_no_model_the_reply_says_that_words_were_compared(ask: As
 
 
 @requirement("search.no_use")
-@pytest.mark.parametrize("settings", [{"count_uses": True}], indirect=True)
+@pytest.mark.parametrize("settings", [{"count_uses": True}])
 def test_being_found_is_no_use(ask: Ask, saved: Saved, host: Host) -> None:
     id = saved("Kestrels nest on the tower.")
     for _ in range(3):
@@ -127,7 +86,7 @@ def test_being_found_is_no_use(ask: Ask, saved: Saved, host: Host) -> None:
 
 
 @requirement("search.review")
-def test_what_is_about_to_be_forgotten_comes_beside_the_results(ask: Ask, saved: Saved, clock: HandClock) -> None:
+def test_fading_memory_comes_beside_the_results(ask: Ask, saved: Saved, clock: HandClock) -> None:
     due = saved("Kestrels nest on the old tower.", strength=1.0, tags=["birds"])
     clock.move(days=10)
     new = [saved(f"Kestrels nest on tower {number}.", strength=1.0, tags=["birds"]) for number in range(4)]
@@ -142,7 +101,7 @@ def test_what_is_about_to_be_forgotten_comes_beside_the_results(ask: Ask, saved:
 
 
 @requirement("search.review")
-def test_a_review_takes_no_answers_place_where_copies_leave_room(saved: Saved, host: Host, clock: HandClock) -> None:
+def test_review_takes_no_answers_place(saved: Saved, host: Host, clock: HandClock) -> None:
     due = saved("Kestrels nest by the old mill.", strength=1.0)
     clock.move(days=8)
     other = saved("Kestrels were seen, it was said by somebody who passed by the large house and the fields behind it.")
@@ -153,8 +112,8 @@ def test_a_review_takes_no_answers_place_where_copies_leave_room(saved: Saved, h
     assert (second, third) == (due, other)
 
 
-@requirement("search.pages")
-def test_pages_are_of_the_results_and_told_only_where_one_was_asked_for(ask: Ask, saved: Saved) -> None:
+@requirement("search.pages", "search.previews")
+def test_pages_and_previews_cut_the_results(ask: Ask, saved: Saved) -> None:
     for number in range(5):
         saved(f"Kestrels nest on tower {number}.")
     whole = ask("search_memory", query="kestrels")
@@ -165,20 +124,16 @@ def test_pages_are_of_the_results_and_told_only_where_one_was_asked_for(ask: Ask
         "page": 3, "page_size": 2, "total_count": 5, "total_pages": 3, "has_more": False, "has_previous": True,
     }  # fmt: skip
     assert ask("search_memory", query="kestrels", page=9)["results"] == []
-
-
-@requirement("search.previews")
-def test_contents_are_cut_and_opened_whole(ask: Ask, saved: Saved) -> None:
-    content = "Kestrels nest on the tower. " * 40
+    content = "Herons wade in the river. " * 40
     id = saved(content)
-    [one] = ask("search_memory", query="kestrels")["results"]
+    [one] = ask("search_memory", query="herons wade")["results"]
     assert one["content"] == content[:300].rstrip() + "..."
-    assert ask("search_memory", query="kestrels", preview_length=0)["results"][0]["content"] == content
+    assert ask("search_memory", query="herons wade", preview_length=0)["results"][0]["content"] == content
     assert ask("open_memories", memory_ids=[id])["memories"][0]["content"] == content
 
 
 @requirement("unified.text")
-def test_the_unified_search_speaks_and_gives_values(host: Host, saved: Saved) -> None:
+def test_unified_search_gives_text_and_values(host: Host, saved: Saved) -> None:
     id = saved("Kestrels nest on the tower.\nThere are four.", tags=["birds"], strength=1.0)
     reply = answered(host, "search_unified", {"query": "kestrels"})
     [one] = reply.value["results"]
@@ -195,8 +150,8 @@ def test_the_unified_search_speaks_and_gives_values(host: Host, saved: Saved) ->
     assert (nothing.text, nothing.value["count"]) == ("No results found.", 0)
 
 
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_a_memory_and_the_note_that_the_original_made_of_it_are_one_result(ask: Ask, host: Host) -> None:
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_memory_and_its_note_are_one_result(ask: Ask, host: Host) -> None:
     note = Path("vault/STM/ralph.md")
     note.parent.mkdir(parents=True)
     note.write_text("---\nstm_id: mem-1\n---\n# ralph\n\n## Content\n\nRalph runs billing.\n")
@@ -207,8 +162,8 @@ def test_a_memory_and_the_note_that_the_original_made_of_it_are_one_result(ask: 
     assert [one["memory_id"] for one in ask("search_unified", query="who is ralph?")["results"]] == ["mem-1"]
 
 
-@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_a_vault_that_is_not_there_or_was_never_synced_is_told(ask: Ask, host: Host) -> None:
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_missing_or_unsynced_vault_is_reported(ask: Ask, host: Host) -> None:
     assert "does not exist" in ask("search_unified", query="kestrels")["warnings"][-1]
     Path("vault").mkdir()
     assert "pieria vault sync" in ask("search_unified", query="kestrels")["warnings"][-1]
@@ -218,9 +173,7 @@ def test_a_vault_that_is_not_there_or_was_never_synced_is_told(ask: Ask, host: H
 
 
 @requirement("unified.layers")
-def test_layers_are_weighed_one_may_be_left_out_and_a_text_comes_once(
-    ask: Ask, saved: Saved, host: Host, clock: HandClock
-) -> None:
+def test_layers_are_weighed_and_a_text_comes_once(ask: Ask, saved: Saved, host: Host, clock: HandClock) -> None:
     kept = saved("Kestrels nest on the tower.", strength=1.0)
     twin = saved("Kestrels nest on the tower.", strength=1.0)
     host.bank.update(kept, status="promoted")
@@ -241,7 +194,6 @@ def test_layers_are_weighed_one_may_be_left_out_and_a_text_comes_once(
 @pytest.mark.parametrize(
     "settings",
     [{"embedder": "hashing"}, {"embedder": "hashing", "preview_chars": 9, "search_by_meaning": True}],
-    indirect=True,
 )
 def test_settings_say_what_holds_where_a_search_does_not(
     ask: Ask, saved: Saved, host: Host, settings: dict[str, Any]
@@ -260,12 +212,40 @@ def test_settings_say_what_holds_where_a_search_does_not(
 @pytest.mark.parametrize(
     ("settings", "layers"),
     [({}, {"stm", "ltm"}), ({"short_term_weight": 0}, {"ltm"}), ({"long_term_weight": 0}, {"stm"})],
-    indirect=["settings"],
 )
-def test_settings_weigh_the_layers_where_a_search_does_not(
-    ask: Ask, saved: Saved, host: Host, layers: set[str]
-) -> None:
+def test_settings_weigh_the_layers(ask: Ask, saved: Saved, host: Host, layers: set[str]) -> None:
     saved("Kestrels nest on the tower.")
     host.bank.update(saved("Kestrels hunt by the mill."), status="promoted")
     assert {one["source"] for one in ask("search_unified", query="kestrels")["results"]} == layers
     assert len(ask("search_unified", query="kestrels", stm_weight=1, ltm_weight=1)["results"]) == 2
+
+
+@requirement("search.ranking")
+def test_stronger_of_two_relevant_memories_comes_first(saved: Saved, clock: HandClock) -> None:
+    old = saved("Kestrels nest on the tower.", strength=1.0)
+    clock.move(days=5)
+    new = saved("Kestrels nest on the steeple.", strength=1.0)
+    assert saved.found("where do kestrels nest?") == [new, old]
+    clock.move(days=2)
+    saved.ask("observe_memory_usage", memory_ids=[old])
+    assert saved.found("where do kestrels nest?") == [old, new]
+
+
+@requirement("search.any_word")
+def test_short_words_and_any_script_are_found(saved: Saved) -> None:
+    saved("Maya prefers tea.")
+    ids = {word: saved(f"Notes on {word}.") for word in ("AI", "Go", "C++", "UI", "deadlines", "Zoë", "日本語")}
+    assert {word: saved.found(word.removesuffix("s")) for word in ids} == {word: [id] for word, id in ids.items()}
+
+
+@requirement("search.filters", "search.exact_match")
+def test_filters_hold_before_results_are_cut(saved: Saved, clock: HandClock) -> None:
+    old = saved("Kestrels nest on the old tower.", tags=["Machine Learning!"], strength=1.0)
+    clock.move(days=20)
+    for number in range(40):
+        saved(f"Kestrels nest on tower {number}.", tags=["birds"], strength=1.0)
+    assert saved.found("kestrels tower", tags=["machine_learning"], top_k=3) == [old]
+    assert old not in saved.found("kestrels tower", window_days=10, top_k=100)
+    assert len(saved.found("kestrels tower", min_score=0.5, top_k=100)) == 40
+    assert saved.found("kestrels tower", tags=["nobody"]) == []
+    assert saved.found("Kestrels nest on the old tower.", top_k=1) == [old]

@@ -13,7 +13,7 @@ from pieria.toolsets import Host
 
 
 @requirement("stats.banks")
-def test_without_a_bank_all_are_counted_together_and_each_by_itself(ask: Ask, host: Host) -> None:
+def test_stats_count_all_banks_together_and_each_by_itself(ask: Ask, host: Host) -> None:
     other = host.having(bank_name="other")
     ask("mnemosyne_remember", content="One.", source="call", extract=True)
     ask("mnemosyne_remember", content="Maya lives in Berlin.", source="call", extract=True)
@@ -27,7 +27,7 @@ def test_without_a_bank_all_are_counted_together_and_each_by_itself(ask: Ask, ho
 
 
 @requirement("stats.counts")
-def test_what_several_numbers_rest_on_is_counted_once(ask: Ask, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_count_is_asked_for_once(ask: Ask, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     ask("mnemosyne_remember", content="One.")
     asked: list[str] = []
     for verb in ("stats", "count"):
@@ -43,36 +43,24 @@ def test_what_several_numbers_rest_on_is_counted_once(ask: Ask, host: Host, monk
 
 
 @requirement("stats.banks")
-def test_a_bank_by_its_name_is_counted_alone(ask: Ask, host: Host) -> None:
+def test_named_bank_is_counted_alone_within_reach(ask: Ask, refused: Refused, host: Host) -> None:
     ask("mnemosyne_remember", content="One.")
     ask("mnemosyne_remember", at=host.having(bank_name="other"), content="Two.")
     reply = ask("mnemosyne_stats", bank="other")
     assert (reply["bank"], reply["stats"]["banks"], reply["stats"]["total_memories"]) == ("other", ["other"], 1)
-
-
-@requirement("stats.banks")
-def test_a_bank_out_of_reach_is_neither_counted_nor_named(ask: Ask, refused: Refused, host: Host) -> None:
-    ask("mnemosyne_remember", at=host.having(bank_name="secret"), content="Two.")
-    confined = host.having(covers=lambda name: name == "notes")
-    assert ask("mnemosyne_get_stats", at=confined)["stats"]["banks"] == ["notes"]
-    reply = refused("mnemosyne_get_stats", at=confined, bank="secret")
-    assert reply["error"]["code"] == "access"
-    assert refused("mnemosyne_get_stats", bank="nowhere")["error"]["hint"].startswith("Banks here: notes, secret.")
-
-
-@requirement("stats.banks")
-def test_a_bank_that_somebody_named_is_counted_alone_unless_another_is_asked_for(ask: Ask, host: Host) -> None:
-    ask("mnemosyne_remember", content="One.")
-    ask("mnemosyne_remember", at=host.having(bank_name="other"), content="Two.")
     named = host.having(is_named=True)
     reply = ask("mnemosyne_get_stats", at=named)
     assert (reply["bank"], reply["stats"]["banks"]) == ("notes", ["notes"])
     assert ask("mnemosyne_get_stats", at=named, bank="other")["stats"]["banks"] == ["other"]
     assert ask("mnemosyne_get_stats")["bank"] is None
+    confined = host.having(covers=lambda name: name == "notes")
+    assert ask("mnemosyne_get_stats", at=confined)["stats"]["banks"] == ["notes"]
+    assert refused("mnemosyne_get_stats", at=confined, bank="other")["error"]["code"] == "access"
+    assert refused("mnemosyne_get_stats", bank="x")["error"]["hint"].startswith("Banks here: notes, other.")
 
 
 @requirement("stats.banks")
-def test_a_file_that_is_no_bank_is_told_of_and_left_out(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
+def test_file_that_is_no_bank_is_noted_and_left_out(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
     ask("mnemosyne_remember", content="One.")
     (tmp_path / "data" / "junk.db").write_bytes(b"junk" * 2_000)
     reply = ask("mnemosyne_get_stats")
@@ -84,7 +72,7 @@ def test_a_file_that_is_no_bank_is_told_of_and_left_out(ask: Ask, refused: Refus
 
 
 @requirement("stats.counts")
-def test_what_another_session_said_to_itself_is_not_counted(ask: Ask, host: Host) -> None:
+def test_memories_of_other_sessions_are_not_counted(ask: Ask, host: Host) -> None:
     ask("mnemosyne_remember", content="One.", scope="session")
     assert ask("mnemosyne_get_stats")["stats"]["total_memories"] == 1
     other = host.having(session="tuesday")
@@ -97,17 +85,13 @@ def entries(reply: Any) -> dict[str, Any]:
 
 
 @requirement("diagnose.checks")
-def test_a_sound_bank_passes_every_check(ask: Ask) -> None:
+def test_sound_bank_passes_and_damage_fails_with_a_remedy(ask: Ask, host: Host, tmp_path: Path) -> None:
     ask("mnemosyne_remember", content="One.")
     reply = ask("mnemosyne_diagnose")
     assert (reply["checks_failed"], reply["fixable"]) == (0, [])
     assert reply["checks_total"] == reply["checks_passed"] == len(reply["entries"])
     assert all(entry["category"] != "other" for entry in reply["entries"])
-    assert reply["settings"]["durability"] == "argument"
-
-
-@requirement("diagnose.checks")
-def test_what_is_damaged_fails_with_a_remedy(ask: Ask, host: Host, tmp_path: Path) -> None:
+    assert reply["settings"]["durability"] == "environment PIERIA_DURABILITY"
     ask("mnemosyne_remember", content="One thing.")
     with sqlite3.connect(tmp_path / "data" / "notes.db") as connection:
         connection.execute("DELETE FROM terms")
@@ -118,7 +102,7 @@ def test_what_is_damaged_fails_with_a_remedy(ask: Ask, host: Host, tmp_path: Pat
 
 
 @requirement("diagnose.checks")
-def test_triples_that_contradict_others_are_told_of(ask: Ask, host: Host) -> None:
+def test_contradicting_triples_fail_a_check(ask: Ask, host: Host) -> None:
     for place in ("Berlin", "Porto"):
         ask("mnemosyne_triple_add", subject="Maya", predicate="lives_in", object=place)
     host.bank.facts.declare("lives_in")
@@ -128,7 +112,7 @@ def test_triples_that_contradict_others_are_told_of(ask: Ask, host: Host) -> Non
 
 
 @requirement("diagnose.private")
-def test_no_word_of_a_memory_and_no_place_is_told(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_no_word_of_a_memory_and_no_place_is_shown(ask: Ask, host: Host, tmp_path: Path) -> None:
     ask("mnemosyne_remember", content="Zanzibar crabapple.", author_id="Quentin", source="Xylophone")
     ask("mnemosyne_triple_add", subject="Quentin", predicate="likes", object="crabapple")
     ask("mnemosyne_scratchpad_write", content="Ulysses.")

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
@@ -32,72 +31,45 @@ def notes(host: Host, **more: Any) -> list[str]:
 # --- sleep
 
 
-@requirement("sleep.summarises")
-def test_what_has_come_to_rest_is_summed_up_and_stays(ask: Ask, host: Host, clock: HandClock) -> None:
+@requirement("sleep.summarises", "sleep.dry_run", "forget.cascades")
+def test_sleep_summarizes_what_rests_and_keeps_it(ask: Ask, host: Host, clock: HandClock) -> None:
+    assert ask("mnemosyne_sleep")["status"] == "no_op"
     ids = notes(host)
     clock.move(days=3)
+    before = host.bank.changes()
+    preview = ask("mnemosyne_sleep", dry_run=True)["result"]["summaries"]
+    assert host.bank.changes() == before
     reply = ask("mnemosyne_sleep")
     result = reply["result"]
     assert (reply["status"], result["summaries_created"], result["items_consolidated"]) == ("consolidated", 1, 3)
-    assert (result["method"], result["llm_used"]) == ("rules", False)
+    assert (result["method"], result["llm_used"], result["summaries"]) == ("rules", False, preview)
     assert sorted(result["consolidated_ids"]) == sorted(ids)
     assert (reply["working"]["consolidated"], reply["working"]["unconsolidated"]) == (3, 0)
     assert reply["episodic"]["summaries"] == 1
     hits = ask("mnemosyne_recall", query="billing service")["results"]
     assert {hit["id"] for hit in hits} >= set(ids)
     assert {hit["tier"] for hit in hits} == {"episodic"}
-
-
-@requirement("sleep.summarises")
-def test_a_sleep_that_finds_nothing_to_do_says_so(ask: Ask) -> None:
-    said(ask)
-    assert ask("mnemosyne_sleep")["status"] == "no_op"
-
-
-@requirement("sleep.dry_run")
-def test_a_dry_run_shows_the_very_texts_and_writes_nothing(ask: Ask, host: Host, clock: HandClock) -> None:
-    notes(host)
-    clock.move(days=3)
-    before = host.bank.changes()
-    preview = ask("mnemosyne_sleep", dry_run=True)["result"]["summaries"]
-    assert host.bank.changes() == before
-    assert ask("mnemosyne_sleep")["result"]["summaries"] == preview
     [summary] = host.bank.list(kinds="summary")
     assert summary.text == preview[0]["text"]
+    assert ask("mnemosyne_forget", memory_id=summary.id)["deleted"]["memories"] == 1
 
 
 @requirement("sleep.bank")
-def test_another_bank_is_put_to_sleep(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_sleep_of_another_bank_makes_none(ask: Ask, host: Host, clock: HandClock, refused: Refused) -> None:
     notes(host.having(bank_name="other"))
     clock.move(days=3)
     assert ask("mnemosyne_sleep", dry_run=True)["result"]["summaries_created"] == 0
     reply = ask("mnemosyne_sleep", bank="other")
     assert (reply["bank"], reply["result"]["summaries_created"]) == ("other", 1)
-
-
-@requirement("sleep.bank")
-def test_a_bank_that_is_not_there_is_not_made(ask: Ask, refused: Refused) -> None:
     said(ask)
-    error = refused("mnemosyne_sleep", bank="nowhere")["error"]
-    assert (error["code"], error["hint"]) == (
-        "not_found",
-        "Banks here: notes. What is first written to a bank makes it.",
-    )
-    assert ask("mnemosyne_get_stats")["stats"]["banks"] == ["notes"]
-
-
-@requirement("sleep.audience")
-def test_a_summary_is_seen_by_those_alone_who_saw_what_it_sums_up(ask: Ask, host: Host, clock: HandClock) -> None:
-    notes(host, scope="session")
-    clock.move(days=3)
-    ask("mnemosyne_sleep")
-    other = host.having(session="tuesday")
-    assert found(ask, "billing") != []
-    assert found(ask, "billing", at=other) == []
+    error = refused("mnemosyne_sleep", bank="x")["error"]
+    hint = "Banks here: notes, other. What is first written to a bank makes it."
+    assert (error["code"], error["hint"]) == ("not_found", hint)
+    assert ask("mnemosyne_get_stats")["stats"]["banks"] == ["notes", "other"]
 
 
 @requirement("sleep.degrades")
-def test_summaries_grow_shorter_and_the_longer_wording_is_kept(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_summaries_grow_shorter_and_keep_their_versions(ask: Ask, host: Host, clock: HandClock) -> None:
     for number in range(12):
         text = f"On day {number} the billing service of Maya's team answered {number} invoices from Lisbon in time."
         host.bank.remember(text, entities=["billing"])
@@ -119,7 +91,7 @@ def test_summaries_grow_shorter_and_the_longer_wording_is_kept(ask: Ask, host: H
 
 
 @requirement("forget.cascades")
-def test_what_is_forgotten_is_gone_with_all_that_was_drawn_from_it(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_forgetting_takes_along_what_was_drawn_from_it(ask: Ask, host: Host, clock: HandClock) -> None:
     first, *_ = notes(host)
     host.bank.extract(first)
     host.bank.facts.add("billing", "answers", "invoices", memory=first)
@@ -134,68 +106,33 @@ def test_what_is_forgotten_is_gone_with_all_that_was_drawn_from_it(ask: Ask, hos
     assert "invoice 0" not in json.dumps([memory.as_dict() for memory in host.bank.list(include="removed")])
 
 
-@requirement("forget.cascades")
-def test_a_summary_can_be_forgotten_by_itself(ask: Ask, host: Host, clock: HandClock) -> None:
-    notes(host)
-    clock.move(days=3)
-    [summary] = ask("mnemosyne_sleep")["result"]["summaries"]
-    assert ask("mnemosyne_forget", memory_id=summary["id"])["deleted"]["memories"] == 1
-
-
 @requirement("forget.missing", "errors.one_shape")
-@pytest.mark.parametrize(
-    ("tool", "status"),
-    [
-        ("mnemosyne_forget", "not_found"),
-        ("mnemosyne_update", "not_found"),
-        ("mnemosyne_invalidate", "memory_not_found"),
-    ],
-)
-def test_an_id_that_is_nobody_s_is_told_as_such(refused: Refused, tool: str, status: str) -> None:
-    more = {"content": "x"} if tool == "mnemosyne_update" else {}
-    reply = refused(tool, memory_id="nobody", **more)
-    assert (reply["status"], reply["memory_id"], reply["error"]["code"]) == (status, "nobody", "not_found")
-    assert reply["error"]["hint"] == "mnemosyne_recall returns the ids."
-
-
-@requirement("forget.missing")
-def test_an_id_of_another_bank_is_told_where_it_is(ask: Ask, refused: Refused, host: Host) -> None:
+def test_unknown_ids_are_reported_with_where_they_are(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
+    for tool, status, more in (
+        ("mnemosyne_forget", "not_found", {}),
+        ("mnemosyne_update", "not_found", {"content": "x"}),
+        ("mnemosyne_invalidate", "memory_not_found", {}),
+    ):
+        reply = refused(tool, memory_id="nobody", **more)
+        assert (reply["status"], reply["memory_id"], reply["error"]["code"]) == (status, "nobody", "not_found")
+        assert reply["error"]["hint"] == "mnemosyne_recall returns the ids."
     id = said(ask, at=host.having(bank_name="other"))
+    (tmp_path / "data" / "junk.db").write_bytes(b"junk" * 2_000)
     assert "in the bank other" in refused("mnemosyne_forget", memory_id=id)["error"]["hint"]
     hidden = host.having(covers=lambda name: name == "notes")
     assert "other" not in str(refused("mnemosyne_forget", at=hidden, memory_id=id)["error"]["hint"])
-
-
-@requirement("forget.missing")
-def test_a_broken_bank_elsewhere_does_not_answer_for_this_one(
-    ask: Ask, refused: Refused, host: Host, tmp_path: Path
-) -> None:
-    id = said(ask, at=host.having(bank_name="other"))
-    (tmp_path / "data" / "junk.db").write_bytes(b"junk" * 2_000)
-    assert refused("mnemosyne_forget", memory_id="nobody")["error"]["code"] == "not_found"
-    assert "in the bank other" in refused("mnemosyne_forget", memory_id=id)["error"]["hint"]
-
-
-@requirement("forget.missing")
-def test_what_another_session_said_to_itself_is_not_found(ask: Ask, refused: Refused, host: Host) -> None:
-    id = said(ask, scope="session")
-    reply = refused("mnemosyne_forget", at=host.having(session="tuesday"), memory_id=id)
+    own = said(ask, scope="session")
+    reply = refused("mnemosyne_forget", at=host.having(session="tuesday"), memory_id=own)
     assert reply["status"] == "not_found"
-    assert found(ask, "billing") == [TEXT]
-
-
-@requirement("forget.missing")
-def test_what_was_forgotten_stays_forgotten(ask: Ask, refused: Refused) -> None:
-    id = said(ask)
-    ask("mnemosyne_forget", memory_id=id)
-    assert "purged" in refused("mnemosyne_forget", memory_id=id)["error"]["hint"]
+    ask("mnemosyne_forget", memory_id=own)
+    assert "purged" in refused("mnemosyne_forget", memory_id=own)["error"]["hint"]
 
 
 # --- update
 
 
-@requirement("update.versions")
-def test_an_update_tells_what_was_and_keeps_it(ask: Ask, host: Host) -> None:
+@requirement("update.versions", "update.only_given", "update.rederives", "errors.honest")
+def test_update_changes_what_is_given_and_keeps_the_old_text(ask: Ask, host: Host, refused: Refused) -> None:
     id = said(ask, importance=0.4)
     reply = ask("mnemosyne_update", memory_id=id, content="Maya works on search.", importance=0.6)
     assert (reply["status"], reply["version"]) == ("updated", 2)
@@ -204,30 +141,16 @@ def test_an_update_tells_what_was_and_keeps_it(ask: Ask, host: Host) -> None:
     assert found(ask, "billing") == []
     assert found(ask, "search") == ["Maya works on search."]
     assert host.bank.get(f"{id}@1").text == TEXT  # type: ignore[union-attr]
-
-
-@requirement("update.only_given")
-def test_only_what_is_given_is_changed(ask: Ask, host: Host) -> None:
-    id = said(ask, importance=0.4, source="call")
+    id = said(ask, importance=0.4, source="call", extract=True)
     ask("mnemosyne_update", memory_id=id, importance=0.9)
     memory = host.bank.get(id)
     assert memory is not None
     assert (memory.text, memory.importance, memory.source, memory.version) == (TEXT, 0.9, "call", 1)
-    ask("mnemosyne_update", memory_id=id, content="New.")
-    assert host.bank.get(id).importance == 0.9  # type: ignore[union-attr]
-
-
-@requirement("update.only_given", "errors.honest")
-def test_an_update_without_a_change_says_so(ask: Ask, refused: Refused) -> None:
-    id = said(ask)
     assert ask("mnemosyne_update", memory_id=id, content=TEXT)["status"] == "unchanged"
     assert refused("mnemosyne_update", memory_id=id)["error"]["parameter"] == "content"
-
-
-@requirement("update.rederives")
-def test_what_was_drawn_follows_the_new_text(ask: Ask) -> None:
-    id = said(ask, extract=True)
     ask("mnemosyne_update", memory_id=id, content="Maya works on search.")
+    memory = host.bank.get(id)
+    assert memory is not None and memory.importance == 0.9
     rows = ask("mnemosyne_triple_query", subject="Maya")["results"]
     assert [row["object"] for row in rows] == ["search"]
 
@@ -235,8 +158,8 @@ def test_what_was_drawn_follows_the_new_text(ask: Ask) -> None:
 # --- invalidate
 
 
-@requirement("invalidate.replaces")
-def test_what_no_longer_holds_is_not_recalled_and_leads_to_what_does(ask: Ask, host: Host) -> None:
+@requirement("invalidate.replaces", "invalidate.reversible", "errors.honest")
+def test_invalidation_is_done_once_replaced_and_undone(ask: Ask, host: Host, refused: Refused) -> None:
     old, new = said(ask), said(ask, "Maya works on search.")
     reply = ask("mnemosyne_invalidate", memory_id=old, replacement_id=new)
     assert (reply["status"], reply["already"], reply["replacement_id"]) == ("invalidated", False, new)
@@ -244,39 +167,25 @@ def test_what_no_longer_holds_is_not_recalled_and_leads_to_what_does(ask: Ask, h
     held = host.bank.get(old)
     assert held is not None
     assert held.superseded_by == new
-
-
-@requirement("invalidate.replaces")
-def test_a_replacement_that_is_not_there_is_refused_and_nothing_is_done(ask: Ask, refused: Refused) -> None:
     id = said(ask)
     for other in ("nobody", id):
         assert refused("mnemosyne_invalidate", memory_id=id, replacement_id=other)["error"]["parameter"] == (
             "replacement_id"
         )
-    assert found(ask, "billing") == [TEXT]
-
-
-@requirement("invalidate.reversible")
-def test_what_was_invalidated_can_be_brought_back(ask: Ask, host: Host) -> None:
-    id = said(ask)
-    reply = ask("mnemosyne_invalidate", memory_id=id)
-    assert reply["undo"]["command"] == f"pieria undo {reply['undo']['change']} --bank notes"
-    host.bank.undo(reply["undo"]["change"])
-    assert found(ask, "billing") == [TEXT]
-
-
-@requirement("invalidate.reversible", "errors.honest")
-def test_twice_is_once_and_says_so(ask: Ask, host: Host) -> None:
+    assert TEXT in found(ask, "billing")
     id = said(ask)
     first = ask("mnemosyne_invalidate", memory_id=id)
     before = host.bank.changes()
     again = ask("mnemosyne_invalidate", memory_id=id)
     assert (again["already"], again["valid_until"], again["undo"]) == (True, first["valid_until"], None)
     assert host.bank.changes() == before
+    assert first["undo"]["command"] == f"pieria undo {first['undo']['change']} --bank notes"
+    host.bank.undo(first["undo"]["change"])
+    assert TEXT in found(ask, "billing")
 
 
 @requirement("invalidate.reaches")
-def test_what_follows_from_it_is_not_told_either(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_invalidation_reaches_what_follows_from_it(ask: Ask, host: Host, clock: HandClock) -> None:
     first, *_ = notes(host)
     host.bank.facts.add("billing", "answers", "invoices", memory=first)
     clock.move(days=3)
@@ -288,7 +197,7 @@ def test_what_follows_from_it_is_not_told_either(ask: Ask, host: Host, clock: Ha
 
 
 @requirement("sleep.summarises")
-def test_an_agent_is_told_of_a_great_sleep_in_part(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_great_sleep_is_listed_in_part(ask: Ask, host: Host, clock: HandClock) -> None:
     begun = clock()
     host.bank.remember_many(
         {"text": f"Turn {n} of talk {talk}.", "kind": "turn", "session": f"talk-{talk}", "at": begun}
@@ -300,3 +209,13 @@ def test_an_agent_is_told_of_a_great_sleep_in_part(ask: Ask, host: Host, clock: 
     assert (result["summaries_created"], result["items_consolidated"]) == (30, 120)
     assert (len(result["summaries"]), len(result["consolidated_ids"])) == (20, 50)
     assert (result["more"]["summaries"], result["more"]["consolidated_ids"]) == (10, 70)
+
+
+@requirement("sleep.audience")
+def test_summary_is_seen_by_those_who_saw_its_sources(ask: Ask, host: Host, clock: HandClock) -> None:
+    notes(host, scope="session")
+    clock.move(days=3)
+    ask("mnemosyne_sleep")
+    other = host.having(session="tuesday")
+    assert found(ask, "billing") != []
+    assert found(ask, "billing", at=other) == []

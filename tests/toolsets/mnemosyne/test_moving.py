@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from tests.toolsets.outcome import Run
 from tests.toolsets.requirements import requirement
 
 from pieria import Memory
-from pieria.toolsets import Host
+from pieria.toolsets import Access, Host
 
 
 def row(id: str, content: str = "Cats sleep.", **more: Any) -> dict[str, Any]:
@@ -39,94 +38,80 @@ def plain(memory: Memory) -> dict[str, object]:
     return {name: value for name, value in memory.as_dict().items() if name not in ("via", "trust")}
 
 
-@requirement("export.whole", "import.ours")
-def test_a_bank_that_was_taken_out_is_the_same_where_it_is_brought_in(ask: Ask, host: Host) -> None:
+@requirement("export.whole", "import.ours", "import.idempotent", "import.forgotten")
+def test_exported_bank_is_the_same_after_import(ask: Ask, host: Host, tmp_path: Path) -> None:
     told = ask("mnemosyne_remember", content="Maya works on billing.", extract=True, importance=0.8)
-    ask("mnemosyne_update", memory_id=told["memory_id"], content="Maya works on search.")
-    ask("mnemosyne_remember", content="Mine.", scope="session")
+    id = told["memory_id"]
+    ask("mnemosyne_update", memory_id=id, content="Maya works on search.")
+    ask("mnemosyne_remember", content="Mine is Orion.", scope="session", extract_entities=True)
     ask("mnemosyne_scratchpad_write", content="One.")
     exported = ask("mnemosyne_export", output_path="folder/out.jsonl")
-    assert (exported["working_memory_count"], exported["triples_count"], exported["scratchpad_count"]) == (2, 1, 1)
+    lines = [json.loads(line) for line in (tmp_path / "folder" / "out.jsonl").read_text().splitlines()]
+    assert exported["path"] == str(tmp_path / "folder" / "out.jsonl")
+    assert (exported["working_memory_count"], exported["scratchpad_count"]) == (2, 1)
+    assert exported["annotations_count"] == sum(line.get("predicate") == "mentions" for line in lines) > 0
+    assert exported["sync_events_count"] == sum(line.get("line") == "change" for line in lines)
     fresh = host.having(bank_name="fresh")
     imported = ask("mnemosyne_import", at=fresh, input_path="folder/out.jsonl")
     assert (imported["status"], imported["complete"], imported["from"]) == ("imported", True, "pieria")
     assert imported["stats"]["beam"]["memories"]["inserted"] == 2
-    here, there = (each.bank.history(told["memory_id"]) for each in (host, fresh))
+    here, there = (each.bank.history(id) for each in (host, fresh))
     assert [plain(memory) for memory in there] == [plain(memory) for memory in here]
     assert {memory.via for memory in there} == {"hearsay"}
     assert fresh.bank.facts.timeline() == host.bank.facts.timeline()
     assert [entry.content for entry in fresh.bank.scratchpad.read()] == ["One."]
-    assert found(ask, "mine", at=fresh) == ["Mine."]
+    assert found(ask, "mine", at=fresh) == ["Mine is Orion."]
+    before = host.bank.changes()
+    again = ask("mnemosyne_import", input_path="folder/out.jsonl")
+    assert again["stats"]["beam"]["memories"] == {"inserted": 0, "skipped": 2, "overwritten": 0}
+    assert host.bank.changes() == before
+    ask("mnemosyne_forget", memory_id=id)
+    assert ask("mnemosyne_import", input_path="folder/out.jsonl")["left"]["memories"]["purged here"] == 1
+    assert found(ask, "search") == []
 
 
-@requirement("export.whole")
-def test_the_counts_of_an_export_are_those_of_the_file(ask: Ask, tmp_path: Path) -> None:
-    ask("mnemosyne_remember", content="Maya works on billing.", extract_entities=True)
-    reply = ask("mnemosyne_export", output_path="out.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert reply["annotations_count"] == sum(line.get("predicate") == "mentions" for line in lines)
-    assert reply["sync_events_count"] == sum(line.get("line") == "change" for line in lines)
-    assert reply["path"] == str(tmp_path / "out.jsonl")
-
-
-def test_an_export_takes_the_place_of_an_older_one_and_of_nothing_else(
-    ask: Ask, refused: Refused, tmp_path: Path
-) -> None:
+@requirement("export.whole", "paths.confined")
+def test_export_replaces_only_an_export(ask: Ask, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / ".bashrc").write_text("alias ll='ls -l'")
-    error = refused("mnemosyne_export", output_path=".bashrc")["error"]
-    assert (error["parameter"], (tmp_path / ".bashrc").read_text()) == ("output_path", "alias ll='ls -l'")
     for _ in range(2):
         assert ask("mnemosyne_export", output_path="out.jsonl")["status"] == "exported"
-
-
-@requirement("import.idempotent")
-def test_ours_twice_adds_nothing(ask: Ask, host: Host) -> None:
-    ask("mnemosyne_remember", content="Maya works on billing.", extract=True)
-    ask("mnemosyne_export", output_path="out.jsonl")
-    before = host.bank.changes()
-    reply = ask("mnemosyne_import", input_path="out.jsonl")
-    assert reply["stats"]["beam"]["memories"] == {"inserted": 0, "skipped": 1, "overwritten": 0}
-    assert host.bank.changes() == before
-
-
-@requirement("import.forgotten")
-def test_what_was_forgotten_is_not_brought_back(ask: Ask) -> None:
-    id = ask("mnemosyne_remember", content="Maya works on billing.")["memory_id"]
-    ask("mnemosyne_export", output_path="out.jsonl")
-    ask("mnemosyne_forget", memory_id=id)
-    reply = ask("mnemosyne_import", input_path="out.jsonl")
-    assert reply["left"]["memories"] == {"purged here": 1}
-    assert found(ask, "billing") == []
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    os.symlink(outside, tmp_path / "link")
+    elsewhere = ("../out.json", "/etc/out.json", "link/out.json", "", "a\0b")
+    for path in (".bashrc", "data/notes.db", *elsewhere):
+        assert refused("mnemosyne_export", output_path=path)["error"]["parameter"] == "output_path"
+    for path in elsewhere:
+        assert refused("mnemosyne_import", input_path=path)["error"]["parameter"] == "input_path"
+    assert (tmp_path / ".bashrc").read_text() == "alias ll='ls -l'"
+    assert list(outside.iterdir()) == []
 
 
 # --- theirs
 
 
 @requirement("import.original")
-@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3"])
-def test_what_the_original_kept_is_recalled(ask: Ask, tmp_path: Path, version: str) -> None:
+def test_memories_of_the_original_are_recalled(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = row(
         "a1", source="conversation", importance=0.9, veracity="stated", metadata_json='{"topic": "cats"}',
         author_id="maya", author_type="human", channel_id="pets",
     )  # fmt: skip
-    ask("mnemosyne_import", input_path=original(tmp_path, version, working_memory=[theirs]))
-    [hit] = ask("mnemosyne_recall", query="cats")["results"]
     wanted = {
         "id": "a1", "content": "Cats sleep.", "source": "conversation", "importance": 0.9, "veracity": "stated",
         "timestamp": "2026-01-01T10:00:00Z", "scope": "global", "tier": "working", "author_id": "maya",
         "author_type": "human", "channel_id": "pets",
     }  # fmt: skip
-    assert {name: hit[name] for name in wanted} == wanted
-
-
-@requirement("import.original")
-def test_without_a_word_on_it_what_was_imported_is_believed_as_imported(ask: Ask, tmp_path: Path) -> None:
+    for version in ("1.0", "1.1", "1.2", "1.3"):
+        at = host.having(bank_name=f"v{version}")
+        ask("mnemosyne_import", at=at, input_path=original(tmp_path, version, working_memory=[theirs]))
+        [hit] = ask("mnemosyne_recall", at=at, query="cats")["results"]
+        assert {name: hit[name] for name in wanted} == wanted
     ask("mnemosyne_import", input_path=original(tmp_path, working_memory=[row("a1", veracity="unknown")]))
     assert ask("mnemosyne_recall", query="cats")["results"][0]["veracity"] == "imported"
 
 
 @requirement("import.original")
-def test_every_section_comes_in(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_every_section_of_the_original_is_imported(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = original(
         tmp_path,
         working_memory=[row("w1"), row("w2", "Dogs bark.", consolidated_at="2026-01-02")],
@@ -157,45 +142,23 @@ def test_every_section_comes_in(ask: Ask, host: Host, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@requirement("import.idempotent")
-def test_theirs_twice_adds_nothing(ask: Ask, host: Host, tmp_path: Path) -> None:
-    theirs = original(
-        tmp_path,
-        working_memory=[row("w1", scope="session", session_id="s9")],
-        triples=[{"subject": "Maya", "predicate": "owns", "object": "cat"}],
-        scratchpad=[{"id": "p1", "content": "Pad.", "session_id": "s9", "created_at": "2026-01-01"}],
-    )
-    ask("mnemosyne_import", input_path=theirs)
-    before = host.bank.changes()
-    stats = ask("mnemosyne_import", input_path=theirs)["stats"]
-    assert stats["beam"]["working_memory"] == {"inserted": 0, "skipped": 1, "overwritten": 0}
-    assert (stats["triples"], stats["beam"]["scratchpad"]) == ({"inserted": 0, "skipped": 1},) * 2
-    assert host.bank.changes() == before
-
-
 @requirement("import.sessions")
-def test_what_all_clients_of_a_server_shared_is_everybody_s(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_shared_memories_of_the_original_are_everybodys(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = [
         row("a1", scope="session", session_id="mcp_default"),
         row("a2", "Cats purr.", scope="session", session_id="hermes-7"),
+        row("a3", "Cats eat.", scope="session", session_id="default"),
     ]
-    reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=theirs))
-    assert found(ask, "cats") == ["Cats sleep."]
-    assert sorted(found(ask, "cats", at=host.having(session="hermes-7"))) == ["Cats purr.", "Cats sleep."]
+    older = [{"id": "a4", "content": "Cats play.", "session_id": "default"}]
+    reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=theirs, legacy_memories=older))
+    shared = ["Cats eat.", "Cats play.", "Cats sleep."]
+    assert sorted(found(ask, "cats")) == shared
+    assert sorted(found(ask, "cats", at=host.having(session="hermes-7"))) == sorted([*shared, "Cats purr."])
     assert ["1 memory is of the session hermes-7" in warning for warning in reply["warnings"]] == [True]
 
 
 @requirement("import.sessions")
-def test_what_was_kept_without_a_session_is_everybody_s(ask: Ask, tmp_path: Path) -> None:
-    kept = [row("a1", scope="session", session_id="default")]
-    older = [{"id": "a2", "content": "Cats purr.", "session_id": "default"}]
-    reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=kept, legacy_memories=older))
-    assert sorted(found(ask, "cats")) == ["Cats purr.", "Cats sleep."]
-    assert reply["warnings"] == []
-
-
-@requirement("import.sessions")
-def test_a_summary_is_seen_by_no_more_than_what_it_sums_up(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_imported_summary_is_seen_like_its_sources(ask: Ask, host: Host, tmp_path: Path) -> None:
     own = [row(f"w{n}", f"Cat {n}.", scope="session", session_id=f"s{n}") for n in (1, 2)]
     summaries = [row("e1", "One cat.", summary_of="w1"), row("e2", "Two cats.", summary_of="w1,w2")]
     reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=own, episodic_memory=summaries))
@@ -205,7 +168,7 @@ def test_a_summary_is_seen_by_no_more_than_what_it_sums_up(ask: Ask, host: Host,
 
 
 @requirement("import.problems")
-def test_what_cannot_be_is_told_record_by_record(ask: Ask, tmp_path: Path) -> None:
+def test_problems_are_reported_record_by_record(ask: Ask, tmp_path: Path) -> None:
     theirs = original(
         tmp_path,
         working_memory=[
@@ -228,16 +191,12 @@ def test_what_cannot_be_is_told_record_by_record(ask: Ask, tmp_path: Path) -> No
     assert found(ask, "cats") == ["Cats sleep."]
 
 
-@requirement("import.problems")
-def test_what_was_invalidated_stays_so(ask: Ask, host: Host, tmp_path: Path) -> None:
+@requirement("import.problems", "import.triples")
+def test_ended_memories_and_triples_stay_ended(ask: Ask, host: Host, tmp_path: Path) -> None:
     theirs = [row("a1", "Old.", superseded_by="a2"), row("a2", "New.")]
     ask("mnemosyne_import", input_path=original(tmp_path, working_memory=theirs))
     assert found(ask, "old") == []
     assert host.bank.get("a1").superseded_by == "a2"  # type: ignore[union-attr]
-
-
-@requirement("import.triples")
-def test_triples_that_the_original_closed_on_their_first_day_held_on_it(ask: Ask, tmp_path: Path) -> None:
     theirs = [
         {"id": 1, "subject": "A", "predicate": "p", "object": "one", "valid_from": "2026-01-01",
          "valid_until": "2026-01-01"},
@@ -278,7 +237,7 @@ _ROWS = st.lists(
         _ROWS,
     )
 )
-def test_whatever_stands_in_a_file_is_taken_in_or_told_of(tmp_path: Path, sections: dict[str, Any]) -> None:
+def test_any_content_of_a_file_is_imported_or_reported(tmp_path: Path, sections: dict[str, Any]) -> None:
     folder = tmp_path / str(len(list(tmp_path.iterdir())))
     folder.mkdir()
     with Run(folder) as run:
@@ -294,46 +253,29 @@ def test_whatever_stands_in_a_file_is_taken_in_or_told_of(tmp_path: Path, sectio
 
 
 @requirement("import.refused")
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_invalid_export_is_refused_and_makes_no_bank(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
+    ask("mnemosyne_remember", content="One.")
+    ask("mnemosyne_export", output_path="out.jsonl")
+    cut = (tmp_path / "out.jsonl").read_bytes()[:-100].decode()
+    mistyped = host.having(bank_name="noets", is_named=True)
+    for content, words in (
         ('{"mnemosyne_export": {"version": "2.0"}}', "version 2.0"),
         ('{"mnemosyne_export": {"version": "1.3"}, "work', "damaged"),
         ('{"something": "else"}', "another kind"),
         ("", "empty"),
         ("plain text", "text of another kind"),
-    ],
-)
-def test_what_is_no_export_is_refused(refused: Refused, tmp_path: Path, content: str, words: str) -> None:
-    (tmp_path / "file.json").write_text(content)
-    error = refused("mnemosyne_import", input_path="file.json")["error"]
-    assert error["code"] == "transfer"
-    assert words in error["message"]
-
-
-@requirement("import.refused")
-def test_a_file_that_is_not_there_is_told_as_such(refused: Refused) -> None:
-    assert "no such file" in refused("mnemosyne_import", input_path="nowhere.json")["error"]["message"]
-
-
-@requirement("import.refused")
-def test_a_pipe_is_refused_without_waiting_for_its_writer(refused: Refused, tmp_path: Path) -> None:
+        ("{}", ""),
+        ('{"pieria":"export"}', ""),
+        (cut, ""),
+    ):
+        (tmp_path / "file.json").write_text(content)
+        error = refused("mnemosyne_import", at=mistyped, input_path="file.json")["error"]
+        assert (error["code"], words in error["message"]) == ("transfer", True), content[:50]
     os.mkfifo(tmp_path / "pipe")
-    assert "only once" in refused("mnemosyne_import", input_path="pipe")["error"]["message"]
-
-
-@requirement("paths.confined")
-def test_no_path_leads_out_of_the_roots(ask: Ask, refused: Refused, tmp_path: Path) -> None:
-    outside = tmp_path.parent / f"{tmp_path.name}-outside"
-    outside.mkdir()
-    os.symlink(outside, tmp_path / "link")
-    for path in ("../out.json", "/etc/out.json", "link/out.json", "", "a\0b"):
-        assert refused("mnemosyne_export", output_path=path)["error"]["parameter"] == "output_path"
-        assert refused("mnemosyne_import", input_path=path)["error"]["parameter"] == "input_path"
-    assert list(outside.iterdir()) == []
-
-
-@requirement("export.whole")
-def test_an_export_never_replaces_a_bank(ask: Ask, refused: Refused) -> None:
-    ask("mnemosyne_remember", content="x")
-    assert refused("mnemosyne_export", output_path="data/notes.db")["error"]["parameter"] == "output_path"
+    for path, words in (("nowhere.json", "no such file"), ("pipe", "only once")):
+        assert words in refused("mnemosyne_import", at=mistyped, input_path=path)["error"]["message"]
+    assert mistyped.banks.names() == ["notes"]
+    assert ask("mnemosyne_recall", at=host.having(bank_name="other"), query="tea")["results"] == []
+    reader = host.having(bank_name="third", access=Access.read)
+    assert refused("mnemosyne_recall", at=reader, query="tea")["error"]["code"] == "not_found"
+    assert "third" not in host.banks.names()

@@ -41,85 +41,58 @@ def texts(reply: Any) -> list[str]:
     return [hit["content"] for hit in reply["results"]]
 
 
-@requirement("recall.paraphrase")
+@requirement("recall.paraphrase", "recall.confidence")
 @pytest.mark.usefixtures("two")
-def test_a_paraphrase_without_a_word_in_common_is_found(ask: Ask) -> None:
+def test_paraphrase_is_found_and_other_questions_are_unsure(ask: Ask) -> None:
     assert texts(ask("mnemosyne_recall", query="feline resting"))[0] == CAT
-
-
-@requirement("recall.confidence")
-@pytest.mark.usefixtures("two")
-def test_a_question_beside_the_point_gets_little_confidence(ask: Ask) -> None:
     sure = ask("mnemosyne_recall", query="does the cat sleep on the radiator?")["confidence"]
     unsure = ask("mnemosyne_recall", query="submarine warranty")["confidence"]
     assert unsure < 0.3 < 0.7 < sure
 
 
-@requirement("recall.explained")
+@requirement("recall.explained", "recall.weights", "recall.only_reads", "recall.empty")
 @pytest.mark.usefixtures("two")
-def test_a_hit_says_why_it_was_found(ask: Ask) -> None:
+def test_hits_are_explained_by_weights_and_recall_writes_nothing(ask: Ask, refused: Refused, host: Host) -> None:
     hit = ask("mnemosyne_recall", query="cat radiator", fts_weight=0.5)["results"][0]
     reply = ask("mnemosyne_recall", query="cat radiator", fts_weight=0.5)
     worth = sum(reply["weights"][name] * value for name, value in hit["why"].items())
     assert hit["score"] == pytest.approx(worth, abs=1e-5)
     assert hit["snippet"] in CAT
+    before = host.bank.changes()
+    reply = ask("mnemosyne_recall", query="cat", fts_weight=0.3)
+    assert reply["policy"] == "weighted"
+    assert reply["weights"] == pytest.approx({"dense": 0.5, "lexical": 0.3, "importance": 0.2})
+    assert ask("mnemosyne_recall", query="cat")["policy"] == "hybrid"
+    assert refused("mnemosyne_recall", query="x", vec_weight=0, fts_weight=0, importance_weight=0)["error"]["hint"]
+    empty = ask("mnemosyne_recall", query=" ")
+    assert (empty["count"], empty["confidence"], empty["warnings"][0][:6]) == (0, 0.0, "query:")
+    assert host.bank.changes() == before
 
 
 @requirement("recall.top_k")
-def test_there_are_no_more_hits_than_asked_for(ask: Ask) -> None:
+def test_hits_are_no_more_than_asked_for(ask: Ask, refused: Refused) -> None:
     for number in range(8):
         ask("mnemosyne_remember", content=f"Invoice {number} was paid.")
-    assert ask("mnemosyne_recall", query="invoice")["count"] == 5
-    assert ask("mnemosyne_recall", query="invoice", top_k=2)["count"] == 2
-    assert ask("mnemosyne_recall", query="invoice", limit=7)["count"] == 7
-
-
-@requirement("recall.top_k")
-@pytest.mark.parametrize("wrong", [0, 51, -1, "abc", 2.5, None])
-def test_a_number_out_of_bounds_is_refused(refused: Refused, wrong: Any) -> None:
-    reply = refused("mnemosyne_recall", query="x", top_k=wrong)
-    assert reply["error"]["parameter"] == "top_k"
-    assert "1 to 50" in reply["error"]["expected"]
+    for more, count in (({}, 5), ({"top_k": 2}, 2), ({"limit": 7}, 7)):
+        assert ask("mnemosyne_recall", query="invoice", **more)["count"] == count
+    for wrong in (0, 51, -1, "abc", 2.5, None):
+        error = refused("mnemosyne_recall", query="x", top_k=wrong)["error"]
+        assert (error["parameter"], "1 to 50" in error["expected"]) == ("top_k", True)
 
 
 @requirement("recall.filters")
-def test_a_filter_lets_nothing_else_through(ask: Ask) -> None:
+def test_filters_let_nothing_else_through(ask: Ask, host: Host) -> None:
     for author, type, channel in (("maya", "human", "money"), ("bot", "agent", "robots")):
-        ask(
-            "mnemosyne_remember", content=f"Invoices, says {author}.", author_id=author, author_type=type,
-            channel_id=channel,
-        )  # fmt: skip
+        said = {"content": f"Invoices, says {author}.", "author_id": author, "author_type": type, "channel_id": channel}
+        ask("mnemosyne_remember", **said)
+    ask("mnemosyne_remember", at=host.having(session="tuesday"), content=PAY, scope="session", author_id="maya")
     for name, value in (("author_id", "maya"), ("author_type", "human"), ("channel_id", "money")):
         assert texts(ask("mnemosyne_recall", query="invoices", **{name: value})) == ["Invoices, says maya."]
     assert texts(ask("mnemosyne_recall", query="invoices", author_id="nobody")) == []
 
 
-@requirement("recall.filters")
-def test_no_filter_shows_what_another_session_said_to_itself(ask: Ask, host: Host) -> None:
-    ask("mnemosyne_remember", content=PAY, scope="session", author_id="maya", author_type="human")
-    other = host.having(session="tuesday")
-    for more in ({"author_id": "maya"}, {"author_type": "human"}):
-        assert texts(ask("mnemosyne_recall", at=other, query="invoices", **more)) == []
-
-
 @requirement("recall.weights")
-def test_each_weight_decides_where_the_others_are_nothing(ask: Ask, host: Host) -> None:
-    alike, worded, important = "A kitten, resting.", "The feline word, feline again.", "Paid resting time."
-    for content, importance in ((alike, 0.1), (worded, 0.2), (important, 0.9)):
-        ask("mnemosyne_remember", content=content, importance=importance)
-    host.bank.sync(20)
-    none = {"vec_weight": 0, "fts_weight": 0, "importance_weight": 0}
-
-    def first(question: str, name: str) -> str:
-        return texts(ask("mnemosyne_recall", query=question, **{**none, name: 1}))[0]
-
-    assert first("cat", "vec_weight") in (alike, worded)
-    assert first("word", "fts_weight") == worded
-    assert first("feline resting", "importance_weight") == important
-
-
-@requirement("recall.weights")
-def test_words_find_where_only_vectors_weigh_and_there_are_none(tmp_path: Path, clock: HandClock) -> None:
+def test_words_find_where_vectors_are_missing(tmp_path: Path, clock: HandClock) -> None:
     workspace = Workspace(tmp_path / "bare", {"embedder": "none"}, clock=clock)
     host = Host(Banks(workspace, "test"), "notes", None, Paths(tmp_path, (tmp_path,)))
     host.bank.remember(PAY)
@@ -129,49 +102,14 @@ def test_words_find_where_only_vectors_weigh_and_there_are_none(tmp_path: Path, 
     assert any("vec_weight" in warning for warning in reply["warnings"])
 
 
-@requirement("recall.weights")
-@pytest.mark.usefixtures("two")
-def test_weights_that_are_left_out_are_as_the_original_had_them(ask: Ask) -> None:
-    reply = ask("mnemosyne_recall", query="cat", fts_weight=0.3)
-    assert reply["policy"] == "weighted"
-    assert reply["weights"] == pytest.approx({"dense": 0.5, "lexical": 0.3, "importance": 0.2})
-    assert ask("mnemosyne_recall", query="cat")["policy"] == "hybrid"
-
-
-@requirement("recall.weights")
-def test_weights_that_weigh_nothing_are_refused(refused: Refused) -> None:
-    reply = refused("mnemosyne_recall", query="x", vec_weight=0, fts_weight=0, importance_weight=0)
-    assert reply["error"]["hint"]
-
-
-@requirement("recall.only_reads")
-@pytest.mark.usefixtures("two")
-def test_to_recall_writes_nothing(ask: Ask, host: Host) -> None:
-    before = host.bank.changes()
-    ask("mnemosyne_recall", query="cat")
-    assert host.bank.changes() == before
-
-
-@requirement("recall.truncated")
-def test_a_long_text_says_that_it_is_cut(ask: Ask) -> None:
+@requirement("recall.truncated", "recall.everybody_s")
+def test_hits_say_their_kind_and_that_they_are_cut(ask: Ask, host: Host) -> None:
     long = "Invoices. " * 1_000
     ask("mnemosyne_remember", content=long)
     ask("mnemosyne_remember", content=PAY)
     hits = ask("mnemosyne_recall", query="invoices")["results"]
     told = {hit["truncated"]: (len(hit["content"]), hit["length"]) for hit in hits}
     assert told == {True: (8_000, len(long)), False: (len(PAY), len(PAY))}
-
-
-@requirement("recall.empty")
-def test_an_empty_question_finds_nothing_and_says_so(ask: Ask) -> None:
-    ask("mnemosyne_remember", content=PAY)
-    reply = ask("mnemosyne_recall", query=" ")
-    assert (reply["count"], reply["confidence"]) == (0, 0.0)
-    assert reply["warnings"][0].startswith("query:")
-
-
-@requirement("recall.everybody_s")
-def test_what_came_through_another_door_is_recalled(ask: Ask, host: Host) -> None:
     host.bank.remember("A turn about wages.", kind="turn", author="Maya")
-    [hit] = ask("mnemosyne_recall", query="wages")["results"]
+    hit = ask("mnemosyne_recall", query="wages")["results"][0]
     assert (hit["kind"], hit["tier"], hit["scope"]) == ("turn", "working", "global")

@@ -1,6 +1,5 @@
-"""Export and import: whole histories, each mode, all or nothing, and nothing that was removed comes back."""
+"""Export and import: whole histories, each mode, all or nothing, one head, and nothing removed comes back."""
 
-import copy
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -69,13 +68,11 @@ def lived(ask: Ask, made: Made, host: Host, clock: HandClock) -> list[str]:
     return [*ids, second, note]
 
 
-@requirement("export.whole")
-def test_history_order_lineage_and_summaries_are_the_same_after_a_move(
-    ask: Ask, made: Made, host: Host, clock: HandClock
-) -> None:
+@requirement("export.whole", "import.summaries")
+def test_move_keeps_history_order_lineage_and_summaries(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
     ids = lived(ask, made, host, clock)
     exported = ask("mem-export")["data"]["payload"]
-    copied = host.having(bank_name="copy")
+    copied, other = (host.having(bank_name=name) for name in ("copy", "other"))
     reply = ask("mem-import", at=copied, payload=exported)
     assert (reply["data"]["imported"], reply["data"]["skipped"]) == (len(exported["observations"]), 0)
     again = ask("mem-export", at=copied)["data"]["payload"]
@@ -83,32 +80,24 @@ def test_history_order_lineage_and_summaries_are_the_same_after_a_move(
         assert exported[section] == again[section]
         assert exported[section]
     assert timeline(ask, copied) == timeline(ask, host)
-    for id in ids:
-        here, there = (ask("mem-get", at=at, ids=[id], includeHistory=True)["data"] for at in (host, copied))
-        assert here == there
-    anchored = [ask("mem-history", at=at, anchor=ids[0], depthBefore=20)["data"]["items"] for at in (host, copied)]
-    assert anchored[0] == anchored[1]
-
-
-@requirement("export.whole")
-def test_into_a_bank_that_holds_something_order_lineage_and_reasons_are_the_same(
-    ask: Ask, made: Made, host: Host, clock: HandClock
-) -> None:
-    ids = lived(ask, made, host, clock)
-    exported = ask("mem-export")["data"]["payload"]
-    other = host.having(bank_name="other")
     other.bank.remember("Something.", session="before", at="2020-01-01")
     ask("mem-import", at=other, payload=exported)
     for here, there in zip(timeline(ask, host), timeline(ask, other), strict=False):
         assert here[2] == there[2]
         assert here[1]["summary"] == there[1]["summary"]
     for id in ids:
+        here, there, beside = (
+            ask("mem-get", at=at, ids=[id], includeHistory=True)["data"] for at in (host, copied, other)
+        )
+        assert here == there
         nodes = [
-            [(node["id"], node["state"], node["reason"], node["revisionOf"]) for node in
-             ask("mem-get", at=at, ids=[id], includeHistory=True)["data"]["history"][id]]
-            for at in (host, other)
-        ]  # fmt: skip
+            [(node["id"], node["state"], node["reason"], node["revisionOf"]) for node in held["history"][id]]
+            for held in (here, beside)
+        ]
         assert nodes[0] == nodes[1]
+    anchored = [ask("mem-history", at=at, anchor=ids[0], depthBefore=20)["data"]["items"] for at in (host, copied)]
+    assert anchored[0] == anchored[1]
+    assert copied.bank.purge(ids[2]).also, "a summary goes with what is purged"
 
 
 class Meddling(HandClock):
@@ -127,9 +116,7 @@ class Meddling(HandClock):
 
 @requirement("export.whole")
 @pytest.mark.parametrize("clock", [Meddling()])
-def test_an_export_is_of_one_moment_whatever_is_written_meanwhile(
-    ask: Ask, made: Made, host: Host, clock: Meddling
-) -> None:
+def test_export_is_of_one_moment(ask: Ask, made: Made, host: Host, clock: Meddling) -> None:
     changed, removed, purged = (made(f"Heron {n}.", title=f"Heron {n}") for n in range(3))
     ask("mem-revise", id=purged, title="Anew")
     host.bank.upkeep.summarize("monday")
@@ -146,9 +133,11 @@ def test_an_export_is_of_one_moment_whatever_is_written_meanwhile(
         wanted = ask("mem-export")["data"]["payload"]
 
 
-@requirement("export.part")
-def test_a_limit_keeps_the_newest_and_says_so(ask: Ask, made: Made, clock: HandClock) -> None:
+@requirement("export.part", "export.private")
+def test_export_of_a_part_keeps_the_newest(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
     ids = []
+    made(scope="user")
+    host.bank.remember("To itself.", scope="session")
     for n in range(4):
         ids.append(made(f"Heron {n}.", title=f"Heron {n}", type="change" if n % 2 else "bugfix"))
         clock.move(minutes=1)
@@ -157,71 +146,67 @@ def test_a_limit_keeps_the_newest_and_says_so(ask: Ask, made: Made, clock: HandC
     assert [one["id"] for one in exported["observations"]] == ids[2:]
     assert (exported["truncated"], reply["meta"]["left"]) == (True, 2)
     exported = ask("mem-export", type="change")["data"]["payload"]
-    assert [one["id"] for one in exported["observations"]] == ids[1::2]
-    assert exported["truncated"] is False
-    assert not ask("mem-export", limit=2**80)["data"]["payload"]["truncated"]
+    assert ([one["id"] for one in exported["observations"]], exported["truncated"]) == (ids[1::2], False)
     assert ask("mem-export", type="bugfix", limit=1)["data"]["payload"]["observations"][0]["id"] == ids[2]
+    whole = ask("mem-export", limit=2**80)["data"]["payload"]
+    assert ([one["id"] for one in whole["observations"]], whole["truncated"]) == (ids, False)
 
 
 @requirement("export.part")
-def test_of_a_part_only_its_own_history_and_sessions_come_along(
-    ask: Ask, made: Made, host: Host, clock: HandClock
-) -> None:
+def test_part_comes_with_its_own_history_and_sessions(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
     ids = lived(ask, made, host, clock)
     exported = ask("mem-export", type="decision")["data"]["payload"]
     assert {one["id"] for one in exported["revisions"]} == {ids[0], ids[-2]}
     assert [one["sessionId"] for one in exported["summaries"]] == ["monday"]
 
 
-@requirement("export.private")
-def test_what_is_the_user_s_or_a_session_s_own_is_not_exported(ask: Ask, made: Made, host: Host) -> None:
-    made(scope="user")
-    host.bank.remember("To itself.", scope="session")
-    assert ask("mem-export")["data"]["payload"]["observations"] == []
-
-
 # --- import
 
 
 @requirement("import.forms")
-@pytest.mark.parametrize(
-    "form",
-    [
-        json.dumps, lambda it: it, lambda it: {"data": {"payload": it, "format": "json"}},
-        lambda it: json.dumps({"data": {"payload": it}, "error": None, "meta": {}}), lambda it: {"payload": it},
-        lambda it: json.dumps(json.dumps(it)),
-    ],
-)  # fmt: skip
-def test_a_payload_comes_as_text_as_object_or_in_its_reply(ask: Ask, form: Any) -> None:
-    data = ask("mem-import", payload=form(payload(ROW, summaries=[SUMMARY])))["data"]
-    assert (data["imported"], data["skipped"], data["summaries"]) == (1, 0, {"imported": 1, "skipped": 0})
-    found = held(ask, "obs-1")
-    told = {"tokenCount", "createdAt", "kind"}
-    assert {name: found[name] for name in ROW if name not in told} == {
-        name: ROW[name] for name in ROW if name not in told
-    }
-    assert found["createdAt"] == "2026-01-10T00:00:00Z"
-    [item] = ask("mem-history")["data"]["items"]
-    assert (item["session"]["id"], item["session"]["startedAt"]) == ("mcp", "2026-01-10T00:00:00Z")
-    assert (item["summary"]["summary"], item["summary"]["keyDecisions"]) == ("A day of caches.", ["SQLite"])
+def test_payload_is_text_an_object_or_a_reply(ask: Ask, host: Host) -> None:
+    whole = payload(ROW, summaries=[SUMMARY])
+    for number, form in enumerate((
+        json.dumps(whole), whole, {"data": {"payload": whole, "format": "json"}}, {"payload": whole},
+        json.dumps({"data": {"payload": whole}, "error": None, "meta": {}}), json.dumps(json.dumps(whole)),
+    )):  # fmt: skip
+        at = host.having(bank_name=f"bank{number}")
+        data = ask("mem-import", at=at, payload=form)["data"]
+        assert (data["imported"], data["skipped"], data["summaries"]) == (1, 0, {"imported": 1, "skipped": 0})
+        found = held(ask, "obs-1", at=at)
+        told = {"tokenCount", "createdAt", "kind"}
+        assert {name: found[name] for name in ROW if name not in told} == {
+            name: ROW[name] for name in ROW if name not in told
+        }
+        assert found["createdAt"] == "2026-01-10T00:00:00Z"
+        [item] = ask("mem-history", at=at)["data"]["items"]
+        assert (item["session"]["id"], item["session"]["startedAt"]) == ("mcp", "2026-01-10T00:00:00Z")
+        assert (item["summary"]["summary"], item["summary"]["keyDecisions"]) == ("A day of caches.", ["SQLite"])
 
 
-@requirement("import.forms")
-@pytest.mark.parametrize(
-    "wrong",
-    ["{", "[]", "5", '"x"', "{}", json.dumps({"version": 2, "observations": []}), json.dumps({"observations": []}),
-     json.dumps({"version": 1, "observations": {}}), json.dumps({"version": 1, "observations": [], "summaries": 5})],
-)  # fmt: skip
-def test_what_is_no_payload_is_refused_and_makes_no_bank(refused: Refused, host: Host, wrong: str) -> None:
-    error = refused("mem-import", payload=wrong)["error"]
-    assert error["code"] == "VALIDATION_ERROR"
-    assert error["details"]["parameter"].startswith("payload")
+@requirement("import.forms", "import.atomic")
+def test_invalid_payload_is_refused_and_makes_no_bank(refused: Refused, host: Host) -> None:
+    for wrong in (
+        "{", "[]", "5", '"x"', "{}", json.dumps({"version": 2, "observations": []}), json.dumps({"observations": []}),
+        json.dumps({"version": 1, "observations": {}}), json.dumps({"version": 1, "observations": [], "summaries": 5}),
+    ):  # fmt: skip
+        error = refused("mem-import", payload=wrong)["error"]
+        assert error["code"] == "VALIDATION_ERROR"
+        assert error["details"]["parameter"].startswith("payload")
+    error = refused("mem-import", payload="open-mem-export.json")["error"]
+    assert error["details"]["hint"] == "Give the content of an export file, not its name."
+    for section in ("observations", "revisions", "summaries"):
+        for name, value in (("body", [1]), ("body", "x"), ("untyped", "no"), ("untitled", 1)):
+            record = {**(SUMMARY if section == "summaries" else ROW), "also": {name: value}}
+            error = refused("mem-import", payload={**payload(), section: [record]})["error"]
+            told = [(one["section"], one["parameter"]) for one in error["details"]["problems"]]
+            assert (error["code"], told) == ("VALIDATION_ERROR", [(section, f"also.{name}")])
     assert not host.banks.has("notes")
 
 
 @requirement("import.atomic")
 @pytest.mark.parametrize("empty", [True, False])
-def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
+def test_half_bad_payload_leaves_nothing_behind(
     ask: Ask, refused: Refused, made: Made, host: Host, empty: bool
 ) -> None:
     if not empty:
@@ -248,19 +233,8 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
     assert host.bank.count() == before
 
 
-@requirement("import.atomic")
-@pytest.mark.parametrize("section", ["observations", "revisions", "summaries"])
-@pytest.mark.parametrize(("name", "value"), [("body", [1]), ("body", "x"), ("untyped", "no"), ("untitled", 1)])
-def test_what_stands_beside_a_record_is_checked_as_well(refused: Refused, section: str, name: str, value: Any) -> None:
-    record = {**(SUMMARY if section == "summaries" else ROW), "also": {name: value}}
-    error = refused("mem-import", payload={**payload(), section: [record]})["error"]
-    assert error["code"] == "VALIDATION_ERROR"
-    told = [(one["section"], one["parameter"]) for one in error["details"]["problems"]]
-    assert told == [(section, f"also.{name}")]
-
-
 @requirement("import.skip")
-def test_skip_keeps_what_is_here_by_id_or_by_content(ask: Ask, made: Made) -> None:
+def test_skip_keeps_what_is_here(ask: Ask, made: Made) -> None:
     own = made(NARRATIVE, title="The cache")
     ask("mem-import", payload=payload(ROW))
     same = row(id="elsewhere", title="The cache", narrative=NARRATIVE)
@@ -273,17 +247,17 @@ def test_skip_keeps_what_is_here_by_id_or_by_content(ask: Ask, made: Made) -> No
 
 
 @requirement("import.skip")
-@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-def test_no_mode_brings_back_what_was_removed(ask: Ask, made: Made, mode: str) -> None:
+def test_no_mode_revives_a_removed_observation(ask: Ask) -> None:
     ask("mem-import", payload=payload(ROW))
     ask("mem-remove", id="obs-1", reason="wrong")
-    data = ask("mem-import", payload=payload(ROW, row(id="again")), mode=mode)["data"]
-    assert (data["imported"], data["skipped"]) == (0, 2)
-    assert ask("mem-get", ids=["obs-1", "again"])["data"]["deleted"] == ["obs-1"]
+    for mode in ("skip", "merge", "replace"):
+        data = ask("mem-import", payload=payload(ROW, row(id="again")), mode=mode)["data"]
+        assert (data["imported"], data["skipped"]) == (0, 2)
+        assert ask("mem-get", ids=["obs-1", "again"])["data"]["deleted"] == ["obs-1"]
 
 
 @requirement("import.merge")
-def test_merge_joins_the_lists_and_takes_the_later_text(ask: Ask, clock: HandClock) -> None:
+def test_merge_joins_lists_and_takes_the_later_text(ask: Ask, clock: HandClock) -> None:
     ask("mem-import", payload=payload(row(createdAt="2026-01-10T00:00:00Z")))
     later = row(narrative="Later.", title="Later", concepts=["cache"], filesModified=["src/c.py"], filesRead=[],
                 facts=["A later fact."], createdAt="2026-06-01T00:00:00Z")  # fmt: skip
@@ -303,8 +277,8 @@ def test_merge_joins_the_lists_and_takes_the_later_text(ask: Ask, clock: HandClo
     assert "old" in found["concepts"]
 
 
-@requirement("import.replace")
-def test_replace_puts_the_payload_s_in_place_and_keeps_the_old_in_the_history(ask: Ask) -> None:
+@requirement("import.replace", "import.forms", "import.ignored", "import.heads")
+def test_replace_and_odd_records_keep_what_can_be_kept(ask: Ask) -> None:
     ask("mem-import", payload=payload(ROW))
     data = ask("mem-import", payload=payload(row(narrative="Replaced.", concepts=[])), mode="replace")["data"]
     assert (data["imported"], data["updated"], data["skipped"]) == (1, 1, 0)
@@ -314,13 +288,21 @@ def test_replace_puts_the_payload_s_in_place_and_keeps_the_old_in_the_history(as
     assert (old["observation"]["narrative"], new["state"]) == ("Came from a file.", "current")
     again = ask("mem-import", payload=payload(row(narrative="Replaced.", concepts=[])), mode="replace")["data"]
     assert (again["imported"], again["skipped"]) == (0, 1)
+    bare = row(id="bare", narrative="", facts=None, concepts=None, importance=None, sessionId=None)
+    tombstone = row(id="gone", deletedAt="2026-02-01T00:00:00Z", rawToolOutput="Long.", also={"mood": 1})
+    alone = row(id="old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")
+    reply = ask("mem-import", payload=payload(bare, tombstone, alone))
+    found = held(ask, "bare")
+    assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
+    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles are used instead."]
+    assert reply["meta"]["ignored"] == ["also.mood", "rawToolOutput"]
+    data = ask("mem-get", ids=["gone", "old"])["data"]
+    assert (data["deleted"], data["missing"]) == (["gone"], ["old"])
 
 
 @requirement("import.heads")
 @pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-def test_two_histories_of_one_observation_come_to_one_head(
-    ask: Ask, made: Made, host: Host, clock: HandClock, mode: str
-) -> None:
+def test_two_histories_come_to_one_head(ask: Ask, made: Made, host: Host, clock: HandClock, mode: str) -> None:
     first = made()
     begun = ask("mem-export")["data"]["payload"]
     copied = host.having(bank_name="copy")
@@ -337,64 +319,21 @@ def test_two_histories_of_one_observation_come_to_one_head(
     assert texts[:2] == [NARRATIVE, "SQLite here."]
 
 
-@requirement("import.heads")
-@pytest.mark.parametrize("mode", ["merge", "replace"])
-def test_a_history_that_went_on_elsewhere_goes_on_here(
-    ask: Ask, made: Made, host: Host, clock: HandClock, mode: str
-) -> None:
-    first = made()
-    copied = host.having(bank_name="copy")
-    ask("mem-import", at=copied, payload=ask("mem-export")["data"]["payload"])
-    clock.move(minutes=1)
-    there = ask("mem-revise", at=copied, id=first, title="On", reason="went on")["data"]["newId"]
-    exported = ask("mem-export", at=copied)["data"]["payload"]
-    assert ask("mem-import", payload=copy.deepcopy(exported))["data"]["imported"] == 0
-    ask("mem-import", payload=exported, mode=mode)
-    assert made.found("sqlite", limit=50) == [there]
-    nodes = ask("mem-get", ids=[first], includeHistory=True)["data"]["history"][first]
-    assert [(node["id"], node["state"]) for node in nodes] == [(first, "superseded"), (there, "current")]
-    assert nodes[1]["reason"] == "went on"
-
-
-@requirement("import.heads")
-def test_a_revision_without_its_successor_does_not_stand_for_it(ask: Ask, made: Made) -> None:
-    gone = row(id="old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")
-    data = ask("mem-import", payload=payload(gone, ROW))["data"]
-    assert (data["imported"], data["skipped"]) == (1, 1)
-    assert ask("mem-get", ids=["old"])["data"]["missing"] == ["old"]
-
-
 @requirement("import.forms")
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
-def test_times_at_the_ends_of_all_times_come_in_and_what_is_written_after_is_known_later(
-    ask: Ask, made: Made, time: str
-) -> None:
-    old = row(id="old", createdAt=time, knownFrom=time, supersededBy="obs-1", supersededAt=time)
-    gone = row(id="gone", createdAt=time, knownFrom=time, deletedAt=time, endedAt=time)
-    told = payload(row(createdAt=time, knownFrom=time, revisionOf="old"), revisions=[old, gone], writer="pieria")
-    assert ask("mem-import", payload=told)["data"]["imported"] == 1
-    assert held(ask, "obs-1")["createdAt"] == time
-    assert ask("mem-get", ids=["gone"])["data"]["deleted"] == ["gone"]
-    assert ask("mem-revise", id=made(), title="After")["data"]["newId"]
-
-
-@requirement("import.forms")
-def test_what_the_original_leaves_empty_comes_in(ask: Ask) -> None:
-    bare = row(id="bare", narrative="", facts=None, concepts=None, importance=None, sessionId=None)
-    reply = ask("mem-import", payload=payload(bare))
-    found = held(ask, "bare")
-    assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
-    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles are used instead."]
-
-
-@requirement("import.forms")
-def test_a_tombstone_comes_in_as_one(ask: Ask) -> None:
-    ask("mem-import", payload=payload(row(deletedAt="2026-02-01T00:00:00Z")))
-    assert ask("mem-get", ids=["obs-1"])["data"]["deleted"] == ["obs-1"]
+def test_times_at_the_ends_of_all_times_are_imported(ask: Ask, made: Made, host: Host) -> None:
+    for bank, time in (("first", "0001-01-01T00:00:00Z"), ("last", "9999-12-31T23:59:59.999999Z")):
+        at = host.having(bank_name=bank)
+        old = row(id="old", createdAt=time, knownFrom=time, supersededBy="obs-1", supersededAt=time)
+        gone = row(id="gone", createdAt=time, knownFrom=time, deletedAt=time, endedAt=time)
+        told = payload(row(createdAt=time, knownFrom=time, revisionOf="old"), revisions=[old, gone], writer="pieria")
+        assert ask("mem-import", at=at, payload=told)["data"]["imported"] == 1
+        assert held(ask, "obs-1", at=at)["createdAt"] == time
+        assert ask("mem-get", at=at, ids=["gone"])["data"]["deleted"] == ["gone"]
+        assert ask("mem-revise", at=at, id=made(at=at), title="After")["data"]["newId"]
 
 
 @requirement("import.summaries")
-def test_a_summary_is_of_its_session_and_meets_the_mode(ask: Ask, host: Host) -> None:
+def test_summary_is_of_its_session_and_meets_the_mode(ask: Ask, host: Host) -> None:
     ask("mem-import", payload=payload(ROW, summaries=[SUMMARY]))
     other = {**SUMMARY, "id": "sum-2", "summary": "Another day.", "createdAt": "2026-06-01T00:00:00Z"}
     data = ask("mem-import", payload=payload(ROW, summaries=[other]))["data"]
@@ -406,9 +345,7 @@ def test_a_summary_is_of_its_session_and_meets_the_mode(ask: Ask, host: Host) ->
 
 
 @requirement("import.summaries")
-def test_a_session_that_grows_by_an_import_is_summed_up_anew_unless_its_summary_comes_along(
-    ask: Ask, host: Host, clock: HandClock
-) -> None:
+def test_grown_session_is_summarized_anew(ask: Ask, host: Host, clock: HandClock) -> None:
     host.bank.remember("The cache is kept by SQLite.")
     host.bank.upkeep.summarize("monday")
     more = row(id="more", sessionId="monday", narrative="The budget moved to Lisbon.")
@@ -425,46 +362,122 @@ def test_a_session_that_grows_by_an_import_is_summed_up_anew_unless_its_summary_
 
 
 @requirement("import.summaries")
-@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
-def test_other_summaries_of_a_session_do_not_take_the_place_of_its_own(
-    ask: Ask, made: Made, host: Host, mode: str
-) -> None:
+def test_other_summaries_do_not_replace_the_sessions_own(ask: Ask, made: Made, host: Host) -> None:
     made()
     others = [
         host.bank.remember("Slept over it.", kind="summary", session="monday", body={"type": "summary"}).id,
         host.bank.remember("Summed up by hand.", kind="summary", session="monday").id,
     ]
     exported = ask("mem-export")["data"]["payload"]
-    copied = host.having(bank_name="copy")
-    ask("mem-create", at=copied, title="There", type="change", narrative="Something else.")
-    own = copied.bank.upkeep.summarize("monday")
-    assert own is not None
-    data = ask("mem-import", at=copied, payload=exported, mode=mode)["data"]
-    assert data["summaries"] == {"imported": 2, "skipped": 0}
-    assert copied.bank.get(own.id) == own
-    for id in others:
-        here, there = host.bank.get(id), copied.bank.get(id)
-        assert here is not None and there is not None
-        assert (there.text, dict(there.body)) == (here.text, dict(here.body))
+    for mode in ("skip", "merge", "replace"):
+        copied = host.having(bank_name=f"copy-{mode}")
+        ask("mem-create", at=copied, title="There", type="change", narrative="Something else.")
+        own = copied.bank.upkeep.summarize("monday")
+        assert own is not None
+        data = ask("mem-import", at=copied, payload=exported, mode=mode)["data"]
+        assert data["summaries"] == {"imported": 2, "skipped": 0}
+        assert copied.bank.get(own.id) == own
+        for id in others:
+            here, there = host.bank.get(id), copied.bank.get(id)
+            assert here is not None and there is not None
+            assert (there.text, dict(there.body)) == (here.text, dict(here.body))
 
 
-@requirement("import.summaries")
-def test_a_purge_takes_a_summary_along_that_came_with_what_is_purged(
-    ask: Ask, made: Made, host: Host, clock: HandClock
-) -> None:
-    ids = lived(ask, made, host, clock)
-    copied = host.having(bank_name="copy")
-    ask("mem-import", at=copied, payload=ask("mem-export")["data"]["payload"])
-    assert copied.bank.purge(ids[2]).also
+GONE = {"supersededBy": "new", "supersededAt": "2026-02-01T00:00:00Z"}
 
 
-@requirement("import.ignored")
-def test_what_nobody_here_knows_is_named(ask: Ask) -> None:
-    reply = ask("mem-import", payload=payload(row(rawToolOutput="Long.", also={"mood": 1})))
-    assert reply["meta"]["ignored"] == ["also.mood", "rawToolOutput"]
+def said(id: str, of: str | None = None, at: str = "2026-01-10T00:00:00Z", **more: Any) -> dict[str, Any]:
+    return row(id=id, narrative=f"The heron of {id}.", revisionOf=of, createdAt=at, **more)
 
 
-@requirement("import.forms")
-def test_the_name_of_a_file_in_place_of_its_text_is_told_for_what_it_is(refused: Refused) -> None:
-    error = refused("mem-import", payload="open-mem-export.json")["error"]
-    assert error["details"]["hint"] == "Give the content of an export file, not its name."
+def states(ask: Ask, id: str, **more: Any) -> list[tuple[str, str]]:
+    nodes = ask("mem-get", ids=[id], includeHistory=True, **more)["data"]["history"][id]
+    return [(node["id"], node["state"]) for node in nodes]
+
+
+@requirement("import.heads")
+def test_late_import_gives_way_to_a_later_revision(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    first = made("The heron nests.")
+    early = ask("mem-export")["data"]["payload"]
+    clock.move(minutes=10)
+    second = ask("mem-revise", id=first, narrative="The heron left.")["data"]["newId"]
+    late = ask("mem-export")["data"]["payload"]
+    clock.move(minutes=10)
+    for mode in ("merge", "replace"):
+        other = host.having(bank_name=mode)
+        other.bank.remember("Something else.")
+        ask("mem-import", at=other, payload=early)
+        ask("mem-import", at=other, payload=late, mode=mode)
+        assert [id for id in made.found("heron", at=other) if id in (first, second)] == [second]
+        assert states(ask, first, at=other) == [(first, "superseded"), (second, "current")]
+        again = ask("mem-import", at=other, payload=late, mode=mode)["data"]
+        assert (again["imported"], again["revisions"]) == (0, 0)
+
+
+@requirement("import.heads")
+def test_revised_record_of_a_payload_is_history(ask: Ask, made: Made, host: Host) -> None:
+    for bank, more in (("plain", {}), ("superseded", GONE)):
+        at = host.having(bank_name=bank)
+        ask("mem-import", at=at, payload=payload(said("old", **more), said("new", "old")))
+        assert made.found("heron", at=at) == ["new"]
+        assert states(ask, "old", at=at) == [("old", "superseded"), ("new", "current")]
+
+
+@requirement("import.heads")
+def test_later_of_two_revisions_stands(ask: Ask, made: Made, host: Host) -> None:
+    revisions = [said("root", supersededBy="one", supersededAt="2026-02-01T00:00:00Z")]
+    for year, last, first in (("2026", "two", "one"), ("2025", "one", "two")):
+        at = host.having(bank_name=f"of-{year}")
+        two = said("two", "root", at=f"{year}-05-01T00:00:00Z")
+        reply = ask("mem-import", at=at, payload=payload(said("one", "root"), two, revisions=revisions))
+        assert made.found("heron", at=at) == [last]
+        wanted = [("root", "superseded"), (first, "superseded"), (last, "current")]
+        assert states(ask, "root", at=at) == wanted
+        assert first in reply["meta"]["warnings"][0]
+
+
+@requirement("import.heads", "remove.no_resurrection")
+def test_revision_replaces_what_is_here_and_revives_nothing(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    """As the original exports it: only the newest, with the id of the revised one."""
+    for mode in ("skip", "merge", "replace"):
+        kept, removed, purged = (host.having(bank_name=f"{mode}-{what}") for what in ("kept", "removed", "purged"))
+        for at in (kept, removed, purged):
+            ask("mem-import", at=at, payload=payload(said("old")))
+        ask("mem-remove", at=removed, id="old")
+        purged.bank.purge("old")
+        clock.move(days=1)
+        ask("mem-import", at=kept, payload=payload(said("new", "old")), mode=mode)
+        if mode == "skip":
+            assert made.found("heron", at=kept) == ["old"]
+        else:
+            ask("mem-import", at=kept, payload=payload(said("newest", "new")), mode=mode)
+            assert made.found("heron", at=kept) == ["newest"]
+            history = [("old", "superseded"), ("new", "superseded"), ("newest", "current")]
+            assert states(ask, "old", at=kept) == history
+        for at, revisions in ((removed, []), (purged, []), (purged, [said("old", **GONE)])):
+            reply = ask("mem-import", at=at, payload=payload(said("new", "old"), revisions=revisions), mode=mode)
+            assert (reply["data"]["imported"], reply["data"]["skipped"]) == (0, 1)
+            assert at is removed or reply["meta"]["left"]["histories"] == {"purged here": 1}
+            assert made.found("heron", at=at) == []
+
+
+@requirement("import.heads", "import.ignored")
+def test_circles_and_the_users_observations_are_imported(ask: Ask, made: Made) -> None:
+    round_ = payload(said("one", "two"), said("two", "one"), said("self", "self"))
+    ask("mem-import", payload=round_)
+    assert len(made.found("heron")) == 2
+    reply = ask("mem-import", payload=payload(revisions=[said("a", "b"), said("b", "a"), said("c")]))
+    assert reply["meta"]["left"] == {"revisions": {"lead to nothing in the payload": 3}}
+    assert ask("mem-get", ids=["a", "b", "c"])["data"]["missing"] == ["a", "b", "c"]
+    reply = ask("mem-import", payload=payload(said("mine", scope="user")))
+    assert reply["meta"]["warnings"] == ["scope: 1 of the user's observations now belong to the project."]
+
+
+@requirement("import.heads")
+def test_history_of_many_revisions_is_imported_whole(ask: Ask, made: Made) -> None:
+    many = 200
+    chain = [said(f"r{n}", f"r{n - 1}" if n else None) for n in range(many)]
+    data = ask("mem-import", payload=payload(chain[-1], revisions=chain[:-1]))["data"]
+    assert (data["imported"], data["revisions"]) == (1, many - 1)
+    assert made.found("heron", limit=50) == [f"r{many - 1}"]
+    assert len(states(ask, "r0")) == many

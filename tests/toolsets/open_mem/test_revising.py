@@ -8,61 +8,54 @@ from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.open_mem.conftest import NARRATIVE, Made
 from tests.toolsets.requirements import requirement
 
-from pieria.toolsets import Access, Host
+from pieria.toolsets import Access, Host, registry
 
 SECRET = "password: tern-9Wq!fjord"
 
 
 @requirement("create.keeps")
-def test_an_observation_is_kept_as_it_was_given(ask: Ask) -> None:
+def test_observation_is_kept_as_it_was_given(ask: Ask, made: Made) -> None:
     given = {
         "title": "The cache", "type": "bugfix", "narrative": NARRATIVE, "concepts": ["storage"], "files": ["src/a.py"],
         "importance": 4,
     }  # fmt: skip
-    made = ask("mem-create", **given)["data"]["observation"]
-    [held] = ask("mem-get", ids=[made["id"]])["data"]["observations"]
-    assert made == held
+    created = ask("mem-create", **given)["data"]["observation"]
+    [held] = ask("mem-get", ids=[created["id"]])["data"]["observations"]
+    assert created == held
     assert {name: held[name] for name in ("title", "type", "narrative", "concepts", "importance")} == {
         name: value for name, value in given.items() if name != "files"
     }
     assert (held["filesModified"], held["filesRead"], held["sessionId"]) == (["src/a.py"], [], "monday")
+    ids = [made(f"Observation {importance}.", importance=importance) for importance in range(1, 6)]
+    assert [each["importance"] for each in ask("mem-get", ids=ids)["data"]["observations"]] == [1, 2, 3, 4, 5]
 
 
-@requirement("create.keeps")
-@pytest.mark.parametrize("importance", [1, 2, 3, 4, 5])
-def test_importance_comes_back_as_it_was_given(ask: Ask, made: Made, importance: int) -> None:
-    id = made(importance=importance)
-    assert ask("mem-get", ids=[id])["data"]["observations"][0]["importance"] == importance
-
-
-@requirement("create.refused")
-@pytest.mark.parametrize(
-    ("wrong", "parameter"),
-    [
-        ({"title": ""}, "title"), ({"narrative": " "}, "narrative"), ({"type": "idea"}, "type"),
-        ({"importance": 6}, "importance"), ({"concepts": [""]}, "concepts"), ({"tags": ["x"]}, "tags"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_right_is_refused_and_nothing_kept(
-    refused: Refused, host: Host, wrong: dict[str, object], parameter: str
-) -> None:
-    error = refused("mem-create", **{"title": "T", "type": "change", "narrative": "N.", **wrong})["error"]
-    assert error["code"] == "VALIDATION_ERROR"
-    assert error["details"]["violations"][0]["parameter"].startswith(parameter)
+@requirement("create.refused", "envelope.codes")
+def test_invalid_observation_is_refused(refused: Refused, host: Host) -> None:
+    said = {"title": "T", "type": "change", "narrative": "N."}
+    for name, value in (
+        ("title", ""), ("narrative", " "), ("type", "idea"), ("importance", 6), ("concepts", [""]), ("tags", ["x"]),
+    ):  # fmt: skip
+        error = refused("mem-create", **{**said, name: value})["error"]
+        assert error["code"] == "VALIDATION_ERROR"
+        assert error["details"]["violations"][0]["parameter"].startswith(name)
+    error = refused("mem-create", title="T", type="idea", narative="N.", importance=9)["error"]
+    named = {each["parameter"] for each in error["details"]["violations"]}
+    assert named == {"type", "narative", "narrative", "importance"}
     assert host.bank.count() == 0
 
 
 @requirement("create.same")
-@pytest.mark.parametrize("scope", ["project", "user"])
-def test_the_same_text_again_is_said_to_be_there_already(ask: Ask, made: Made, scope: str) -> None:
-    first = made(scope=scope)
-    reply = ask("mem-create", title="Again", type="change", narrative=NARRATIVE, scope=scope)
-    assert reply["data"]["observation"]["id"] != first
-    assert first in reply["meta"]["warnings"][0]
+def test_same_text_again_is_noted(ask: Ask, made: Made) -> None:
+    for scope in ("project", "user"):
+        first = made(scope=scope)
+        reply = ask("mem-create", title="Again", type="change", narrative=NARRATIVE, scope=scope)
+        assert reply["data"]["observation"]["id"] != first
+        assert first in reply["meta"]["warnings"][0]
 
 
 @requirement("privacy.redacted")
-def test_secrets_are_taken_out_on_every_way_in_and_counted(ask: Ask, made: Made, host: Host, tmp_path: Path) -> None:
+def test_secrets_are_redacted_on_every_way_in(ask: Ask, made: Made, host: Host, tmp_path: Path) -> None:
     made_ = ask("mem-create", title=f"Set {SECRET}", type="change", narrative=f"{SECRET} and <private>more</private>.")
     assert (made_["meta"]["redacted"], made_["meta"]["private"]) == (2, 1)
     id = made_["data"]["observation"]["id"]
@@ -79,7 +72,7 @@ def test_secrets_are_taken_out_on_every_way_in_and_counted(ask: Ask, made: Made,
 
 
 @requirement("privacy.redacted")
-def test_what_is_imported_lies_in_no_file_before_it_is_screened(ask: Ask, host: Host, tmp_path: Path) -> None:
+def test_import_is_screened_before_it_is_in_a_file(ask: Ask, host: Host, tmp_path: Path) -> None:
     seen: list[bool] = []
 
     def look(done: int, whole: int) -> None:
@@ -94,7 +87,7 @@ def test_what_is_imported_lies_in_no_file_before_it_is_screened(ask: Ask, host: 
 
 
 @requirement("privacy.redacted")
-def test_only_what_came_in_is_counted(ask: Ask) -> None:
+def test_only_new_secrets_are_counted(ask: Ask) -> None:
     row = {"type": "change", "title": "T", "createdAt": "2026-01-01T00:00:00Z", "narrative": SECRET}
     payload = {"version": 1, "observations": [{**row, "id": "x"}]}
     assert ask("mem-import", payload=payload)["meta"]["redacted"] == 1
@@ -105,7 +98,7 @@ def test_only_what_came_in_is_counted(ask: Ask) -> None:
 
 @requirement("privacy.redacted")
 @pytest.mark.parametrize("settings", [{"secrets": "refuse"}])
-def test_what_is_refused_is_told_by_the_names_of_these_tools(refused: Refused, made: Made) -> None:
+def test_refused_secrets_are_named_by_their_parameter(refused: Refused, made: Made) -> None:
     said = {"title": "T", "type": "change", "narrative": "N."}
     for name, value in (("narrative", SECRET), ("title", SECRET), ("concepts", [SECRET]), ("files", [SECRET])):
         error = refused("mem-create", **{**said, name: value})["error"]
@@ -123,7 +116,7 @@ def test_what_is_refused_is_told_by_the_names_of_these_tools(refused: Refused, m
 
 @requirement("privacy.redacted")
 @pytest.mark.parametrize("settings", [{"secrets": "flag"}])
-def test_what_somebody_set_holds_here_as_well(ask: Ask) -> None:
+def test_setting_for_secrets_rules(ask: Ask) -> None:
     reply = ask("mem-create", title="T", type="change", narrative=SECRET)
     assert reply["data"]["observation"]["narrative"] == SECRET
     assert (reply["meta"]["redacted"], reply["meta"]["secretsKept"]) == (0, ["password"])
@@ -133,7 +126,7 @@ def test_what_somebody_set_holds_here_as_well(ask: Ask) -> None:
 
 
 @requirement("revise.keeps")
-def test_a_revision_takes_over_what_is_not_given_and_keeps_the_reason(ask: Ask, made: Made, clock: HandClock) -> None:
+def test_revision_keeps_what_is_not_given(ask: Ask, made: Made, clock: HandClock) -> None:
     old = made(files=["src/a.py"], concepts=["storage"], importance=5)
     clock.move(minutes=1)
     data = ask("mem-revise", id=old, narrative="In WAL mode.", reason="measured")["data"]
@@ -150,16 +143,22 @@ def test_a_revision_takes_over_what_is_not_given_and_keeps_the_reason(ask: Ask, 
     assert after["revisionOf"] == old
 
 
-@requirement("revise.type")
-def test_a_type_is_revised_and_the_rest_of_the_body_stays(ask: Ask, host: Host) -> None:
+@requirement("revise.type", "get.reported")
+def test_revised_and_ended_observations_keep_the_rest(ask: Ask, host: Host, made: Made, clock: HandClock) -> None:
     body = {"type": "decision", "subtitle": "Once more", "facts": ["One file."]}
     host.bank.remember("Said.", id="x", kind="observation", body=body)
     held = ask("mem-revise", id="x", type="change")["data"]["observation"]
     assert (held["type"], held["subtitle"], held["facts"]) == ("change", "Once more", ["One file."])
+    old, new, plain = made(), made("Redis keeps it."), made("Nothing changed.")
+    host.bank.invalidate(old, replacement=new)
+    host.bank.update(plain, valid_until="2030-01-01")
+    data = ask("mem-get", ids=[old, new, plain])["data"]
+    assert data["ended"] == {old: "2026-03-01T12:00:00Z"}
+    assert data["observations"][0]["supersededBy"] == new
 
 
 @requirement("revise.heads")
-def test_whichever_revision_is_named_there_is_one_head(ask: Ask, made: Made) -> None:
+def test_any_named_revision_leads_to_one_head(ask: Ask, made: Made) -> None:
     first = made()
     second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
     reply = ask("mem-revise", id=first, title="Third")
@@ -171,7 +170,7 @@ def test_whichever_revision_is_named_there_is_one_head(ask: Ask, made: Made) -> 
 
 
 @requirement("revise.refused")
-def test_a_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Host) -> None:
+def test_revision_of_nothing_or_of_a_secret_is_refused(refused: Refused, made: Made, host: Host, ask: Ask) -> None:
     id = made()
     for arguments in ({}, {"reason": "just so"}):
         assert refused("mem-revise", id=id, **arguments)["error"]["code"] == "VALIDATION_ERROR"
@@ -180,10 +179,6 @@ def test_a_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Ho
         assert refused("mem-revise", id=id, **same)["error"]["code"] == "VALIDATION_ERROR"
     assert refused("mem-revise", id="nope", title="T")["error"]["code"] == "NOT_FOUND"
     assert len(host.bank.history(id, revisions=True)) == 1
-
-
-@requirement("revise.refused")
-def test_a_revision_that_differs_in_a_secret_alone_is_refused(ask: Ask, refused: Refused, host: Host) -> None:
     said = {"title": "Key", "narrative": f"It is {SECRET}, {SECRET}.", "concepts": [f"at {SECRET}"]}
     id = ask("mem-create", type="change", **said)["data"]["observation"]["id"]
     for name, value in said.items():
@@ -197,7 +192,7 @@ def test_a_revision_that_differs_in_a_secret_alone_is_refused(ask: Ask, refused:
 
 
 @requirement("remove.tombstone")
-def test_what_is_removed_is_gone_from_every_answer_and_keeps_its_reason(ask: Ask, made: Made) -> None:
+def test_removed_observation_is_gone_but_for_its_history(ask: Ask, made: Made) -> None:
     first = made()
     second = ask("mem-revise", id=first, title="Second", reason="better")["data"]["newId"]
     assert ask("mem-remove", id=second, reason="wrong")["data"]["tombstoned"] is True
@@ -213,16 +208,12 @@ def test_what_is_removed_is_gone_from_every_answer_and_keeps_its_reason(ask: Ask
 
 
 @requirement("remove.newest")
-def test_an_old_revision_is_not_removed_in_the_place_of_its_head(ask: Ask, refused: Refused, made: Made) -> None:
+def test_old_or_removed_observation_is_not_removed(ask: Ask, refused: Refused, made: Made) -> None:
     first = made()
     second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
     error = refused("mem-remove", id=first)["error"]
     assert (error["code"], error["details"]["ids"]) == ("CONFLICT", [second])
     assert made.found("sqlite cache") == [second]
-
-
-@requirement("remove.newest")
-def test_a_second_removal_says_that_it_was_removed(ask: Ask, refused: Refused, made: Made) -> None:
     id = made()
     ask("mem-remove", id=id)
     for tool, more in (("mem-remove", {}), ("mem-revise", {"title": "T"})):
@@ -230,28 +221,11 @@ def test_a_second_removal_says_that_it_was_removed(ask: Ask, refused: Refused, m
     assert refused("mem-remove", id="nope")["error"]["code"] == "NOT_FOUND"
 
 
-@requirement("remove.no_resurrection")
-def test_no_later_operation_brings_it_back(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
-    first = made()
-    payload = ask("mem-export")["data"]["payload"]
-    second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
-    ask("mem-remove", id=second, reason="wrong")
-    clock.move(days=400)
-    host.bank.upkeep.sleep(force=True)
-    host.bank.upkeep.gc(dry_run=False)
-    host.bank.upkeep.repair()
-    for mode in ("skip", "merge", "replace"):
-        ask("mem-import", payload=payload, mode=mode)
-        renamed = {**payload, "observations": [{**payload["observations"][0], "id": f"new-{mode}"}]}
-        ask("mem-import", payload=renamed, mode=mode)
-    assert made.found("sqlite cache", limit=50) == []
-
-
 # --- opening
 
 
 @requirement("get.reported")
-def test_what_is_missing_superseded_deleted_or_left_is_said(ask: Ask, made: Made) -> None:
+def test_missing_superseded_deleted_and_left_ids_are_named(ask: Ask, made: Made) -> None:
     old, gone, plain = made(), made(title="Gone"), made(title="Plain")
     new = ask("mem-revise", id=old, title="New")["data"]["newId"]
     ask("mem-remove", id=gone)
@@ -263,18 +237,8 @@ def test_what_is_missing_superseded_deleted_or_left_is_said(ask: Ask, made: Made
     assert "history" not in data
 
 
-@requirement("get.reported")
-def test_what_no_longer_holds_is_said_to_have_ended(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
-    old, new, plain = made(), made("Redis keeps it."), made("Nothing changed.")
-    host.bank.invalidate(old, replacement=new)
-    host.bank.update(plain, valid_until="2030-01-01")
-    data = ask("mem-get", ids=[old, new, plain])["data"]
-    assert data["ended"] == {old: "2026-03-01T12:00:00Z"}
-    assert data["observations"][0]["supersededBy"] == new
-
-
 @requirement("get.versions")
-def test_what_another_toolset_updated_has_its_versions(ask: Ask, made: Made) -> None:
+def test_versions_are_opened_and_taken_by_every_tool(ask: Ask, made: Made, refused: Refused) -> None:
     id = made()
     ask("mnemosyne_update", memory_id=id, content="Updated.")
     data = ask("mem-get", ids=[id, f"{id}@1"], includeHistory=True)["data"]
@@ -282,10 +246,6 @@ def test_what_another_toolset_updated_has_its_versions(ask: Ask, made: Made) -> 
     assert data["superseded"] == {f"{id}@1": id}
     assert [(node["id"], node["state"]) for node in data["history"][id]] == [(f"{id}@1", "superseded"), (id, "current")]
     assert data["history"][id][1]["revisionOf"] == f"{id}@1"
-
-
-@requirement("get.versions")
-def test_every_tool_takes_the_ids_that_a_history_tells(ask: Ask, refused: Refused, made: Made) -> None:
     id = made()
     ask("mnemosyne_update", memory_id=id, content="Updated.")
     old, head = (node["id"] for node in ask("mem-get", ids=[id], includeHistory=True)["data"]["history"][id])
@@ -306,7 +266,7 @@ def test_every_tool_takes_the_ids_that_a_history_tells(ask: Ask, refused: Refuse
 
 
 @requirement("scope.user")
-def test_what_is_the_user_s_lives_the_same_life(ask: Ask, made: Made, host: Host) -> None:
+def test_users_observations_live_in_every_project(ask: Ask, made: Made, host: Host) -> None:
     id = made(scope="user")
     elsewhere = host.having(bank_name="another")
     elsewhere.bank.remember("Something.")
@@ -321,7 +281,7 @@ def test_what_is_the_user_s_lives_the_same_life(ask: Ask, made: Made, host: Host
 
 
 @requirement("scope.user")
-def test_where_the_user_s_own_cannot_be_reached_it_is_said(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
+def test_unreachable_user_scope_is_reported(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
     made(scope="user")
     ours = made()
     at = host.having(covers=lambda name: name == "notes", opened=("notes",))
@@ -339,7 +299,7 @@ def test_where_the_user_s_own_cannot_be_reached_it_is_said(ask: Ask, refused: Re
 
 
 @requirement("envelope.codes")
-def test_every_failure_has_one_of_five_codes_in_one_shape(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
+def test_every_failure_has_one_of_five_codes(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
     id = made()
     ask("mem-remove", id=id)
     reader = host.having(access=Access.read)
@@ -358,22 +318,13 @@ def test_every_failure_has_one_of_five_codes_in_one_shape(ask: Ask, refused: Ref
     assert reply["error"].keys() == {"code", "message", "details"}
 
 
-@requirement("envelope.codes")
-def test_everything_wrong_is_told_at_once(refused: Refused) -> None:
-    error = refused("mem-create", title="T", type="idea", narative="N.", importance=9)["error"]
-    named = {each["parameter"] for each in error["details"]["violations"]}
-    assert named == {"type", "narative", "narrative", "importance"}
-
-
 # --- help
 
 
 @requirement("help.short")
-@pytest.mark.parametrize("access", [Access.read, Access.admin])
-def test_the_guide_names_the_tools_that_are_listed_in_few_words(ask: Ask, host: Host, access: Access) -> None:
-    from pieria.toolsets import registry
-
-    guide = ask("mem-help", at=host.having(access=access))["data"]["guide"]
-    for tool in registry().toolsets["open-mem"].tools:
-        assert (f"{tool.name}(" in guide) is (tool.access <= access)
-    assert len(guide) / 3.5 <= 400
+def test_guide_names_the_listed_tools_in_few_words(ask: Ask, host: Host) -> None:
+    for access in (Access.read, Access.admin):
+        guide = ask("mem-help", at=host.having(access=access))["data"]["guide"]
+        for tool in registry().toolsets["open-mem"].tools:
+            assert (f"{tool.name}(" in guide) is (tool.access <= access)
+        assert len(guide) / 3.5 <= 400

@@ -35,7 +35,7 @@ def ids(told: list[dict[str, Any]]) -> list[str]:
 
 @requirement("nodes.latest")
 @pytest.mark.usefixtures("learnt")
-def test_the_latest_knowledge_comes_first_with_its_use(ask: Ask, host: Host, clock: HandClock) -> None:
+def test_latest_knowledge_comes_first(ask: Ask, host: Host, clock: HandClock) -> None:
     clock.move(hours=1)
     host.bank.graph.apply_changeset(Changeset([Semantic(id="later", proposition="Ryokans have room.")]))
     told = ask("sessions_latest")
@@ -46,9 +46,9 @@ def test_the_latest_knowledge_comes_first_with_its_use(ask: Ask, host: Host, clo
     assert ids(ask("sessions_latest", top_k=1, types=["episodic", "source"])["nodes"]) == ["source"]
 
 
-@requirement("nodes.opened")
+@requirement("nodes.opened", "nodes.tied")
 @pytest.mark.usefixtures("learnt")
-def test_a_node_is_told_with_what_it_says_and_is_tied_to(ask: Ask, refused: Refused) -> None:
+def test_node_comes_with_its_links_and_neighbours(ask: Ask, refused: Refused) -> None:
     node = ask("sessions_node", node_id="fact")["node"]
     assert node["links"] == {"membership": ["tag"], "hierarchical": [], "provenance": ["step"], "sibling": []}
     step = ask("sessions_node", node_id="step")["node"]
@@ -56,11 +56,6 @@ def test_a_node_is_told_with_what_it_says_and_is_tied_to(ask: Ask, refused: Refu
     error = refused("sessions_node", node_id="nobody")["error"]
     assert (error["kind"], error["reason"], error["resource"]) == ("framework", "not_found", "node")
     assert "sessions_recall" in error["hint"]
-
-
-@requirement("nodes.tied")
-@pytest.mark.usefixtures("learnt")
-def test_neighbors_come_with_the_tie_by_which_they_are(ask: Ask) -> None:
     told = ask("sessions_neighbors", node_id="fact")
     assert [(each["id"], each["edge_type"]) for each in told["neighbors"]] == [
         ("tag", "membership"),
@@ -71,7 +66,7 @@ def test_neighbors_come_with_the_tie_by_which_they_are(ask: Ask) -> None:
 
 
 @requirement("nodes.pages")
-def test_pages_hold_each_node_once_while_more_comes_in(ask: Ask, refused: Refused, host: Host) -> None:
+def test_pages_hold_each_node_once(ask: Ask, refused: Refused, host: Host) -> None:
     host.bank.graph.apply_changeset(Changeset([Semantic(id=f"f{n}", proposition=f"Fact {n}.") for n in range(5)]))
     first = ask("sessions_nodes", types=["semantic"], limit=2)
     host.bank.graph.apply_changeset(Changeset([Semantic(id="f5", proposition="Fact 5.")]))
@@ -84,7 +79,7 @@ def test_pages_hold_each_node_once_while_more_comes_in(ask: Ask, refused: Refuse
 
 
 @requirement("nodes.cut")
-def test_a_long_text_is_cut_in_lists_alone_and_that_is_said(ask: Ask, host: Host) -> None:
+def test_long_text_is_cut_in_lists_only(ask: Ask, host: Host) -> None:
     host.bank.graph.apply_changeset(Changeset([Semantic(id="long", proposition="word " * 200)]))
     [listed] = ask("sessions_latest")["nodes"]
     assert (listed["truncated"], len(listed["proposition"]) < 510) == (True, True)
@@ -92,19 +87,15 @@ def test_a_long_text_is_cut_in_lists_alone_and_that_is_said(ask: Ask, host: Host
     assert (len(whole["proposition"]), "truncated" in whole) == (1_000, False)
 
 
-@requirement("banks.listed")
-def test_the_banks_are_listed_with_those_that_are_open(ask: Ask, host: Host) -> None:
+@requirement("banks.listed", "banks.named")
+@pytest.mark.usefixtures("learnt")
+def test_banks_are_listed_and_named(ask: Ask, host: Host, refused: Refused) -> None:
     host.banks.workspace.open("other").close()
     host.bank.remember("Something.")
     assert ask("sessions_list_banks") == {
         "banks": [{"id": "notes", "open": True}, {"id": "other", "open": False}],
         "count": 2,
     }
-
-
-@requirement("banks.named")
-@pytest.mark.usefixtures("learnt")
-def test_another_bank_is_looked_at_by_its_name(ask: Ask, refused: Refused, host: Host) -> None:
     with host.banks.workspace.open("other") as other:
         other.graph.apply_changeset(Changeset([Semantic(id="fact", proposition="Elsewhere.")]))
     assert ask("sessions_node", node_id="fact", bank="other")["node"]["proposition"] == "Elsewhere."

@@ -18,11 +18,9 @@ PATIENCE = 30.0
 TOOLS = "/v1/banks/notes/tools"
 
 
-@pytest.mark.slow
 @requirement("wire.killed")
-def test_a_session_whose_server_was_killed_goes_on_in_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_session_outlives_its_killed_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_SESSION_LEASE", "1")
     first = begun_in(tmp_path, "--toolset", "sessions", "--bank", "notes").begun()
     id = first.call("sessions_start", goal=GOAL)["structuredContent"]["session_id"]
@@ -63,7 +61,7 @@ def told(served: Served, tool: str, status: int = 200, *, bank: str = "notes", h
 
 
 @requirement("wire.rest")
-def test_over_http_a_session_is_recorded_and_its_id_is_enough() -> None:
+def test_id_of_a_session_is_enough_over_http() -> None:
     with listening() as (served, _):
         id = told(served, "sessions_start", goal=GOAL)["session_id"]
         assert told(served, "sessions_append", bank="elsewhere", session_id=id, **TOKYO)["step_index"] == 0
@@ -78,7 +76,7 @@ def test_over_http_a_session_is_recorded_and_its_id_is_enough() -> None:
 
 
 @requirement("wire.tokens")
-def test_over_http_a_token_reaches_no_session_of_another_bank() -> None:
+def test_token_reaches_no_session_of_another_bank() -> None:
     with serving() as served:
         id = told(served, "sessions_start", goal=GOAL)["session_id"]
         narrow, reading = served.token("write", "other"), served.token("read", "notes")

@@ -23,7 +23,7 @@ def learnt(host: Host) -> None:
 
 
 @requirement("document.recall")
-def test_a_question_is_answered_with_the_nodes_that_the_answer_rests_on(ask: Ask, host: Host) -> None:
+def test_answer_rests_on_nodes_with_a_trace(ask: Ask, host: Host) -> None:
     told = ask("sessions_recall", query="Is Tokyo busy in March?", verbosity="detailed")
     assert told["touched_nodes"][0]["id"] == "busy"
     assert told["touched_nodes"][0]["node"]["proposition"] == "Tokyo is busy in March."
@@ -31,9 +31,13 @@ def test_a_question_is_answered_with_the_nodes_that_the_answer_rests_on(ask: Ask
     assert told["trace"]["result_count"] == len(told["touched_nodes"])
     brief = ask("sessions_recall", query="Is Tokyo busy in March?", at=host.having(access=Access.read))
     assert "node" not in brief["touched_nodes"][0]
+    told = {much: ask("sessions_recall", query="rye bread", verbosity=much) for much in ("summary", "detailed")}
+    assert {much: one["trace"]["verbosity"] for much, one in told.items()} == {much: much for much in told}
+    assert told["summary"]["trace"]["relevances"] is None
+    assert told["detailed"]["trace"]["relevances"].keys() == told["detailed"]["trace"]["scores"].keys()
 
 
-def test_what_nothing_known_answers_is_not_answered_and_the_nearest_is_listed_all_the_same(ask: Ask) -> None:
+def test_unknown_answer_is_withheld_and_the_nearest_listed(ask: Ask) -> None:
     told = ask(
         "sessions_recall",
         query="Which orchestra of the town rehearses on Wednesdays in the busy hall next to the old library?",
@@ -46,25 +50,8 @@ def test_what_nothing_known_answers_is_not_answered_and_the_nearest_is_listed_al
     assert (known["trace"]["withheld"], known["confidence"] > told["confidence"]) == (None, True)
 
 
-def test_what_a_caller_s_session_keeps_to_itself_is_recalled_by_it_and_by_no_other(ask: Ask, host: Host) -> None:
-    own = host.bank.remember("The ferry to Split is called Karolina.", scope="session")
-
-    def found(at: Host) -> bool:
-        told = ask("sessions_recall", at=at, query="What is the ferry to Split called?")
-        return own.id in [node["id"] for node in told["touched_nodes"]]
-
-    assert (found(host), found(host.having(session="tuesday"))) == (True, False)
-
-
-def test_the_trace_is_as_detailed_as_it_was_asked_for(ask: Ask) -> None:
-    told = {much: ask("sessions_recall", query="rye bread", verbosity=much) for much in ("summary", "detailed")}
-    assert {much: one["trace"]["verbosity"] for much, one in told.items()} == {much: much for much in told}
-    assert told["summary"]["trace"]["relevances"] is None
-    assert told["detailed"]["trace"]["relevances"].keys() == told["detailed"]["trace"]["scores"].keys()
-
-
 @requirement("document.context")
-def test_a_session_s_goal_and_last_steps_belong_to_the_question(ask: Ask, refused: Refused) -> None:
+def test_goal_and_last_steps_belong_to_the_question(ask: Ask, refused: Refused) -> None:
     id = ask("sessions_start", goal="Bake rye bread")["session_id"]
     ask("sessions_append", session_id=id, observation="The dough of rye is sour.", action="Added salt.")
     alone = ask("sessions_recall", query="What should I know?")
@@ -75,7 +62,7 @@ def test_a_session_s_goal_and_last_steps_belong_to_the_question(ask: Ask, refuse
 
 
 @requirement("document.maintain")
-def test_each_operation_tells_what_it_did_or_would_do(ask: Ask, refused: Refused, clock: HandClock) -> None:
+def test_each_operation_reports_what_it_did(ask: Ask, refused: Refused, clock: HandClock) -> None:
     would = ask("sessions_maintain", operation="repair", dry_run=True)
     assert (would["dry_run"], would["orphan_ids"]) == (True, ["lonely"])
     assert ask("sessions_node", node_id="lonely")

@@ -18,6 +18,8 @@ from pieria.workspace import Workspace
 
 GOAL = "Plan a trip to Japan"
 TOKYO = {"observation": "The user wants to visit Tokyo in March.", "action": "Asked about the dates."}
+NEXT = {"collecting": "close", "ready": "commit", "idle": "start"}
+"""The tool that goes on from each state."""
 Begun = Callable[..., str]
 
 
@@ -65,7 +67,7 @@ def models(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @requirement("document.session")
-def test_what_is_done_in_a_session_is_learnt_from_and_kept(ask: Ask, begun: Begun) -> None:
+def test_session_is_recorded_and_learnt_from(ask: Ask, begun: Begun) -> None:
     id = begun()
     told = ask("sessions_append", session_id=id, observation="March 3 to 17.", action="Booked the flight with ANA.")
     assert (told["state"], told["step_index"]) == ("collecting", 1)
@@ -81,7 +83,7 @@ def test_what_is_done_in_a_session_is_learnt_from_and_kept(ask: Ask, begun: Begu
 
 
 @requirement("document.boundary")
-def test_a_step_that_turns_to_something_else_ends_a_stretch(ask: Ask, begun: Begun) -> None:
+def test_step_to_something_else_ends_a_stretch(ask: Ask, begun: Begun) -> None:
     id = begun()
     for day in ("3", "17"):
         observation = f"The user wants to be in Tokyo on March {day}."
@@ -97,9 +99,7 @@ def test_a_step_that_turns_to_something_else_ends_a_stretch(ask: Ask, begun: Beg
 
 
 @requirement("document.manual")
-def test_what_a_session_holds_back_is_kept_when_told_to_or_thrown_away(
-    ask: Ask, begun: Begun, refused: Refused
-) -> None:
+def test_held_back_steps_are_committed_or_discarded(ask: Ask, begun: Begun, refused: Refused) -> None:
     ids = [begun(auto_commit=False) for _ in range(2)]
     for id in ids:
         told = ask("sessions_close", session_id=id)
@@ -114,7 +114,7 @@ def test_what_a_session_holds_back_is_kept_when_told_to_or_thrown_away(
 
 @requirement("ours.failed")
 @pytest.mark.parametrize("models", ["unsteady"], indirect=True)
-def test_where_a_model_fails_the_reply_says_so_and_commit_tries_again(
+def test_failed_model_is_reported_and_tried_again(
     ask: Ask, begun: Begun, refused: Refused, models: dict[str, Any]
 ) -> None:
     id = begun()
@@ -129,7 +129,7 @@ def test_where_a_model_fails_the_reply_says_so_and_commit_tries_again(
 
 
 @requirement("ours.at_once")
-def test_who_does_not_wait_is_answered_at_once_and_asks_later(ask: Ask, begun: Begun, host: Host) -> None:
+def test_close_waits_or_not(ask: Ask, begun: Begun, host: Host) -> None:
     id = begun()
     told = ask("sessions_close", session_id=id, wait=False)
     assert told["state"] in ("collecting", "extracting", "idle")
@@ -139,9 +139,7 @@ def test_who_does_not_wait_is_answered_at_once_and_asks_later(ask: Ask, begun: B
 
 @requirement("ours.at_once")
 @pytest.mark.parametrize("models", ["unsteady"], indirect=True)
-def test_who_waits_hears_how_far_it_is_also_of_a_session_that_was_closed_before(
-    ask: Ask, begun: Begun, host: Host, models: dict[str, Any]
-) -> None:
+def test_waiting_close_hears_the_progress(ask: Ask, begun: Begun, host: Host, models: dict[str, Any]) -> None:
     id = begun()
     heard: list[tuple[int, int]] = []
     models["llm"].may_answer.clear()
@@ -157,13 +155,13 @@ def test_who_waits_hears_how_far_it_is_also_of_a_session_that_was_closed_before(
 
 @requirement("document.profiles")
 @pytest.mark.parametrize("models", ["unsteady"], indirect=True)
-def test_a_profile_says_what_counts_in_that_session_alone_and_in_whichever_process(
+def test_profile_holds_in_its_session_in_any_process(
     ask: Ask, begun: Begun, host: Host, models: dict[str, Any]
 ) -> None:
     plain, coding = begun(), begun(profile="coding")
     prompts = models["llm"].prompts
     host.banks.close()
-    reopened = Workspace(host.banks.workspace.data, {"durability": "off"}, **models)
+    reopened = Workspace(host.banks.workspace.data, **models)
     later = host.having(banks=Banks(reopened, "test"))
     said = {}
     for id in (plain, coding):
@@ -174,11 +172,19 @@ def test_a_profile_says_what_counts_in_that_session_alone_and_in_whichever_proce
     assert len(said[coding]) > len(said[plain])
 
 
-@requirement("ours.resumed")
-def test_a_later_process_goes_on_with_a_session_by_its_id(ask: Ask, begun: Begun, host: Host) -> None:
+@requirement("ours.held", "ours.resumed")
+def test_session_of_another_process_is_read_or_resumed(ask: Ask, begun: Begun, refused: Refused, host: Host) -> None:
+    id = begun()
+    other = Workspace(host.banks.workspace.data, clock=host.banks.workspace.clock)
+    there = host.having(banks=Banks(other, "test"))
+    assert ask("sessions_state", at=there, session_id=id)["state"] == "collecting"
+    assert "trace" in ask("sessions_recall", at=there, query="What next?", session_id=id)
+    error = refused("sessions_append", at=there, session_id=id, **TOKYO)["error"]
+    assert (error["kind"], error["reason"]) == ("framework", "held_elsewhere")
+    other.close()
     id = begun()
     host.banks.close()
-    reopened = Workspace(host.banks.workspace.data, {"durability": "off"})
+    reopened = Workspace(host.banks.workspace.data)
     later = host.having(banks=Banks(reopened, "test"))
     assert ask("sessions_state", at=later, session_id=id)["state"] == "collecting"
     assert ask("sessions_append", at=later, session_id=id, observation="March.", action="Noted it.")["step_index"] == 1
@@ -187,24 +193,8 @@ def test_a_later_process_goes_on_with_a_session_by_its_id(ask: Ask, begun: Begun
     reopened.close()
 
 
-@requirement("ours.held")
-def test_what_another_process_holds_is_told_of_and_not_touched(
-    ask: Ask, begun: Begun, refused: Refused, host: Host
-) -> None:
-    id = begun()
-    other = Workspace(host.banks.workspace.data, {"durability": "off"}, clock=host.banks.workspace.clock)
-    there = host.having(banks=Banks(other, "test"))
-    assert ask("sessions_state", at=there, session_id=id)["state"] == "collecting"
-    assert "trace" in ask("sessions_recall", at=there, query="What next?", session_id=id)
-    error = refused("sessions_append", at=there, session_id=id, **TOKYO)["error"]
-    assert (error["kind"], error["reason"]) == ("framework", "held_elsewhere")
-    other.close()
-
-
 @requirement("ours.banks")
-def test_the_id_of_a_session_finds_its_bank_and_a_token_only_those_it_names(
-    ask: Ask, begun: Begun, refused: Refused, host: Host
-) -> None:
+def test_id_of_a_session_finds_its_bank_within_reach(ask: Ask, begun: Begun, refused: Refused, host: Host) -> None:
     id = begun(bank="other")
     assert ask("sessions_state", session_id=id)["goal"] == GOAL
     narrow = host.having(covers=lambda name: name == "notes", opened=("notes",))
@@ -221,7 +211,7 @@ def test_the_id_of_a_session_finds_its_bank_and_a_token_only_those_it_names(
 
 
 @requirement("ours.read_only")
-def test_who_may_only_read_records_nothing(ask: Ask, begun: Begun, refused: Refused, host: Host) -> None:
+def test_reader_records_nothing(ask: Ask, begun: Begun, refused: Refused, host: Host) -> None:
     id = begun()
     reader = host.having(access=Access.read)
     assert ask("sessions_state", at=reader, session_id=id)["state"] == "collecting"
@@ -234,63 +224,38 @@ def test_who_may_only_read_records_nothing(ask: Ask, begun: Begun, refused: Refu
         assert (error["kind"], error["reason"]) == ("framework", "read_only"), tool
 
 
-@requirement("ours.errors")
-def test_an_error_says_its_kind_its_reason_and_what_to_do(refused: Refused, begun: Begun) -> None:
+@requirement("ours.errors", "ours.private")
+def test_errors_are_explained_and_private_text_is_not_kept(refused: Refused, begun: Begun, ask: Ask) -> None:
     error = refused("sessions_append", session_id=begun(), observation="", act="y")["error"]
     assert (error["kind"], error["reason"]) == ("invalid", "invalid_input")
     assert {one["parameter"] for one in error["violations"]} == {"observation", "action", "act"}
-
-
-@requirement("ours.private")
-def test_what_a_state_does_not_allow_is_told_with_the_tool_that_helps_as_the_page_shows(
-    ask: Ask, refused: Refused, begun: Begun
-) -> None:
-    id = begun()
-    assert "sessions_close" in refused("sessions_commit", session_id=id)["error"]["hint"]
-    assert "sessions_close" in refused("sessions_discard", session_id=id)["error"]["hint"]
-    ask("sessions_close", session_id=id)
-    page = Path(__file__).parents[3] / "docs" / "toolsets" / "sessions.md"
-    shown = next(line for line in page.read_text("utf-8").splitlines() if line.startswith('{"error"'))
-    assert refused("sessions_append", session_id=id, **TOKYO) == json.loads(shown)
-
-
-def test_what_is_private_is_neither_kept_nor_told(ask: Ask, begun: Begun) -> None:
     told = ask("sessions_start", goal="Open <private>the safe</private> it")
+    id = told["session_id"]
     assert "safe" not in told["goal"]
-    ask(
-        "sessions_append",
-        session_id=told["session_id"],
-        observation="The code is <private>4711</private>.",
-        action="Noted.",
-    )
-    assert "4711" not in str(ask("sessions_state", session_id=told["session_id"]))
-    ask("sessions_close", session_id=told["session_id"])
+    ask("sessions_append", session_id=id, observation="The code is <private>4711</private>.", action="Noted.")
+    assert "4711" not in str(ask("sessions_state", session_id=id))
+    ask("sessions_close", session_id=id)
     assert "4711" not in str(ask("sessions_nodes", types=["episodic", "source"]))
 
 
-@pytest.mark.parametrize("tool", ["sessions_append", "sessions_close", "sessions_commit", "sessions_discard"])
-def test_what_a_session_refuses_tells_its_state_and_the_tool_that_goes_on_from_there(
-    refused: Refused, begun: Begun, ask: Ask, tool: str
-) -> None:
+def test_refusal_names_the_state_and_the_next_tool(refused: Refused, begun: Begun, ask: Ask) -> None:
+    calls: dict[str, dict[str, str]] = {"append": TOKYO, "close": {}, "commit": {}, "discard": {}}
+
+    def refusals(*verbs: str) -> dict[str, tuple[str, bool]]:
+        found = {}
+        for verb in verbs:
+            error = refused(f"sessions_{verb}", session_id=id, **calls[verb])["error"]
+            found[verb] = error["state"], f"sessions_{NEXT[error['state']]}" in error["hint"]
+        return found
+
     id = begun(auto_commit=False)
-    more = TOKYO if tool == "sessions_append" else {}
-    if tool in ("sessions_commit", "sessions_discard"):
-        error = refused(tool, session_id=id)["error"]
-        assert (error["state"], "sessions_close" in error["hint"]) == ("collecting", True)
-        ask("sessions_close", session_id=id)
-    else:
-        ask("sessions_close", session_id=id)
-        error = refused(tool, session_id=id, **more)["error"]
-        assert (error["state"], "sessions_commit" in error["hint"]) == ("ready", True)
-    ask("sessions_commit", session_id=id)
-    error = refused(tool, session_id=id, **more)["error"]
-    assert (error["state"], "sessions_start" in error["hint"]) == ("idle", True)
-
-
-def test_to_close_without_waiting_what_is_closed_says_to_begin_another(
-    refused: Refused, begun: Begun, ask: Ask
-) -> None:
-    id = begun()
+    assert refusals("commit", "discard") == dict.fromkeys(("commit", "discard"), ("collecting", True))
     ask("sessions_close", session_id=id)
+    assert refusals("append", "close") == dict.fromkeys(("append", "close"), ("ready", True))
+    ask("sessions_commit", session_id=id)
+    assert refusals(*calls) == dict.fromkeys(calls, ("idle", True))
     error = refused("sessions_close", session_id=id, wait=False)["error"]
     assert (error["state"], "sessions_start" in error["hint"]) == ("idle", True)
+    page = Path(__file__).parents[3] / "docs" / "toolsets" / "sessions.md"
+    shown = next(line for line in page.read_text("utf-8").splitlines() if line.startswith('{"error"'))
+    assert refused("sessions_append", session_id=id, **TOKYO) == json.loads(shown)

@@ -18,11 +18,13 @@ def work(call: Call, steps: int) -> dict[str, Any]:
 
 
 def sleep(call: Call, seconds: float) -> dict[str, Any]:
+    sys.stderr.write("sleeping\n")
     time.sleep(seconds)
     return {"slept": seconds}
 
 
 def fill(call: Call, count: int) -> dict[str, Any]:
+    sys.stderr.write(f"filling {count}\n")
     filled = call.bank.remember_many([{"text": f"number {number}"} for number in range(count)])
     return {"filled": len(filled)}
 

@@ -1,0 +1,401 @@
+"""For each setting a function that shows its effect, and the outcome under two values or more."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import thread_time
+from typing import Any
+from unittest.mock import patch
+
+import anyio
+import pytest
+from tests.bank.embedding_server import server
+from tests.bank.fading_effects import FADES
+from tests.bank.test_llm import asked, findings
+from tests.capture.making import kept_and_dropped
+from tests.contract.making import HandClock
+from tests.learning.lessontelling import MIGRATED
+from tests.learning.lessontelling import session as lived
+from tests.models.llm_server import hangs, llm_server
+from tests.models.rerank_server import never, rerank_server
+from tests.models.small_pipeline import small_pipeline
+
+import pieria
+from pieria import Bank, Workspace
+from pieria.doors.app import application
+from pieria.doors.http.callers import Door
+from pieria.doors.http.guard import Hosts
+from pieria.doors.http.service import service
+from pieria.doors.http.tokens import Tokens
+from pieria.errors import AdapterError, BudgetError, InputError, LimitError, PrivacyError, SessionError, StorageError
+from pieria.models.mind import Said
+from pieria.runtime import effort
+from pieria.sessions.log import UnfinishedSession
+from pieria.toolsets import registry
+from pieria.toolsets.host import over_the_network
+
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
+KEY = "AKIA" + "QWERTYUIOPASDFGH"
+Seen = Callable[[Path, Any], object]
+
+
+def in_bank(setting: str, look: Callable[[Bank], object], **more: Any) -> Seen:
+    """Return a function that opens a bank under a value of the setting and looks at it."""
+
+    def seen(folder: Path, value: Any) -> object:
+        with pieria.open("b", data=folder, settings={setting: value}, **more) as bank:
+            return look(bank)
+
+    return seen
+
+
+# --- banks and what they hold
+
+
+def seen_of_data(folder: Path, value: Any) -> object:
+    pieria.open("b", settings={"data": folder / value}).close()
+    return sorted(path.parent.name for path in folder.rglob("b.db"))
+
+
+def seen_of_bank(folder: Path, value: Any) -> object:
+    with pieria.open(data=folder, settings={"bank": value}) as bank:
+        assert (folder / f"{value}.db").exists()
+        return bank.name
+
+
+def seen_of_session(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"session": value}) as bank:
+        bank.remember(f"said in {value}", scope="session")
+    with pieria.open("b", data=folder, session="s1") as bank:
+        return [(memory.text, memory.session) for memory in bank.list()]
+
+
+def seen_of_channel(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, session="first", settings={"channel": value}) as bank:
+        bank.remember(f"said in {value}", scope="session")
+    with pieria.open("b", data=folder, session="second", channel="c1") as bank:
+        return [(memory.text, memory.channel) for memory in bank.list()]
+
+
+def busy_seconds(bank: Bank) -> object:
+    with bank.core.store.rehearsing() as connection:  # type: ignore[attr-defined]
+        return connection.execute("PRAGMA busy_timeout").fetchone()[0]
+
+
+def seen_of_seal_key(folder: Path, value: Any) -> object:
+    if value is not None:
+        (folder / value).touch(mode=0o600)
+        (folder / value).write_text("ab" * 32 if value == "one" else "hunter2")
+    try:
+        with pieria.open("b", data=folder, settings={"seal_key": value and f"file:{folder / value}"}) as bank:
+            return bank.core.store.describe()["sealed"]
+    except StorageError as refused:
+        return refused.code
+
+
+def keeps_secret(bank: Bank) -> object:
+    try:
+        return KEY in bank.remember(f"the key is {KEY} for now").text
+    except PrivacyError:
+        return "refused"
+
+
+def kinds_that_fade(bank: Bank) -> object:
+    bank.remember_many([{"text": kind, "kind": kind} for kind in ("note", "drawer")])
+    return [one.memory.kind for one in bank.upkeep.gc(threshold=1.0).faded]
+
+
+def counted_uses(bank: Bank) -> object:
+    kept = bank.remember("gardens and rivers")
+    bank.recall("gardens")
+    bank.sync()
+    return bank.usage(kept.id)[kept.id].accesses
+
+
+def cuts_terms(bank: Bank) -> object:
+    bank.remember_many({"text": f"gardens and rivers, number {n}"} for n in range(500))
+    return bank.recall("gardens rivers").plan["arms"]["text"]["banks"]["b"]["cut"] != []
+
+
+def accepted(bank: Bank) -> object:
+    bank.observe([*lived("s1", MIGRATED), *lived("s2", MIGRATED)])
+    bank.distil("s1")
+    [lesson] = bank.upkeep.propose().proposals
+    return lesson.state
+
+
+def seen_of_session_lease(folder: Path, value: Any) -> bool:
+    """Return whether another process may take over a session after ten seconds without a sign of life."""
+    clock = HandClock()
+    with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
+        workspace.open("b").sessions.log.begin(UnfinishedSession("session_1", "b", "Plan the trip"))
+        clock.move(seconds=10)
+        try:
+            workspace.open("b").sessions.log.hold("session_1")
+        except SessionError:
+            return False
+    return True
+
+
+def seen_of_time_zone(folder: Path, value: Any) -> object:
+    noon = datetime(2026, 3, 8, 12, tzinfo=UTC)
+    with pieria.open("b", data=folder, settings={"time_zone": value}, clock=lambda: noon) as bank:
+        for day, hour in ((7, 3), (7, 21)):
+            bank.remember(f"watered the gardens, {hour}", at=datetime(2026, 3, day, hour, tzinfo=UTC))
+        return bank.recall("what of the gardens yesterday?")[0].memory.at.hour
+
+
+def seen_of_nlp(folder: Path, value: str) -> list[str]:
+    named = value if value == "none" else small_pipeline(folder / value)
+    with pieria.open("b", data=folder, settings={"nlp": named}) as bank:
+        return [found.name for found in bank.text.names("so maya okafor moved")]
+
+
+# --- models
+
+
+def dimension(bank: Bank) -> object:
+    bank.remember_many([{"text": "a word"}])
+    with bank.core.store.reading() as reader:
+        space = reader.space()
+        return None if space is None else space.dimension
+
+
+def seen_of_embedder_threads(folder: Path, value: Any) -> object:
+    """Return the number of threads that run the model, the caller included."""
+    ask = (
+        "import onnxruntime, os, pieria, sys\n"
+        "told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
+        # A thread of ours lives on for a moment after Python has dropped it. So none may start.
+        "from pieria.runtime.background import background; background.end()\n"
+        "def threads(): return len(os.listdir('/proc/self/task'))\n"
+        "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
+        "    before = threads(); bank.remember_many([{'text': 'a word'}]); print(1 + threads() - before)"
+    )
+    command = [sys.executable, "-c", ask, str(folder), str(INSTALLED), str(value)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1]), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def seen_of_embedder_url(folder: Path, value: Any) -> object:
+    with server() as (address, requests):
+        told = {"embedder": "server:m", "embedder_url": address + value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.remember_many([{"text": "a word"}])
+    return requests[0].path
+
+
+def seen_of_embedder_key(folder: Path, value: Any) -> object:
+    with server() as (address, requests):
+        told = {"embedder": "server:m", "embedder_url": address, "embedder_key": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.remember_many([{"text": "a word"}])
+            assert value not in json.dumps(bank.doctor().as_dict())
+    return requests[0].key
+
+
+def seen_of_llm(folder: Path, value: Any) -> object:
+    if value == "none":
+        with pieria.open("b", data=folder, settings={"llm": value}) as bank:
+            assert bank.core.llm is None
+            return findings(bank, "llm")
+    return asked(folder, llm=value).body["model"]
+
+
+def seen_of_llm_seconds(folder: Path, value: Any) -> object:
+    with llm_server(hangs) as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, "llm_seconds": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            assert bank.core.llm is not None
+            with pytest.raises(AdapterError) as caught:
+                bank.core.llm.chat([{"role": "user", "content": "What colour?"}])
+    return caught.value.reason
+
+
+def seen_of_llm_steps(folder: Path, value: Any) -> object:
+    with llm_server() as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, "llm_steps": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.mind.summarize([Said("Herons nest by the mill.")])
+            bank.mind.plan("Where do herons nest?", "semantic")
+    return [request.body["model"] for request in serving.requests]
+
+
+def seen_of_models(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"embedder": "local", "models": folder / value}) as bank:
+        [finding] = [finding for finding in bank.doctor().findings if finding.check == "embedder"]
+        assert not finding.well
+        return re.sub(r".*/(\w+)/all-MiniLM.*", r"\1", finding.detail)
+
+
+def calls_allowed(bank: Bank) -> object:
+    """Return how many of three calls, of 100 tokens each, the budgets allow."""
+    calls = 0
+    with suppress(BudgetError):
+        while calls < 3:
+            bank.core.meter.allow("state", "test:model")
+            bank.core.meter.note("state", "test:model", {"input_tokens": 100}, 0.0)
+            calls += 1
+    return calls
+
+
+def reranked(folder: Path, *script: Any, **settings: Any) -> tuple[Any, Any]:
+    """Return the plan of a recall and the reranker's first request."""
+    with rerank_server(*script) as serving:
+        told = {"reranker": "server:m", **settings}
+        told["reranker_url"] = told.get("reranker_url", "{}").format(serving.address)
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.remember_many([{"text": "a heron"}, {"text": "another heron"}])
+            assert "hunter" not in json.dumps(bank.doctor().as_dict())
+            plan = bank.recall("heron").plan
+    return plan, serving.requests[0] if serving.requests else None
+
+
+def seen_of_reranker(folder: Path, value: Any) -> object:
+    plan, request = reranked(folder, reranker=value)
+    assert (request is None) == ("reranked" not in plan)
+    return request and sorted(request.body)
+
+
+def seen_of_reranker_seconds(folder: Path, value: Any) -> object:
+    return reranked(folder, never, reranker_seconds=value)[0]["left_out"]["rerank"].partition(": ")[2]
+
+
+# --- callers of a server
+
+
+def seen_of_paths(data: Path, value: str | None) -> list[bool]:
+    """Return whether network callers reach a file in each of two folders."""
+    allowed = over_the_network(data, Workspace(data, {"paths": value}).resolved.roots)
+
+    def reaches(file: str) -> bool:
+        try:
+            allowed.allowed(file, "path")
+        except InputError:
+            return False
+        return True
+
+    return [reaches(f"/{folder}/file") for folder in "ab"]
+
+
+def seen_of_token(data: Path, value: str | None) -> list[bool]:
+    """Return for each of two tokens whether HTTP lets its caller in."""
+    setting = Workspace(data, {"token": value}).resolved.settings.token
+    door = Door(Tokens(data), None if setting is None else setting.get_secret_value(), always=False)
+    return [door.still({"authorization": f"Bearer {shown}"}) for shown in ("hunter1", "hunter2")]
+
+
+def seen_of_request_seconds(data: Path, value: float) -> str:
+    """Return the outcome of a request that takes somewhat more than one second of processor time."""
+
+    def work() -> str:
+        with patch.object(effort, "thread_time", lambda: thread_time() + 1.05):
+            effort.check()
+        return "done"
+
+    async def outcome() -> str:
+        try:
+            return await service(Workspace(data, {"request_seconds": value}), registry()).call(work)
+        except LimitError as problem:
+            return problem.limit
+
+    return anyio.run(outcome)
+
+
+def seen_of_request_memory(data: Path, value: int) -> int:
+    """Return the HTTP status for a body of two MiB."""
+    from starlette.testclient import TestClient
+
+    served = service(Workspace(data, {"request_memory": value}), registry())
+    app = application(served, Door(Tokens(data), None, always=False), Hosts(), None)
+    with TestClient(app, base_url="http://localhost:7411") as client:
+        text = {"text": "heron", "meta": {"wide": " " * (2 << 20)}}
+        return client.post("/v1/banks/notes/recall", json=text).status_code
+
+
+EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
+    "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
+    "bank": (seen_of_bank, {"one": "one", "two": "two"}),
+    "session": (seen_of_session, {"s1": [("said in s1", "s1")], "s2": []}),
+    "channel": (seen_of_channel, {"c1": [("said in c1", "c1")], "c2": []}),
+    "author": (in_bank("author", lambda bank: bank.remember("x").author), {"Maya": "Maya", "Jun": "Jun"}),
+    "author_type": (
+        in_bank("author_type", lambda bank: bank.remember("x").author_type),
+        {"human": "human", "agent": "agent"},
+    ),
+    "durability": (
+        in_bank("durability", lambda bank: bank.core.store.describe()["synchronous"]),
+        {"full": "full", "relaxed": "relaxed", "off": "off"},
+    ),
+    "busy_seconds": (in_bank("busy_seconds", busy_seconds), {5.0: 5_000, 60: 60_000}),
+    "seal_key": (seen_of_seal_key, {None: False, "one": True, "two": "sealed"}),
+    "secrets": (in_bank("secrets", keeps_secret), {"flag": True, "redact": False, "refuse": "refused"}),
+    "upkeep_fades": (
+        in_bank("upkeep_fades", kinds_that_fade),
+        {"note": ["note"], "drawer": ["drawer"], "": []},
+    ),
+    "count_uses": (in_bank("count_uses", counted_uses), {True: 1, False: 0}),
+    "session_lease": (seen_of_session_lease, {5: True, 60: False}),
+    "accept_above": (in_bank("accept_above", accepted, via="person"), {0.5: "accepted", 0.8: "proposed"}),
+    "capture": (kept_and_dropped, {True: (1, 0), False: (0, 1)}),
+    "text_budget": (in_bank("text_budget", cuts_terms), {100: True, 5_000: False}),
+    "time_zone": (seen_of_time_zone, {"Asia/Kathmandu": 3, "America/Los_Angeles": 21}),
+    "nlp": (seen_of_nlp, {"none": [], "small": ["maya okafor"]}),
+    "enrich": (
+        in_bank("enrich", lambda bank: bank.text.enrich("Use JWT tokens for authentication").entities),
+        {True: ("jwt", "authentication"), False: ()},
+    ),
+    "embedder": (
+        in_bank("embedder", dimension),
+        {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384},
+    ),
+    "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),
+    "embedder_url": (seen_of_embedder_url, {"/one": "/one/embeddings", "/two": "/two/embeddings"}),
+    "embedder_key": (seen_of_embedder_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
+    "llm": (seen_of_llm, {"none": ["none: Pieria calls no language model"], "server:a": "a", "ollama:b:8b": "b:8b"}),
+    "llm_url": (
+        lambda folder, value: asked(folder, llm_url="{}" + value).path,
+        {"/one": "/v1/one/chat/completions", "/two": "/v1/two/chat/completions"},
+    ),
+    "llm_key": (
+        lambda folder, value: asked(folder, llm_key=value).headers["authorization"],
+        {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"},
+    ),
+    "llm_seconds": (
+        seen_of_llm_seconds,
+        {1: "no whole reply within 1 seconds", 1.25: "no whole reply within 1.25 seconds"},
+    ),
+    "llm_steps": (seen_of_llm_steps, {None: ["m", "m"], "summarize=a, retrieval=b:2": ["a", "b:2"]}),
+    "budget_tokens_per_day": (in_bank("budget_tokens_per_day", calls_allowed), {None: 3, 200: 2, 0: 0}),
+    "budget_calls_per_day": (in_bank("budget_calls_per_day", calls_allowed), {None: 3, 1: 1}),
+    "models": (seen_of_models, {"one": "one", "two": "two"}),
+    "reranker": (
+        seen_of_reranker,
+        {"none": None, "server:a": ["documents", "model", "query", "top_n"], "tei": ["query", "texts", "truncate"]},
+    ),
+    "reranker_url": (
+        lambda folder, value: reranked(folder, reranker_url="{}" + value)[1].path,
+        {"/one": "/v1/one/rerank", "/two": "/v1/two/rerank"},
+    ),
+    "reranker_key": (
+        lambda folder, value: reranked(folder, reranker_key=value)[1].headers["authorization"],
+        {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"},
+    ),
+    "reranker_seconds": (
+        seen_of_reranker_seconds,
+        {0.1: "it did not answer within 0.1 s", 0.2: "it did not answer within 0.2 s"},
+    ),
+    "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
+    "request_seconds": (seen_of_request_seconds, {1: "1 seconds", 3_600: "done"}),
+    "request_memory": (seen_of_request_memory, {1: 503, 64: 422}),
+    "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
+    **FADES,
+}

@@ -1,0 +1,241 @@
+"""`pieria mine`, `ingest`, `maintenance` and `import --from`: memories from elsewhere."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from rich.console import Console
+from tests.cli.conftest import ENTRY, Answer, Ask
+from tests.mining import written
+
+import pieria
+from pieria import Workspace
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.commands.mine import _embedded, show_mined
+from pieria.errors import BusyError
+from pieria.mining import Report, mine
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "birds"
+    folder.mkdir()
+    (folder / "guide.md").write_text("# Guide\n\nHerons stand still.\n")
+    (folder / "photo.jpg").write_bytes(bytes(100))
+    return folder
+
+
+def test_project_is_mined(ask: Ask, project: Path) -> None:
+    told = ask("mine", str(project)).json
+    assert told["bank"] == "default"
+    assert told["path"] == str(project.resolve())
+    assert (told["sources"], told["memories"]) == ({"new": 1}, {"new": 1})
+    assert told["left"] == {"not text": 1}
+    assert told["rate"] > 0
+    assert told["embedding_seconds"] >= 0
+    assert ask("recall", "herons").json["hits"][0]["memory"]["title"] == "guide.md"
+    assert ask("mine", str(project), "-q").out == "unchanged 1\n"
+
+
+def test_person_sees_counts_the_rate_and_a_long_wait(terminal: Callable[..., Answer], project: Path) -> None:
+    said = terminal("mine", str(project), "--wing", "zoo").out
+    assert "mined" in said
+    for part in ("1 new", "1 not text", "memories a second"):
+        assert part in said
+    said = terminal("mine", str(project), "--dry-run").out
+    assert "would mine" in said
+    assert "1 unchanged" in said
+
+    def took(seconds: float) -> str:
+        console = Console(width=100)
+        with console.capture() as printed:
+            console.print(*show_mined(Report("birds", seconds=0.1, embedding_seconds=seconds), "default"))
+        return printed.get()
+
+    assert "and 23.4 s to embed" in took(23.4)
+    assert "embed" not in took(0.01)
+
+
+def test_busy_bank_leaves_the_vectors_to_later(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def busy(**_: object) -> NoReturn:
+        raise BusyError("write", "another process kept it locked")
+
+    with pieria.open("b", data=tmp_path / "data") as bank:
+        report = mine(bank, project)
+        monkeypatch.setattr(bank, "sync", busy)
+        _embedded(Call(), bank, report)
+    assert report.embedded is False
+    assert "everything is stored, but not embedded yet" in capsys.readouterr().err
+
+
+def test_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:
+    told = ask("mine", str(project), "--dry-run").json
+    assert told["plan"] == [
+        {"source": str((project / "guide.md").resolve()), "what": "new", "memories": {"new": 1}}
+    ]  # fmt: skip
+    assert ask("count").json == {"count": 0}
+    answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
+    assert answer.code == 1
+    assert "brids" in answer.err
+
+
+def test_logs_of_agents_are_mined_as_conversations_only(ask: Ask, project: Path) -> None:
+    written.claude_code(project / "logs")
+    told = ask("mine", str(project)).json
+    assert told["memories"] == {"new": 1}
+    assert told["left"]["conversations: to be mined with --conversations"] == 1
+    assert ask("mine", str(project), "--conversations").json["formats"]["claude-code"] == 1
+
+
+def test_refused_record_fails_and_the_rest_is_in(ask: Ask, tmp_path: Path) -> None:
+    file = written.claude_code(tmp_path / "projects")
+    file.write_text(file.read_text().replace('"content": "Why do', '"contents": "Why do'))
+    answer = ask("mine", str(tmp_path / "projects"), "--conversations", "--place", "talk/all")
+    assert answer.code == 1
+    told = json.loads(answer.out)
+    assert told["memories"] == {"new": 4, "refused": 1}
+    [refused] = told["refused"]
+    assert (refused["source"], refused["record"]) == (str(file.resolve()), 4)
+    assert ask("count", "--place", "talk/all").json == {"count": 4}
+
+
+def test_wrong_options_are_refused(ask: Ask, project: Path) -> None:
+    for arguments, words in (
+        ((str(project / "nowhere"),), "PATH"),
+        ((str(project), "--format", "telegram"), "--format"),
+        ((str(project), "--wing", "a", "--place", "a/b"), "--wing"),
+        ((str(project), "--largest", "no"), "--largest"),
+        ((str(project), "--watch", "--dry-run"), "--watch"),
+        ((str(project), "--watch", "--force"), "--watch"),
+        ((str(project), "--every", "3"), "--every"),
+        ((str(project), "--watch", "--every", "0"), "--every"),
+    ):
+        answer = ask("mine", *arguments)
+        assert answer.code == 2, arguments
+        assert words in answer.err
+
+
+@pytest.mark.slow
+def test_watch_prints_each_change_and_ends_on_a_signal(
+    environment: dict[str, str], project: Path, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [*ENTRY, "mine", str(project), "--watch", "--every", "0.05", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["memories"] == {"new": 1}
+        # A rename makes the file complete from its first moment.
+        (tmp_path / "new.md").write_text("Storks clatter.\n")
+        (tmp_path / "new.md").rename(project / "new.md")
+        assert json.loads(process.stdout.readline())["memories"] == {"new": 1, "unchanged": 1}
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (out, process.returncode) == ("", 0), err
+
+
+TRIP = {
+    "source_id": "run-7",
+    "goal": "Plan a trip",
+    "steps": [{"observation": "The user wants to visit Tokyo in March.", "action": "Asked about the dates."}],
+    "metadata": {"ticket": 7},
+}
+
+
+def steps() -> list[str]:
+    with Workspace() as workspace, workspace.open() as bank:
+        return [memory.text for memory in bank.list(kinds="episodic")]
+
+
+def test_trajectories_are_ingested_once(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    file.write_text("\n".join(json.dumps({**TRIP, "source_id": name}) for name in ("run-7", "run-8")))
+    first = ask("ingest", str(file)).json
+    assert (first["new"], [one["source_id"] for one in first["receipts"]]) == (2, ["run-7", "run-8"])
+    assert ask("ingest", str(file)).json == {**first, "new": 0}
+    assert "already ingested run-7" in ask("ingest", str(file), "--no-json").out
+    assert ask("ingest", str(file), "-q").out == "run-7\nrun-8\n"
+    step = {"observation": "A note:\u2028two lines.\x85", "action": "Read it."}
+    marked = (json.dumps({**TRIP, "source_id": name, "steps": [step]}, ensure_ascii=False) for name in ("a", "b"))
+    assert ask("ingest", "-", stdin="\r\n".join(marked)).json["new"] == 2
+    whole = ask("ingest", "-", stdin=json.dumps([TRIP])).json
+    assert whole["receipts"] == first["receipts"][:1]
+    changed = ask("ingest", "-", stdin=json.dumps({**TRIP, "goal": "Another"}))
+    assert (changed.code, "another payload" in changed.err) == (1, True)
+
+
+def test_wrong_file_is_refused_before_anything_is_ingested(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps([TRIP, {**TRIP, "steps": [{"observation": "x"}]}]))
+    refused = ask("ingest", str(file))
+    assert (refused.code, "trajectories[1].steps[0].action" in refused.err) == (1, True)
+    file.write_text('{"source_id": 1}\nno JSON\n')
+    assert "line 2" in ask("ingest", str(file)).err
+    assert ask("ingest", str(tmp_path / "nowhere")).code == 3
+    assert steps() == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "jsonl"
+    folder.mkdir()
+    row = {"id": "abc-123", "content": "I prefer TypeScript.", "created_at": 1_767_225_600, "use_count": 1}
+    (folder / "memories.jsonl").write_text(f"{json.dumps(row)}\nbroken\n")
+    return folder
+
+
+def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None:
+    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").out
+    assert "a store of mnemex, into an empty bank" in " ".join(shown.split())
+    answer = ask("import", str(store), "--from", "mnemex")
+    assert answer.json["added"]["memories"] == 1
+    assert "line 2: memories.jsonl" in answer.err
+    assert ask("get", "abc-123").json["text"] == "I prefer TypeScript."
+    assert ask("import", str(store), "--from", "mnemex").json["left"]["memories"] == {"here already": 1}
+    assert ask("import", str(store), "--from", "nobody").code == 2
+
+
+def test_stats_are_of_the_named_folder_or_the_originals_store(
+    ask: Ask, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ask("maintenance", "--storage-path", str(store), "stats").json
+    assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
+    assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
+    assert [path.name for path in store.iterdir()] == ["memories.jsonl"]
+    ask("remember", "x", "--data", str(tmp_path / "ours"))
+    ours = ask("maintenance", "--storage-path", str(tmp_path / "ours"), "stats").json
+    assert (ours["memories"]["active"], ours["should_compact"], "store" in ours) == (1, False, False)
+    monkeypatch.delenv("PIERIA_DATA")
+    monkeypatch.setenv("MNEMEX_STORAGE_PATH", str(store))
+    assert ask("maintenance", "stats").json["system"] == "mnemex"
+    ask("remember", "x")
+    found = ask("maintenance", "stats").json
+    assert (found["memories"]["active"], found["store"]["memories"]["active"]) == (1, 1)
+
+
+def test_compacting_removes_nothing_else(ask: Ask, store: Path) -> None:
+    for text in ("x" * 500_000, "kept"):
+        ask("remember", "-", stdin=text)
+    done = ask("maintenance", "compact").json
+    assert done["before"]["memories"] == done["after"]["memories"] == 2
+    assert done["after"]["bytes"] <= done["before"]["bytes"]
+    assert done["unreached"] == []
+    refused = ask("maintenance", "--storage-path", str(store), "compact")
+    assert refused.code == 2
+    assert "pieria import" in refused.err
+
+
+def test_people_see_it_in_words(store: Path, terminal: Callable[..., Answer]) -> None:
+    said = terminal("maintenance", "--storage-path", str(store), "stats").out
+    assert "a store of mnemex" in said
+    assert "damaged lines" in said
+    assert "compacted" in terminal("maintenance", "compact").out

@@ -1,0 +1,216 @@
+"""Facts: the folding of names, intervals, the time of a statement with open bounds, and facts as sentences."""
+
+import unicodedata
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria.bank.facts.statements import object_in, sentence_of
+from pieria.errors import InputError
+from pieria.facts.predicates import Declaration
+from pieria.facts.validity import BEGINNING, EVER, Held, Slot, Span, cut, joined, span_of, spanned, stated_span
+from pieria.record.changeset import FOREVER
+from pieria.record.fact import Fact, FactRow, checked_name, checked_predicate, fact_of, folded, folded_predicate, row_of
+from pieria.record.time import instant, micros, moment
+
+# --- names
+
+SAME = {
+    "Zoë": ("ZOË", "Zoe\N{COMBINING DIAERESIS}"),
+    "Straße": ("STRASSE",),
+    "Ｍａｙａ": ("maya",),
+    "ﬁn": ("FIN",),
+    "Maya  Ito": (" maya\u00a0ito ",),
+    "Σίσυφος": ("ΣΊΣΥΦΟΣ",),
+    "ẛ̣": ("Ṩ",),
+    "\N{ANGSTROM SIGN}ngström": ("ångström",),
+}
+OTHERS = (("Zoe", "Zoë"), ("Maya", "Mayas"), ("works_on", "works on"), ("a b", "ab"), ("日本", "日本語"))
+
+
+def test_spellings_of_a_name_have_one_key() -> None:
+    for name, spellings in SAME.items():
+        assert {folded(spelling) for spelling in spellings} == {folded(name)}
+    assert [pair for pair in OTHERS if folded(pair[0]) == folded(pair[1])] == []
+    for spelling in ("works on", "WORKS_ON", "works__on", "_works  on_", "works＿on"):
+        assert folded_predicate(spelling) == "works on"
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30))
+def test_no_form_of_a_name_changes_its_key(name: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert folded(unicodedata.normalize(form, name)) == folded(name)
+    assert folded(name.casefold()) == folded(folded(name)) == folded(name)
+    assert folded_predicate(folded_predicate(name)) == folded_predicate(name)
+
+
+def test_names_are_trimmed_and_checked() -> None:
+    assert checked_name("  Maya ", "subject") == "Maya"
+    assert checked_name("é" * 500, "subject") == "é" * 500
+    for value in ("", " ", "\u200b", "\u2060 \ufeff", "a\0b", "a\nb", "\ud800", "x" * 501, None, 5, b"x"):
+        with pytest.raises(InputError) as caught:
+            checked_name(value, "subject")
+        assert caught.value.parameter == "subject"
+    with pytest.raises(InputError, match="predicate"):
+        checked_predicate("_ _")
+
+
+def test_a_fact_survives_its_row() -> None:
+    at = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+    fact = Fact("f", "Zoë", "works on", "X", at, None, at, None, 0.5, "m", "chat", "", "moved")
+    assert fact_of(row_of(fact), at) == fact
+    assert row_of(fact).subject_key == folded("ZOË")
+
+
+# --- half-open intervals, compared with the plain set of moments they hold
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> Span:
+    begin = draw(st.integers(0, 9))
+    end = draw(st.integers(begin + 1, 10))
+    return Span(BEGINNING if begin == 0 else begin, FOREVER if end == 10 else end)
+
+
+def moments(*spans: Span) -> set[int]:
+    return {moment for moment in range(-1, 12) for span in spans if span.holds(moment)}
+
+
+@given(spans(), spans())
+def test_intervals_relate_as_their_moments_do(one: Span, other: Span) -> None:
+    assert one.overlaps(other) == other.overlaps(one) == bool(moments(one) & moments(other))
+    assert one.meets(other) == (moments(one) | moments(other) == moments(joined([one, other])))
+    assert one.covers(other) == (moments(other) <= moments(one))
+    left = one.without(other)
+    assert moments(*left) == moments(one) - moments(other)
+    assert all(span.begin < span.end for span in left)
+    common = one.within(other)
+    assert common == other.within(one)
+    assert moments(*([common] if common else [])) == moments(one) & moments(other)
+    assert one.within(EVER) == one
+
+
+@given(spans())
+def test_open_ends_are_written_as_none(span: Span) -> None:
+    begin, end = span.bounds()
+    assert (begin is None) == (span.begin == BEGINNING)
+    assert (end is None) == (span.end == FOREVER)
+    assert spanned(begin, end) == span
+
+
+# --- the time of a statement
+
+NOW = 100
+DECLARED = Declaration("lives_in", 90)
+
+
+def held(begin: int, end: int, learnt: int = 0) -> Held:
+    fact = Fact("f", "Maya", "lives_in", "Rome", moment(learnt))
+    valid_from, valid_until = Span(begin, end).bounds()
+    row = row_of(fact)._replace(valid_from=valid_from, valid_until=valid_until)
+    return Held(fact_of(row, moment(learnt)), Span(begin, end), learnt)
+
+
+def several(begin: int | None = None, end: int | None = None, *same: Held, beside: tuple[Held, ...] = ()) -> Span:
+    """Return the time of a statement where several values may hold at a time."""
+    return stated_span(begin, end, Slot([*same], [*beside], None), NOW)
+
+
+def single(begin: int | None = None, end: int | None = None, *others: Held, same: tuple[Held, ...] = ()) -> Span:
+    """Return the time of a statement where one value holds at a time."""
+    return stated_span(begin, end, Slot([*same], [*others], DECLARED), NOW)
+
+
+def test_a_statement_joins_what_is_known_of_it() -> None:
+    assert several() == Span(BEGINNING, FOREVER)
+    assert several(None, None, held(50, 150)) == Span(50, 150)
+    assert several(60, None, held(50, 150)) == Span(60, 150)
+    assert several(40, None, held(50, 150)) == Span(40, 150)
+    assert several(None, None, held(10, 20)) == Span(NOW, FOREVER)
+    assert several(None, None, held(200, 300)) == Span(BEGINNING, FOREVER)
+
+
+def test_a_statement_that_is_over_ends_then() -> None:
+    assert several(None, 50) == Span(BEGINNING, 50)
+    assert several(None, 50, held(30, 50)) == Span(30, 50)
+    assert several(None, 50, held(10, 20)) == Span(20, 50)
+    assert single(None, 50, held(10, 20)) == Span(20, 50)
+    assert single(None, 50, held(40, FOREVER)) == Span(40, 50)
+
+
+def test_one_value_at_a_time_lasts_from_now_to_the_next() -> None:
+    assert single() == Span(NOW, FOREVER)
+    assert single(None, 300) == Span(NOW, 300)
+    others = held(20, 60), held(60, FOREVER)
+    assert single(5, None, *others) == Span(5, 20)
+    assert single(20, None, *others) == Span(20, 60)
+    assert single(30, None, *others) == Span(30, 60)
+    assert single(70, None, *others) == Span(70, FOREVER)
+    assert single(5, 30, *others) == Span(5, 30)
+    assert single(5, None, *others, same=(held(90, FOREVER),)) == Span(5, 20)
+
+
+def test_a_value_without_a_beginning_counts_since_it_was_learnt() -> None:
+    """Only one from before the declaration; on a clock that ran ahead, from now."""
+    assert single(10, None, held(BEGINNING, FOREVER, learnt=80)) == Span(10, 80)
+    assert single(85, None, held(BEGINNING, FOREVER, learnt=80)) == Span(85, FOREVER)
+    assert single(10, None, held(BEGINNING, 70, learnt=80)) == Span(10, FOREVER)
+    assert single(10, None, held(BEGINNING, FOREVER, learnt=95)) == Span(10, FOREVER)
+    ahead = Slot([], [held(BEGINNING, FOREVER, learnt=NOW + 5)], Declaration("lives_in", NOW + 10))
+    assert stated_span(10, None, ahead, NOW) == Span(10, NOW)
+
+
+def test_a_cut_fact_keeps_its_id_in_the_first_piece() -> None:
+    for taken, left in (
+        (Span(40, FOREVER), [Span(20, 40)]),
+        (Span(0, 40), [Span(40, 60)]),
+        (Span(30, 40), [Span(20, 30), Span(40, 60)]),
+    ):
+        rows = cut(held(20, 60), taken)
+        assert [span_of(fact_of(row, datetime.now(UTC))) for row in rows] == left
+        assert [row.id == "f" for row in rows] == [True, False][: len(left)]
+        assert {row.ended for row in rows} == {""}
+    [row] = cut(held(20, 60), Span(20, 60))
+    assert (row.id, row.ended, row.valid_from, row.valid_until) == ("f", "removed", 20, 60)
+    assert row.reason
+
+
+# --- sentences
+
+
+def fact(
+    predicate: str = "lives_in", object: str = "Madrid", begin: str | None = None, end: str | None = None
+) -> FactRow:
+    bounds = [None if each is None else micros(instant(each, "at")) for each in (begin, end)]
+    row = row_of(Fact("f", "Caroline", predicate, object, moment(0)))
+    return row._replace(valid_from=bounds[0], valid_until=bounds[1])
+
+
+def test_a_fact_reads_as_a_sentence() -> None:
+    sentences = {
+        fact(): "Caroline lives in Madrid.",
+        fact(begin="2024-05-01"): "Caroline lives in Madrid.",
+        fact(end="2026-02-01"): "Caroline lives in Madrid (until 2026-01-31).",
+        fact(end="2026-02-01T08:00:00Z"): "Caroline lives in Madrid (until 2026-02-01).",
+        fact(begin="2024-05-01", end="2026-02-01"): "Caroline lives in Madrid (from 2024-05-01 until 2026-01-31).",
+        fact("livesIn"): "Caroline lives in Madrid.",
+        fact("works at", "Acme Inc."): "Caroline works at Acme Inc.",
+        fact("works at", "Acme Inc.", end="2026-02-01"): "Caroline works at Acme Inc (until 2026-01-31).",
+        fact(end="0001-01-01"): "Caroline lives in Madrid (until 0001-01-01).",
+    }
+    assert {row: sentence_of(row) for row in sentences} == sentences
+
+
+def test_another_object_is_read_where_the_rest_is_the_same() -> None:
+    objects = {
+        "Caroline lives in Porto.": "Porto",
+        "caroline  lives in Porto": "Porto",
+        "caroline lives in Porto": "Porto",
+        "Caroline lives in Porto (until 2026-01-31).": "Porto",
+        "Caroline lives in .": None,
+        "Caroline moved to Porto.": None,
+        "": None,
+    }
+    assert {sentence: object_in(sentence, fact()) for sentence in objects} == objects
