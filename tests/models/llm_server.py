@@ -13,10 +13,10 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 OTHERWISE = "ready"
 _STOPPED = {"whole": ("stop", "end_turn"), "cut": ("length", "max_tokens"), "refused": ("content_filter", "refusal")}
@@ -40,6 +40,12 @@ class Request:
         system = self.body.get("system")
         first = [] if system is None else [{"role": "system", "content": system}]
         return [*first, *self.body["messages"]]
+
+    @property
+    def documents(self) -> list[str]:
+        """The texts for a reranker, from either form of its protocol."""
+        found: list[str] = self.body.get("documents") or self.body["texts"]
+        return found
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -220,17 +226,20 @@ class LLMServer(ThreadingHTTPServer):
             if self.rejects_schemas and request.schema is not None:
                 name = "output_config" if request.is_anthropic else "response_format"
                 return status(400, f"Unknown parameter: '{name}'")
-            told = self.script.pop(0) if self.script else self._otherwise(request)
+            told = self.script.pop(0) if self.script else self.otherwise(request)
         return told if callable(told) else says(told)
 
-    def _otherwise(self, request: Request) -> Said:
+    def otherwise(self, request: Request) -> Said:
         wanted = request.schema or request.schema_in_words
         return says(OTHERWISE if wanted is None else fitting(wanted))
 
 
+Serving = TypeVar("Serving", bound=LLMServer)
+
+
 @contextmanager
-def llm_server(*script: Said) -> Iterator[LLMServer]:
-    with LLMServer(script) as serving:
+def running(server: Serving) -> Iterator[Serving]:
+    with server as serving:
         thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:
@@ -239,3 +248,7 @@ def llm_server(*script: Said) -> Iterator[LLMServer]:
             serving.let_go.set()
             serving.shutdown()
             thread.join()
+
+
+def llm_server(*script: Said) -> AbstractContextManager[LLMServer]:
+    return running(LLMServer(script))
