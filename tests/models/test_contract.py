@@ -1,6 +1,7 @@
 """The contract for models: ours keep it, and each way to break it is noticed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from tests.models.llm_server import llm_server
 
 from pieria import LLMResponse
 from pieria.errors import InputError
-from pieria.models import DEFAULT, Embedding, EmbeddingResponse, language_model
+from pieria.models import DEFAULT, EmbeddingResponse, language_model
 from pieria.models.contract import check_embedding, check_llm
 from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
@@ -25,19 +26,14 @@ def scripted(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> s
     return "ready" if schema is None else dict.fromkeys(schema["required"], "yellow")
 
 
-@pytest.mark.parametrize("adapter", [OpenAILLM, AnthropicLLM])
-@pytest.mark.parametrize("rejects_schemas", [False, True])
-def test_our_language_models_keep_the_contract(
-    adapter: type[OpenAILLM] | type[AnthropicLLM], rejects_schemas: bool
-) -> None:
-    with llm_server() as server:
-        server.rejects_schemas = rejects_schemas
-        llm = adapter("m", base_url=server.address)
-        check_llm(llm)
-        llm.close()
-
-
-def test_a_function_keeps_the_contract_and_so_does_what_the_engine_holds() -> None:
+def test_our_language_models_keep_the_contract() -> None:
+    for adapter in (OpenAILLM, AnthropicLLM):
+        for rejects_schemas in (False, True):
+            with llm_server() as server:
+                server.rejects_schemas = rejects_schemas
+                llm = adapter("m", base_url=server.address)
+                check_llm(llm)
+                llm.close()
     check_llm(scripted)
     check_llm(language_model(scripted))
 
@@ -75,73 +71,61 @@ class Half:
     chat = Sound.chat
 
 
-def saying(**fields: Any) -> Sound:
-    class Saying(Sound):
-        def chat(self, messages: Any, opts: Any = None) -> Any:
-            return replace(super().chat(messages, opts), **fields)
-
-    return Saying()
-
-
-def answering(content: Any) -> Sound:
-    class Answering(Sound):
-        def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
-            return replace(self.chat(messages, opts), content=content)
-
-    return Answering()
-
-
 class Bare(Sound):
     def chat(self, messages: Any, opts: Any = None) -> Any:
         return super().chat(messages, opts).content
 
 
-def test_a_sound_one_is_let_through() -> None:
+class Saying(Sound):
+    """Answers chats with other fields."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+
+    def chat(self, messages: Any, opts: Any = None) -> Any:
+        return replace(super().chat(messages, opts), **self.fields)
+
+
+class Answering(Sound):
+    """Answers schemas with another content."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
+        return replace(self.chat(messages, opts), content=self.content)
+
+
+def test_broken_language_model_is_reported() -> None:
     check_llm(Sound())
-    check_llm(saying(usage={}))
-
-
-@pytest.mark.parametrize(
-    ("broken", "rule"),
-    [
+    check_llm(Saying(usage={}))
+    broken: list[tuple[Any, str]] = [
         (Half(), "has a method chat_structured"), (Deaf(), "chat refuses an option"),
         (Meddling(), "chat does not change the messages"), (MeddlingWithSchemas(), "does not change the schema"),
-        (Bare(), "returns a pieria.LLMResponse, not str"), (saying(content=None), "content is a text, not NoneType"),
-        (saying(content=" "), "not blank"), (saying(model=""), "name of the model"),
-        (saying(usage=None), "usage is a mapping"), (saying(usage={"input_tokens": -1}), "input_tokens in usage"),
-        (saying(usage={"output_tokens": 1.5}), "output_tokens in usage"),
-        (answering('{"colour": "red"}'), "not the text"), (answering({"colour": {1}}), "what JSON can hold"),
-        (answering({"colour": float("nan")}), "what JSON can hold"), (answering({1: "red"}), "texts as keys"),
-        (answering({"a": (1,)}), "no tuples"), (answering(["red"]), "answered by a dict"),
-    ],
-)  # fmt: skip
-def test_a_language_model_that_breaks_the_contract_is_told(broken: Any, rule: str) -> None:
-    with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
-        check_llm(broken)
+        (Bare(), "returns a pieria.LLMResponse, not str"), (Saying(content=None), "content is a text, not NoneType"),
+        (Saying(content=" "), "not blank"), (Saying(model=""), "name of the model"),
+        (Saying(usage=None), "usage is a mapping"), (Saying(usage={"input_tokens": -1}), "input_tokens in usage"),
+        (Saying(usage={"output_tokens": 1.5}), "output_tokens in usage"),
+        (Answering('{"colour": "red"}'), "not the text"), (Answering({"colour": {1}}), "what JSON can hold"),
+        (Answering({"colour": float("nan")}), "what JSON can hold"), (Answering({1: "red"}), "texts as keys"),
+        (Answering({"a": (1,)}), "no tuples"), (Answering(["red"]), "answered by a dict"),
+    ]  # fmt: skip
+    for model, rule in broken:
+        with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
+            check_llm(model)
 
 
 # --- embeddings
-
-
-@pytest.fixture
-def ours(models: Path) -> Iterator[list[Embedding]]:
-    with embedding_server() as (address, _):
-        server = OpenAIEmbedding("m", base_url=address)
-        yield [LocalEmbedding(DEFAULT, models), HashingEmbedding(), server]
-        server.close()
-
-
-def test_our_embeddings_keep_the_contract(ours: list[Embedding]) -> None:
-    for embedding in ours:
-        check_embedding(embedding)
 
 
 def vectors(texts: Sequence[str]) -> list[list[float]]:
     return [[text.count(letter) + 0.1 for letter in "aeiou三"] for text in texts]
 
 
-def test_a_function_of_texts_keeps_it() -> None:
-    check_embedding(vectors)
+def test_our_embeddings_keep_the_contract(models: Path) -> None:
+    with embedding_server() as (address, _), closing(OpenAIEmbedding("m", base_url=address)) as served:
+        for embedding in (LocalEmbedding(DEFAULT, models), HashingEmbedding(), served, vectors):
+            check_embedding(embedding)
 
 
 Changed = Callable[[list[list[float]], Sequence[str]], list[list[float]]]
@@ -183,9 +167,8 @@ def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
     return vectors(sorted(texts)) if len(texts) > 1 else made
 
 
-@pytest.mark.parametrize(
-    ("broken", "rule"),
-    [
+def test_broken_embedding_is_reported() -> None:
+    broken: list[tuple[Any, str]] = [
         (Half(), "has a method embed"), (Heedless(), "embed refuses an option"),
         (Plain(), "returns an EmbeddingResponse, not list"), (Changing(model=""), "name of the model"),
         (Changing(usage={"input_tokens": "3"}), "input_tokens in usage"), (Changing(truncated=(9,)), "truncated"),
@@ -198,8 +181,7 @@ def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
         (Changing(lambda made, texts: [each[::-1] for each in made], single=False), "embed and embed_batch agree"),
         (Changing(lambda made, texts: made or [[1.0]]), "embed_batch of no text returns 0 vectors, not 1"),
         (Changing(sorting, single=False), "embed and embed_batch agree"),
-    ],
-)  # fmt: skip
-def test_an_embedding_that_breaks_the_contract_is_told(broken: Any, rule: str) -> None:
-    with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
-        check_embedding(broken)
+    ]  # fmt: skip
+    for embedding, rule in broken:
+        with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
+            check_embedding(embedding)
