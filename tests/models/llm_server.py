@@ -226,10 +226,10 @@ class LLMServer(ThreadingHTTPServer):
             if self.rejects_schemas and request.schema is not None:
                 name = "output_config" if request.is_anthropic else "response_format"
                 return status(400, f"Unknown parameter: '{name}'")
-            told = self.script.pop(0) if self.script else self.otherwise(request)
+            told = self.script.pop(0) if self.script else self._otherwise(request)
         return told if callable(told) else says(told)
 
-    def otherwise(self, request: Request) -> Said:
+    def _otherwise(self, request: Request) -> Said:
         wanted = request.schema or request.schema_in_words
         return says(OTHERWISE if wanted is None else fitting(wanted))
 

@@ -27,7 +27,7 @@ def by_length(query: str, document: str) -> float:
 class RerankServer(LLMServer):
     judge: Judge = staticmethod(by_length)
 
-    def otherwise(self, request: Request) -> Reply:
+    def _otherwise(self, request: Request) -> Reply:
         """Reply best first, like a server."""
         judged = [(self.judge(request.body["query"], text), n) for n, text in enumerate(request.documents)]
         judged.sort(key=lambda pair: -pair[0])

@@ -19,6 +19,9 @@ from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
 from pieria.models.llms.server import AnthropicLLM, OpenAILLM
 
+RED = {"colour": "red"}
+
+
 # --- language models
 
 
@@ -38,77 +41,58 @@ def test_our_language_models_keep_the_contract() -> None:
     check_llm(language_model(scripted))
 
 
-class Sound:
-    """A language model that keeps the contract, for subclasses that break it."""
+class Model:
+    """Keeps the contract, but for the given changes."""
+
+    def __init__(
+        self,
+        changed: Callable[[LLMResponse], Any] = lambda reply: reply,
+        *,
+        value: Any = RED,
+        ignores_options: bool = False,
+        spoil: Callable[[Any, Any], object] = lambda messages, schema: None,
+    ) -> None:
+        self.changed = changed
+        self.value = value
+        self.ignores_options = ignores_options
+        self.spoil = spoil
 
     def chat(self, messages: Any, opts: Mapping[str, Any] | None = None) -> Any:
-        if opts:
+        return self.changed(self._reply("ready", messages, {}, opts))
+
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
+        return self._reply(self.value, [], schema, opts)
+
+    def _reply(self, content: Any, messages: Any, schema: Any, opts: Any) -> LLMResponse:
+        if opts and not self.ignores_options:
             raise InputError("opts", "nothing", None)
-        return LLMResponse("ready", "sound", {"input_tokens": 1, "output_tokens": 1})
-
-    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
-        return replace(self.chat(messages, opts), content={"colour": "red"})
+        self.spoil(messages, schema)
+        return LLMResponse(content, "sound", {"input_tokens": 1, "output_tokens": 1})
 
 
-class Deaf(Sound):
-    def chat(self, messages: Any, opts: Any = None) -> Any:
-        return super().chat(messages)
-
-
-class Meddling(Sound):
-    def chat(self, messages: Any, opts: Any = None) -> Any:
-        messages.append({"role": "assistant", "content": "ready"})
-        return super().chat(messages, opts)
-
-
-class MeddlingWithSchemas(Sound):
-    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
-        schema["title"] = "mine"
-        return super().chat_structured(messages, schema, opts)
+def saying(**fields: Any) -> Model:
+    return Model(lambda reply: replace(reply, **fields))
 
 
 class Half:
-    chat = Sound.chat
-
-
-class Bare(Sound):
-    def chat(self, messages: Any, opts: Any = None) -> Any:
-        return super().chat(messages, opts).content
-
-
-class Saying(Sound):
-    """Answers chats with other fields."""
-
-    def __init__(self, **fields: Any) -> None:
-        self.fields = fields
-
-    def chat(self, messages: Any, opts: Any = None) -> Any:
-        return replace(super().chat(messages, opts), **self.fields)
-
-
-class Answering(Sound):
-    """Answers schemas with another content."""
-
-    def __init__(self, content: Any) -> None:
-        self.content = content
-
-    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
-        return replace(self.chat(messages, opts), content=self.content)
+    chat = Model.chat
 
 
 def test_broken_language_model_is_reported() -> None:
-    check_llm(Sound())
-    check_llm(Saying(usage={}))
+    check_llm(Model())
+    check_llm(saying(usage={}))
     broken: list[tuple[Any, str]] = [
-        (Half(), "has a method chat_structured"), (Deaf(), "chat refuses an option"),
-        (Meddling(), "chat does not change the messages"), (MeddlingWithSchemas(), "does not change the schema"),
-        (Bare(), "returns a pieria.LLMResponse, not str"), (Saying(content=None), "content is a text, not NoneType"),
-        (Saying(content=" "), "not blank"), (Saying(model=""), "name of the model"),
-        (Saying(usage=None), "usage is a mapping"), (Saying(usage={"input_tokens": -1}), "input_tokens in usage"),
-        (Saying(usage={"output_tokens": 1.5}), "output_tokens in usage"),
-        (Answering('{"colour": "red"}'), "not the text"), (Answering({"colour": {1}}), "what JSON can hold"),
-        (Answering({"colour": float("nan")}), "what JSON can hold"), (Answering({1: "red"}), "texts as keys"),
-        (Answering({"a": (1,)}), "no tuples"), (Answering(["red"]), "answered by a dict"),
+        (Half(), "has a method chat_structured"), (Model(ignores_options=True), "chat refuses an option"),
+        (Model(spoil=lambda messages, _: messages.append(RED)), "chat does not change the messages"),
+        (Model(spoil=lambda _, schema: schema.update(title="mine")), "does not change the schema"),
+        (Model(lambda reply: reply.content), "returns a pieria.LLMResponse, not str"),
+        (saying(content=None), "content is a text, not NoneType"), (saying(content=" "), "not blank"),
+        (saying(model=""), "name of the model"), (saying(usage=None), "usage is a mapping"),
+        (saying(usage={"input_tokens": -1}), "input_tokens in usage"),
+        (saying(usage={"output_tokens": 1.5}), "output_tokens in usage"),
+        (Model(value='{"colour": "red"}'), "not the text"), (Model(value={"colour": {1}}), "what JSON can hold"),
+        (Model(value={"colour": float("nan")}), "what JSON can hold"), (Model(value={1: "red"}), "texts as keys"),
+        (Model(value={"a": (1,)}), "no tuples"), (Model(value=["red"]), "answered by a dict"),
     ]  # fmt: skip
     for model, rule in broken:
         with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):

@@ -1,8 +1,6 @@
 """The embedder around any embedding: what it accepts, what identifies a space, and how one is chosen."""
 
 import math
-import subprocess
-import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -179,19 +177,9 @@ def test_floor_has_a_vector_for_every_text(text: str) -> None:
     assert math.isclose(math.fsum(number * number for number in hashed(text)), 1, rel_tol=1e-9)
 
 
-def test_floor_is_the_same_in_every_process() -> None:
-    text = "Wir wählten JWT — 東京 в пятницу!"
-    code = (
-        f"from pieria.models.embedders.hash_floor import HashingEmbedding as H; print(H().embed({text!r}).vectors[0])"
-    )
-    outs = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }  # fmt: skip
-    assert outs == {f"{hashed(text)}\n"}
+def test_floor_does_not_depend_on_the_process() -> None:
+    """Python's own hashes do."""
+    assert [place for place, number in enumerate(hashed("JWT — 東京!")) if number][:6] == [17, 19, 32, 50, 67, 69]
 
 
 def test_floor_finds_shared_words() -> None:

@@ -81,7 +81,7 @@ def check(step: str, given: Any) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=settings.default.max_examples * 6)
+@settings(max_examples=6 * settings().max_examples)
 def test_any_reply_gives_a_promised_value_or_a_prompt_error(data: st.DataObject) -> None:
     step = data.draw(st.sampled_from(sorted(CASES)))
     replies = [data.draw(like(CASES[step].reply)) for _ in range(2)]

@@ -69,7 +69,8 @@ def opened(request: pytest.FixtureRequest, server: LLMServer, pauses: list[float
 
         def open(**options: Any) -> ServerLLM:
             given = {"base_url": server.address, "api_key": KEY, "sleep": pauses.append, **options}
-            return closing.enter_context(contextlib.closing(request.param("m", **given)))
+            llm: ServerLLM = request.param("m", **given)
+            return closing.enter_context(contextlib.closing(llm))
 
         yield open
 
