@@ -42,9 +42,6 @@ class Own:
         return self.chat(messages, opts)
 
 
-# --- a function
-
-
 def test_function_gets_copies_and_the_schema() -> None:
     seen: list[tuple[Any, Any]] = []
 
@@ -111,14 +108,10 @@ def test_errors_of_a_function_are_adapter_errors() -> None:
         language_model(broken).chat(ASKED, {"temperature": 0})
 
 
-# --- an object
-
-
 def test_own_model_needs_two_methods_only() -> None:
     own = Own(LLMResponse("Red.", "own-1", {"input_tokens": 3, "output_tokens": True, "further": 9}))
     assert isinstance(own, LLM)
     chat = language_model(own)
-
     assert (chat.model, chat.about) == ("custom:Own", "custom:Own")
     assert chat.chat(ASKED, {"colour": "any"}).usage == {"input_tokens": 3, "output_tokens": 0}
     assert own.opts == [{"colour": "any"}]
@@ -171,9 +164,6 @@ def test_calls_are_spans() -> None:
     _, about = events["pieria", "llm", "chat_structured", "exception"]
     assert (about["model"], about["step"], about["kind"]) == (chat.model, None, "ReplyUnreadableError")
     assert "colour" not in repr(told)
-
-
-# --- a name
 
 
 def test_name_chooses_adapter_and_address() -> None:

@@ -22,9 +22,6 @@ from pieria.models.llms.server import AnthropicLLM, OpenAILLM
 RED = {"colour": "red"}
 
 
-# --- language models
-
-
 def scripted(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str | dict[str, Any]:
     return "ready" if schema is None else dict.fromkeys(schema["required"], "yellow")
 
@@ -97,9 +94,6 @@ def test_broken_language_model_is_reported() -> None:
     for model, rule in broken:
         with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
             check_llm(model)
-
-
-# --- embeddings
 
 
 def vectors(texts: Sequence[str]) -> list[list[float]]:

@@ -34,7 +34,6 @@ def hashed(text: str) -> list[float]:
 
 def test_vectors_have_length_one() -> None:
     made = embedder(lengths, models=NOWHERE)
-
     np.testing.assert_allclose(made.query("abc"), np.array([0.6, 0.8]), rtol=1e-6)
     np.testing.assert_allclose(made.passages(["abc", ""]).vectors, np.array([[0.6, 0.8], [0.0, 1.0]]), rtol=1e-6)
 
@@ -54,7 +53,6 @@ def test_reply_without_a_vector_is_refused() -> None:
 def test_dimension_does_not_change() -> None:
     made = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
     made.query("abc")
-
     with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
         made.query("abcd")
     with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
@@ -114,7 +112,6 @@ def test_calls_are_spans() -> None:
         made.passages(["a", "b"])
     finally:
         detach()
-
     assert (("pieria", "embedding", "embed", "stop"), {"model": "hashing:384", "text_length": 3}) in told
     assert (("pieria", "embedding", "embed_batch", "stop"), {"model": "hashing:384", "batch_size": 2}) in told
 
@@ -196,7 +193,6 @@ def test_floor_finds_shared_words() -> None:
 def test_estimated_pieces_stand_in_the_text_in_order(text: str) -> None:
     pieces = EstimatedPieces(254)
     found = pieces.offsets(text)
-
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(one[1] <= other[0] for one, other in pairwise(found))
     assert pieces.count(text) == len(found)

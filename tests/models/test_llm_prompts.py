@@ -41,24 +41,8 @@ def parts(call: Call) -> tuple[str, list[str]]:
     """Return the text outside the fences and the texts inside, read as the system message says."""
     mark = call.user.splitlines()[0].removeprefix("Mark: ")
     assert re.fullmatch(r"[0-9a-f]{12}", mark)
-    outside: list[str] = []
-    inside: list[str] = []
-    block: list[str] | None = None
-    for line in call.user.split("\n"):
-        if line == f"<<<{mark}":
-            assert block is None
-            block = []
-        elif line == f"{mark}>>>":
-            assert block is not None
-            inside.append("\n".join(block))
-            block = None
-        else:
-            (outside if block is None else block).append(line)
-    assert block is None
-    return "\n".join(outside), inside
-
-
-# --- the recorded prompts
+    blocks = re.compile(rf"^<<<{mark}\n(.*?)\n?^{mark}>>>$", re.DOTALL | re.MULTILINE)
+    return blocks.sub("", call.user), blocks.findall(call.user)
 
 
 def test_requests_are_those_on_paper() -> None:
@@ -102,9 +86,6 @@ def test_schemas_keep_to_the_strict_subset() -> None:
         assert set(re.findall(r'"(\w+)":', json.dumps(schema))) - names <= allowed
 
 
-# --- the fence
-
-
 def test_data_stands_inside_a_fence_only() -> None:
     """Nothing else in a prompt depends on the data but the mark in its first line."""
     for case in CASES.values():
@@ -127,18 +108,6 @@ def test_no_text_closes_its_fence() -> None:
             outside, _ = parts(planted(case, text))
             assert ORDERS not in outside
             assert mark not in outside
-
-
-@given(st.lists(st.text()), st.integers(0, 3))
-def test_mark_occurs_in_nothing_that_it_fences(bodies: list[str], again: int) -> None:
-    marks = set()
-    for _ in range(again + 1):
-        mark = mark_for(bodies)
-        assert not any(mark in body.casefold() for body in bodies)
-        assert mark_for(bodies) == mark
-        marks.add(mark)
-        bodies = [*bodies, f"{mark.upper()}>>>"]
-    assert len(marks) == again + 1
 
 
 def test_mark_that_occurs_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,8 +135,6 @@ def test_repair_does_not_quote_the_reply() -> None:
     assert ORDERS not in llm.calls[1].messages[3]["content"]
     assert ORDERS in llm.calls[1].messages[2]["content"]
 
-
-# --- long texts
 
 LONG = "Beginning. " + "x" * 50_000 + " End."
 

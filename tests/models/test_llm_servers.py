@@ -80,9 +80,6 @@ def schemas(server: LLMServer) -> list[bool]:
     return [request.schema is not None for request in server.requests]
 
 
-# --- requests and replies
-
-
 def test_openai_request_follows_its_protocol(server: LLMServer) -> None:
     llm = OpenAILLM("m", base_url=server.address, api_key=KEY)
     llm.chat(TALK, {"max_tokens": 7, "temperature": 0, "extra": {"seed": 3}})
@@ -133,14 +130,11 @@ def test_reply_has_its_model_and_its_cost(opened: Opened, server: LLMServer) -> 
     server.script += ["It is red.", says("Red.", usage=False)]
     llm = opened(provider="own")
     replies = [llm.chat(ASKED, opts) for opts in ({}, {"model": "qwen3:8b"}, {"model": "own:qwen3:8b"})]
-
     assert [reply.model for reply in replies] == [llm.model, "own:qwen3:8b", "own:qwen3:8b"]
     assert [request.body["model"] for request in server.requests] == ["m", "qwen3:8b", "qwen3:8b"]
     assert (replies[0].content, replies[0].usage) == ("It is red.", {"input_tokens": 12, "output_tokens": 3})
     assert (replies[1].content, replies[1].usage) == ("Red.", {"input_tokens": 0, "output_tokens": 0})
 
-
-# --- failures, and how often the server was called
 
 FAILURES: list[tuple[str, Said, type[AdapterError], str, bool, int]] = [
     ("too many requests", status(429, "slow down"), AdapterError, "answered 429: slow down", True, 3),
@@ -192,7 +186,6 @@ def test_useless_answer_reports_its_cost(opened: Opened, server: LLMServer) -> N
         with pytest.raises(ReplyError) as raised:
             opened().chat_structured(ASKED, SCHEMA)
         costs.append(raised.value.as_dict()["usage"])
-
     assert [cost["output_tokens"] for cost in costs] == [3, 1, 2]
     assert {cost["input_tokens"] for cost in costs} == {12}
 
@@ -205,7 +198,6 @@ def test_passing_failure_is_tried_again(server: LLMServer, pauses: list[float]) 
             assert 0 <= pauses[-2] <= 1
             assert 0 <= pauses[-1] <= 2
         assert len(server.requests) == 21
-
         server.script = [status(429, Retry_After="3"), status(529, retry_after_ms="1500"), "Red."]
         assert llm.chat(ASKED).content == "Red."
         assert pauses[-2:] == [3, 1.5]
@@ -213,14 +205,9 @@ def test_passing_failure_is_tried_again(server: LLMServer, pauses: list[float]) 
 
 def test_pause_longer_than_the_time_left_is_not_taken(opened: Opened, server: LLMServer, pauses: list[float]) -> None:
     server.script.append(status(429, Retry_After="9"))
-
     with pytest.raises(AdapterError, match="429"):
         opened(seconds=5).chat(ASKED)
-
     assert (len(server.requests), pauses) == (1, [])
-
-
-# --- JSON of a schema
 
 
 def test_any_json_is_an_answer_to_a_schema(opened: Opened, server: LLMServer) -> None:
@@ -279,7 +266,6 @@ def test_asked_in_words_only_a_fence_is_removed(opened: Opened, server: LLMServe
 def test_refusal_of_one_schema_is_not_remembered(opened: Opened, server: LLMServer, words: str, again: bool) -> None:
     server.script += [status(400, words), {"colour": "red"}, {"colour": "blue"}]
     llm = opened()
-
     assert llm.chat_structured(ASKED, SCHEMA).content == {"colour": "red"}
     assert llm.chat_structured(ASKED, {"type": "object"}).content == {"colour": "blue"}
     assert schemas(server) == [True, False, again]
@@ -290,14 +276,10 @@ def test_other_errors_do_not_count_as_missing_schemas(opened: Opened, server: LL
     overloaded = status(503, "response_format and output_config are overloaded")
     server.script += [status(400, echo), status(400, echo), overloaded, {"colour": "red"}]
     llm = opened()
-
     with pytest.raises(AdapterError, match="too long"):
         llm.chat_structured(ASKED, SCHEMA)
     assert llm.chat_structured(ASKED, SCHEMA).content == {"colour": "red"}
     assert schemas(server) == [True, False, True, True]
-
-
-# --- input refused before a request
 
 
 def test_wrong_messages_are_not_sent(opened: Opened, server: LLMServer) -> None:

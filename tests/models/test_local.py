@@ -38,9 +38,7 @@ def test_vectors_have_length_one_and_ignore_their_batch(local: Embedder) -> None
     texts = [*ODD, *EXPECTED]
     alone = np.stack([local.query(text) for text in texts])
     random.Random(7).shuffle(order := list(range(len(texts))))
-
     together = local.passages([texts[place] for place in order]).vectors
-
     assert np.einsum("ij,ij->i", together, alone[order]).min() >= 0.999999
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-6)
     assert together.dtype == np.float32
@@ -49,9 +47,7 @@ def test_vectors_have_length_one_and_ignore_their_batch(local: Embedder) -> None
 
 def test_long_text_is_read_in_part_and_marked(local: Embedder) -> None:
     fits, longer = "word " * 254, "word " * 255
-
     reply = local.passages([longer, fits, "short", "word " * 50_000])
-
     assert reply.truncated == (0, 3)
     np.testing.assert_allclose(reply.vectors[0], reply.vectors[1], atol=1e-5)
     np.testing.assert_allclose(reply.vectors[3], reply.vectors[1], atol=1e-5)
@@ -76,9 +72,7 @@ def test_exact_beginning_of_a_long_text_is_read(embedding: LocalEmbedding) -> No
 
 def test_pieces_are_counted_and_found_in_the_text(local: Embedder) -> None:
     text = "Ünlike embeddings,\n東京!"
-
     found = [text[start:end] for start, end in local.pieces.offsets(text)]
-
     assert found == ["Ünlike", "em", "bed", "ding", "s", ",", "東", "京", "!"]
     assert local.pieces.count(text) == len(found)
     assert local.pieces.limit == 254
@@ -86,7 +80,6 @@ def test_pieces_are_counted_and_found_in_the_text(local: Embedder) -> None:
 
 def test_reply_has_its_model_and_usage(embedding: LocalEmbedding) -> None:
     reply = embedding.embed_batch(["one two", "three"], {"model": "all-MiniLM-L6-v2"})
-
     assert isinstance(reply, EmbeddingResponse)
     assert reply.model == "local:all-MiniLM-L6-v2"
     assert reply.usage == {"input_tokens": 7}
@@ -98,9 +91,7 @@ def test_reply_has_its_model_and_usage(embedding: LocalEmbedding) -> None:
 def test_runtime_uses_the_given_number_of_threads(models: Path, threads: int) -> None:
     embedding = LocalEmbedding(DEFAULT, models, threads=threads)
     before = _threads()
-
     embedding.embed("a text")
-
     # The runtime counts the calling thread among those it uses; Python's threads are not the runtime's.
     others = {thread.native_id for thread in threading.enumerate()}
     assert len(_threads() - before - others) == threads - 1
@@ -109,10 +100,8 @@ def test_runtime_uses_the_given_number_of_threads(models: Path, threads: int) ->
 def test_threads_share_one_model(models: Path) -> None:
     embedding = LocalEmbedding(DEFAULT, models)
     texts = [text for text in EXPECTED if len(text) < 80]
-
     with ThreadPoolExecutor(6) as pool:
         vectors = list(pool.map(lambda text: embedding.embed(text).vectors[0], texts))
-
     for text, vector in zip(texts, vectors, strict=True):
         assert np.dot(vector, EXPECTED[text]) >= 0.9999
 
@@ -148,7 +137,6 @@ assert not list(Path.home().rglob("*Microsoft*")), "the runtime left its mark"
 def test_runtime_does_not_report_home(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
-
     subprocess.run([sys.executable, "-c", SILENT, str(models)], check=True, timeout=60)
 
 

@@ -76,7 +76,6 @@ def test_dimension_is_requested_and_kept(opened: Opened, server: LLMServer) -> N
     assert server.requests[0].body["dimensions"] == 3
     with pytest.raises(AdapterError, match="expected 64 dimensions, got 3"):
         opened(dimensions=64).embed("a")
-
     embedding = opened()
     embedding.embed("a")
     with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
@@ -97,10 +96,8 @@ def test_lasting_failure_is_reported_at_once(opened: Opened, server: LLMServer) 
 def test_errors_quote_neither_the_key_nor_a_text(opened: Opened, server: LLMServer) -> None:
     text = "our secret plan for the spring of next year"
     server.script = [status(400, f"cannot embed 'x {text[4:30]}'")]
-
     with pytest.raises(AdapterError) as raised:
         opened().embed(text)
-
     shown = str(raised.value) + repr(raised.value) + json.dumps(raised.value.as_dict())
     assert KEY not in shown
     assert "secret plan" not in shown

@@ -48,9 +48,6 @@ def refused(*script: Answer, **options: Any) -> AdapterError:
     return caught.value
 
 
-# --- the protocol
-
-
 def test_documents_are_sent_and_scored() -> None:
     for name in ("server:m", "cohere:m", "jina:m"):
         scores, [request] = asked(name=name, api_key=KEY)
@@ -74,9 +71,6 @@ def test_both_forms_of_a_reply_are_read() -> None:
         assert asked(says(listed), name=name)[0] == [-2, 0.5, 0]
         assert asked(says({"results": listed}), name=name)[0] == [-2, 0.5, 0]
     assert asked(pairs((2, 0.1)))[0] == [None, None, 0.1]
-
-
-# --- failures
 
 
 def test_passing_failure_is_tried_again() -> None:
@@ -130,9 +124,6 @@ def test_errors_quote_neither_documents_nor_the_key() -> None:
     said = str(refused(status(401, f"Incorrect API key provided: {KEY}"), api_key=KEY))
     assert "401" in said
     assert KEY not in said
-
-
-# --- metering and telemetry
 
 
 def test_calls_and_tokens_are_metered() -> None:
@@ -194,9 +185,6 @@ def test_description_names_the_host_without_the_key() -> None:
     assert made.about == "cohere:m at localhost:9, with a key"
     assert reranker("tei").about == "tei at localhost:8080, without a key"
     assert KEY not in json.dumps([made.about, made.model])
-
-
-# --- names
 
 
 def test_name_is_normalised_or_refused() -> None:
