@@ -110,11 +110,14 @@ Changed = Callable[[list[list[float]], Sequence[str]], list[list[float]]]
 
 
 class Changing:
-    """An embedding whose vectors are changed before they are returned."""
+    """An embedding that keeps the contract, but for the given changes."""
 
-    def __init__(self, change: Changed | None = None, *, single: bool = True, **fields: Any) -> None:
+    def __init__(
+        self, change: Changed | None = None, *, single: bool = True, ignores_options: bool = False, **fields: Any
+    ) -> None:
         self.change = change
         self.single = single
+        self.ignores_options = ignores_options
         self.fields = fields
 
     def embed(self, text: str, opts: Any = None) -> Any:
@@ -124,21 +127,16 @@ class Changing:
         return self._reply(texts, True, opts)
 
     def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
-        if opts:
+        if opts and not self.ignores_options:
             raise InputError("opts", "nothing", None)
         made = vectors(texts)
         made = self.change(made, texts) if self.change and changed else made
         return EmbeddingResponse(**{"vectors": made, "model": "m", **self.fields})
 
 
-class Heedless(Changing):
-    def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
-        return super()._reply(texts, changed, None)
-
-
 class Plain(Changing):
     def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
-        return vectors(texts)
+        return super()._reply(texts, changed, opts).vectors
 
 
 def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
@@ -147,7 +145,7 @@ def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
 
 def test_broken_embedding_is_reported() -> None:
     broken: list[tuple[Any, str]] = [
-        (Half(), "has a method embed"), (Heedless(), "embed refuses an option"),
+        (Half(), "has a method embed"), (Changing(ignores_options=True), "embed refuses an option"),
         (Plain(), "returns an EmbeddingResponse, not list"), (Changing(model=""), "name of the model"),
         (Changing(usage={"input_tokens": "3"}), "input_tokens in usage"), (Changing(truncated=(9,)), "truncated"),
         (Changing(lambda made, texts: made[1:]), "embed returns 1 vectors, not 0"),

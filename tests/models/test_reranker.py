@@ -1,16 +1,15 @@
 """Rerankers behind HTTP: names, both forms of the protocol, impossible replies, and metering."""
 
 import json
-from collections.abc import Mapping
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.models.rerank_server import Answer, never, pairs, rerank_server, says, status
+from tests.models.scripted import Ledger
 
 from pieria import telemetry
-from pieria.errors import AdapterError, BudgetError, InputError
+from pieria.errors import AdapterError, InputError
 from pieria.models import RERANKER_PROVIDERS, Reranker, checked_reranker, reranker
 from pieria.models.meter import UNMETERED
 from pieria.models.reranker import RerankResponse, ServerReranking
@@ -18,19 +17,6 @@ from pieria.models.reranker import RerankResponse, ServerReranking
 DOCUMENTS = ["a heron by the mill", "heron", "the heron left"]
 QUERY = "which heron?"
 KEY = "made-up-key-0123456789"
-
-
-class Noted:
-    """A meter that records its calls."""
-
-    def __init__(self) -> None:
-        self.notes: list[tuple[str, str, dict[str, int], bool]] = []
-
-    def allow(self, step: str, model: str) -> None:
-        assert (step, model) == ("rerank", "server:m")
-
-    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        self.notes.append((step, model, dict(usage), failed))
 
 
 def asked(*script: Answer, name: str = "server:m", meter: Any = UNMETERED, **options: Any) -> tuple[Any, Any]:
@@ -136,26 +122,21 @@ def test_calls_and_tokens_are_metered() -> None:
         ({"usage": [1], "meta": "none"}, 0),
         ({"usage": {"total_tokens": -4}}, 0),
     ]
-    meter = Noted()
+    meter = Ledger()
     for usage, _ in told:
         asked(says({"results": [{"index": 0, "relevance_score": 1}], **usage}), meter=meter)
     refused(status(400), meter=meter)
     counts = [(tokens, False) for _, tokens in told] + [(0, True)]
-    assert meter.notes == [
+    assert meter.allowed == [("rerank", "server:m")] * len(counts)
+    assert [(step, model, usage, failed) for step, model, usage, _, failed in meter.noted] == [
         ("rerank", "server:m", {"input_tokens": tokens, "output_tokens": 0}, failed) for tokens, failed in counts
     ]
 
 
 def test_spent_budget_prevents_the_request() -> None:
-    class Spent(Noted):
-        def allow(self, step: str, model: str) -> None:
-            raise BudgetError("budget_calls_per_day", 1, 1, datetime(2026, 3, 2, tzinfo=UTC))
-
-    with rerank_server() as serving:
-        made = reranker("server:m", options={"base_url": serving.address})
-        with pytest.raises(BudgetError):
-            made.scores(QUERY, DOCUMENTS, Spent())
-        made.close()
+    with rerank_server() as serving, closing(reranker("server:m", options={"base_url": serving.address})) as made:
+        with pytest.raises(Ledger.SpentError):
+            made.scores(QUERY, DOCUMENTS, Ledger(limit=0))
         assert serving.requests == []
 
 
