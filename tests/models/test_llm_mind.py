@@ -121,14 +121,10 @@ def test_failing_model_ends_the_step() -> None:
             assert failed(case, case.wrong, refusal)[0] is refusal
 
 
-def test_model_that_returns_no_response_is_an_adapter_error() -> None:
-    class Wordless(Scripted):
-        def _reply(self, call: Any) -> Any:
-            return "just text"
-
+def test_model_has_to_return_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scripted, "_reply", lambda self, call: "just text")
     for case in CASES.values():
-        with pytest.raises(AdapterError, match="content, model and usage"):
-            case.ask(LLMMind(Wordless()))
+        assert "content, model and usage" in str(failed(case)[0])
 
 
 @pytest.mark.parametrize("rule", NORMALISED)
@@ -223,10 +219,6 @@ def test_wrong_mode_or_length_is_refused_before_a_call() -> None:
         mind().summarize([Said("x")], words=0)
 
 
-def test_half_characters_of_the_data_do_no_harm() -> None:
-    assert mind("so").state("g\udfff", "o") == "so"
-
-
 def test_empty_input_reaches_no_model() -> None:
     silent: Mind = mind()
     for what in get_args(Knowledge):
@@ -248,11 +240,12 @@ def test_empty_input_reaches_no_model() -> None:
 def test_prompts_say_what_is_unknown() -> None:
     llm = Scripted("s", {"reasoning": "r", "subgoal": "g"}, {"tags": []}, {"reasoning": "r", "information": "i"})
     made = LLMMind(llm)
-    made.state(GOAL, "o")
+    made.state("Get \udfff", "o")
     made.subgoal(GOAL, None, "o", "a")
     made.refine("q", [])
     made.synthesize("q", "procedural", [Found("procedural", "x", score=2 / 3), Found("procedural", "y")])
     state, subgoal, refined, procedures = (call.user for call in llm.calls)
+    assert "Get ?" in state
     assert "State before" not in state
     assert "What the agent did" not in state
     assert "State of things: nothing is known of what came before" in subgoal

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from subprocess import run
 from typing import Any
 
 import pytest
@@ -48,19 +45,6 @@ def parts(call: Call) -> tuple[str, list[str]]:
 def test_requests_are_those_on_paper() -> None:
     assert set(REQUESTS) == {*STEPS, "repair"}
     assert {path.stem: path.read_text("utf-8") for path in GOLDEN.iterdir()} == REQUESTS
-
-
-def test_request_is_the_same_in_another_process() -> None:
-    command = "from tests.models.prompt_cases import requests; print(requests()['get_return'], end='')"
-    root = Path(__file__).parents[2]
-    done = run([sys.executable, "-c", command], cwd=root, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == REQUESTS["get_return"]
-
-
-def test_every_step_has_a_version() -> None:
-    versions = LLMMind(Scripted()).versions
-    assert set(versions) == set(STEPS)
-    assert all(re.fullmatch(r"[1-9]\d*\.[1-9]\d*", version) for version in versions.values())
 
 
 def objects(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -181,18 +165,15 @@ def test_oldest_steps_are_condensed_then_left_out() -> None:
 
 
 def test_last_candidates_are_left_out_first() -> None:
-    llm = Scripted({"reasoning": "r", "information": "i"})
-    LLMMind(llm).synthesize("q", "semantic", [Found("semantic", f"{n}: " + "o" * 900) for n in range(1000)])
-    *lines, mark = entries(llm.calls[0])
-    assert mark == f"[… {1000 - len(lines)} candidates left out]"
-    assert [json.loads(line)["n"] for line in lines] == list(range(1, 1 + len(lines)))
-
-
-def test_refinement_sees_the_beginnings_of_twenty_candidates() -> None:
-    llm = Scripted({"tags": []})
-    LLMMind(llm).refine("q", [Found("semantic", "o" * 900, hop=1)] * 23)
-    *lines, mark = entries(llm.calls[0])
-    assert mark == "[… 3 candidates left out]"
+    """A refinement sees the beginnings of twenty at most."""
+    llm = Scripted({"reasoning": "r", "information": "i"}, {"tags": []})
+    found = [Found("semantic", f"{n}: " + "o" * 900) for n in range(1000)]
+    LLMMind(llm).synthesize("q", "semantic", found)
+    LLMMind(llm).refine("q", found[:23])
+    for call, count in zip(llm.calls, (1000, 23), strict=True):
+        *lines, mark = entries(call)
+        assert mark == f"[… {count - len(lines)} candidates left out]"
+        assert all(json.loads(line)["text"].startswith(f"{n}: ") for n, line in enumerate(lines))
     assert len(lines) == 20
     assert all(len(json.loads(line)["text"]) <= 200 for line in lines)
 

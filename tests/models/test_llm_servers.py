@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -278,28 +279,15 @@ def test_other_errors_do_not_count_as_missing_schemas(opened: Opened, server: LL
 
 def test_wrong_input_is_not_sent(opened: Opened, server: LLMServer) -> None:
     llm = opened()
-    messages: list[tuple[Any, str]] = [
-        ([], "messages"), ("What?", "messages"), ({"role": "user"}, "messages"), (None, "messages"),
-        ([{"role": "system", "content": "a"}], "messages"), (["What?"], "messages[0]"),
-        ([{"role": "user"}], "messages[0]"), ([{"role": "user", "content": "a", "name": "b"}], "messages[0]"),
-        ([*ASKED, {"role": "tool", "content": "a"}], "messages[1].role"),
-        ([{"role": "user", "content": 3}], "messages[0].content"),
-        ([{"role": "user", "content": " "}], "messages[0].content"),
-        ([{"role": "user", "content": "\ud800"}], "messages[0].content"),
-    ]  # fmt: skip
-    options: list[tuple[dict[str, Any], str]] = [
-        ({"colour": "red"}, "opts"), ({"model": " "}, "opts.model"), ({"max_tokens": 0}, "opts.max_tokens"),
-        ({"max_tokens": True}, "opts.max_tokens"), ({"temperature": 3}, "opts.temperature"),
-        ({"temperature": "hot"}, "opts.temperature"), ({"extra": []}, "opts.extra"),
-        ({"extra": {"model": "other"}}, "opts.extra"), ({"extra": {"stream": True}}, "opts.extra"),
-    ]  # fmt: skip
-    for said, opts, parameter in [*((m, {}, p) for m, p in messages), *((ASKED, o, p) for o, p in options)]:
+    wrong = json.loads(Path(__file__).with_name("wrong_requests.json").read_text("utf-8"))
+    requests = [(messages, {}, parameter) for messages, parameter in wrong["messages"]]
+    for said, opts, parameter in [*requests, *((ASKED, opts, parameter) for opts, parameter in wrong["opts"])]:
         for ask in (llm.chat, lambda said, opts: llm.chat_structured(said, SCHEMA, opts)):
             with pytest.raises(InputError) as raised:
                 ask(said, opts)
             assert raised.value.parameter == parameter
-    schemas: list[Any] = [None, {}, "object", {"type": object()}, {"minimum": float("nan")}]
-    for schema in schemas:
+    no_schemas: list[Any] = [None, {}, "object", {"type": object()}, {"minimum": float("nan")}]
+    for schema in no_schemas:
         with pytest.raises(InputError, match="schema"):
             llm.chat_structured(ASKED, schema)
     assert server.requests == []

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pieria.models import RERANKER_PROVIDERS, Reranker, checked_reranker, rerank
 from pieria.models.meter import UNMETERED
 from pieria.models.reranker import RerankResponse, ServerReranking
 
+REPLIES = json.loads(Path(__file__).with_name("reranks.json").read_text("utf-8"))
 DOCUMENTS = ["a heron by the mill", "heron", "the heron left"]
 QUERY = "which heron?"
 KEY = "made-up-key-0123456789"
@@ -76,30 +78,11 @@ def test_reranking_has_a_time_limit() -> None:
     assert "429" in str(problem.reason)
 
 
-REFUSED: list[tuple[Answer, str]] = [
-    (says(b"<html>"), "the reply is not JSON"),
-    (says("words"), "the reply has no list of results"),
-    (says({"data": []}), "the reply has no list of results"),
-    (says({"results": {}}), "the reply has no list of results"),
-    (says([]), "the reply has no scores"),
-    (says([7]), "a result has no index"),
-    (says([{"score": 1}]), "a result has no index"),
-    (says([{"index": 0}]), "a result has no score"),
-    *(
-        (pairs((index, 0.5)), "a score has a wrong index: expected an index from 0 to 2")
-        for index in (3, -1, True, "0")
-    ),
-    (pairs((0, 0.5), (1, 0.4), (0, 0.3)), "the reply has two scores for document 0"),
-    *(
-        (pairs((0, score)), "the score of document 0 is not a finite number")
-        for score in (float("nan"), float("inf"), 10**400, "0.5", True)
-    ),
-]
-
-
 def test_impossible_reply_is_refused() -> None:
-    reasons = [reason for _, reason in REFUSED]
-    assert [refused(answer).reason for answer, _ in REFUSED] == reasons
+    for reply, reason in REPLIES["refused"]:
+        assert refused(says(reply)).reason == reason
+    assert refused(says(b"<html>")).reason == "the reply is not JSON"
+    assert refused(pairs((0, 10**400))).reason == "the score of document 0 is not a finite number"
 
 
 def test_errors_quote_neither_documents_nor_the_key() -> None:
@@ -113,20 +96,11 @@ def test_errors_quote_neither_documents_nor_the_key() -> None:
 
 
 def test_calls_and_tokens_are_metered() -> None:
-    told: list[tuple[dict[str, Any], int]] = [
-        ({"usage": {"total_tokens": 7}}, 7),
-        ({"usage": {"prompt_tokens": 3, "total_tokens": 4}}, 3),
-        ({"meta": {"tokens": {"input_tokens": 5}}}, 5),
-        ({"meta": {"billed_units": {"input_tokens": 6, "search_units": 1}}}, 6),
-        ({"meta": {"billed_units": {"search_units": 1}}}, 0),
-        ({"usage": [1], "meta": "none"}, 0),
-        ({"usage": {"total_tokens": -4}}, 0),
-    ]
     meter = Ledger()
-    for usage, _ in told:
+    for usage, _ in REPLIES["tokens"]:
         asked(says({"results": [{"index": 0, "relevance_score": 1}], **usage}), meter=meter)
     refused(status(400), meter=meter)
-    counts = [(tokens, False) for _, tokens in told] + [(0, True)]
+    counts = [(tokens, False) for _, tokens in REPLIES["tokens"]] + [(0, True)]
     assert meter.allowed == [("rerank", "server:m")] * len(counts)
     assert [(step, model, usage, failed) for step, model, usage, _, failed in meter.noted] == [
         ("rerank", "server:m", {"input_tokens": tokens, "output_tokens": 0}, failed) for tokens, failed in counts
