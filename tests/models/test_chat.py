@@ -79,15 +79,8 @@ def test_unusable_answer_of_a_function_is_refused() -> None:
     for answer, complaint in texts:
         with pytest.raises(ReplyError, match=complaint):
             answering(answer).chat(ASKED)
-    values: list[tuple[Any, str]] = [
-        *(
-            ("Red.", "not JSON"),
-            ([1], "got list"),
-            ({"a": object()}, "what JSON can hold"),
-            ({"a": float("inf")}, "JSON"),
-        ),
-    ]
-    for answer, complaint in values:
+    values: list[tuple[Any, str]] = [("Red.", "not JSON"), ([1], "got list"), ({"a": object()}, "what JSON can hold")]
+    for answer, complaint in [*values, ({"a": float("inf")}, "JSON")]:
         with pytest.raises(ReplyError, match=complaint):
             answering(answer).chat_structured(ASKED, SCHEMA)
     with pytest.raises(ReplyError, match="not JSON") as raised:

@@ -19,7 +19,6 @@ from tests.models.llm_server import (
     drips,
     ends_early,
     hangs,
-    llm_server,
     objects,
     raw,
     refuses,
@@ -51,17 +50,6 @@ SCHEMA = {
 FITS = {"size": "ready", "colour": "ready"}
 FENCED = '```json\n{"colour": "red"}\n```'
 Opened = Callable[..., ServerLLM]
-
-
-@pytest.fixture
-def server() -> Iterator[LLMServer]:
-    with llm_server() as running:
-        yield running
-
-
-@pytest.fixture
-def pauses() -> list[float]:
-    return []
 
 
 @pytest.fixture(params=[OpenAILLM, AnthropicLLM])
@@ -227,6 +215,13 @@ def test_answer_without_json_is_refused(opened: Opened, server: LLMServer) -> No
         assert not raised.value.retryable
     assert len(server.requests) == len(texts)
 
+    server.rejects_schemas = True
+    for text in ("Red.", f"Here it is:\n{FENCED}", f"{FENCED}\nWell?"):
+        server.script.append(says(text))
+        with pytest.raises(ReplyError, match="not JSON"):
+            opened().chat_structured(ASKED, SCHEMA)
+    assert schemas(server)[len(texts) :] == [True, False] * 3
+
 
 def test_server_without_schemas_is_asked_in_words(opened: Opened, server: LLMServer) -> None:
     server.rejects_schemas = True
@@ -244,15 +239,6 @@ def test_server_without_schemas_is_asked_in_words(opened: Opened, server: LLMSer
     ]
     assert words[-2]["content"].startswith("Lemon?\n\n")
     assert words[-2]["content"].endswith(json.dumps(SCHEMA))
-
-
-def test_asked_in_words_only_a_fence_is_removed(opened: Opened, server: LLMServer) -> None:
-    server.rejects_schemas = True
-    for text in ("Red.", f"Here it is:\n{FENCED}", f"{FENCED}\nWell?"):
-        server.script.append(says(text))
-        with pytest.raises(ReplyError, match="not JSON"):
-            opened().chat_structured(ASKED, SCHEMA)
-    assert schemas(server) == [True, False] * 3
 
 
 def test_refusal_of_one_schema_is_not_remembered(opened: Opened, server: LLMServer) -> None:

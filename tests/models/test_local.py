@@ -106,42 +106,34 @@ def test_threads_share_one_model(models: Path) -> None:
         assert np.dot(vector, EXPECTED[text]) >= 0.9999
 
 
-FORKS = """
+PROCESS = """
 import os, sys
 from pathlib import Path
 from pieria.models import embedder
 
-local = embedder("local", models=Path(sys.argv[1]), options={"threads": 2})
-before = local.query("a text")
+def local(threads):
+    return embedder("local", models=Path(sys.argv[1]), options={"threads": threads})
+
+local(1).query("a text")
+assert os.listdir("/proc/self/task") == [str(os.getpid())], "something runs beside"
+assert not list(Path.home().rglob("*Microsoft*")), "the runtime left its mark"
+
+forked = local(2)
+before = forked.query("a text")
 for embeds in (True, False):
     child = os.fork()
     if child == 0 and embeds:
-        sys.exit(0 if before @ local.query("a text") > 0.9999 else "another vector")
+        sys.exit(0 if before @ forked.query("a text") > 0.9999 else "another vector")
     if child == 0:
         sys.exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
-SILENT = """
-import os, sys
-from pathlib import Path
-from pieria.models import embedder
-
-embedder("local", models=Path(sys.argv[1]), options={"threads": 1}).query("a text")
-assert os.listdir("/proc/self/task") == [str(os.getpid())], "something runs beside"
-assert not list(Path.home().rglob("*Microsoft*")), "the runtime left its mark"
-"""
-
-
-def test_runtime_does_not_report_home(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_reports_nothing_home_and_may_fork(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
-    subprocess.run([sys.executable, "-c", SILENT, str(models)], check=True, timeout=60)
-
-
-def test_forked_process_embeds_and_ends(models: Path) -> None:
-    subprocess.run([sys.executable, "-c", FORKS, str(models)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", PROCESS, str(models)], check=True, timeout=60)
 
 
 def test_wrong_threads_texts_and_options_are_refused(models: Path, embedding: LocalEmbedding) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tests.models.llm_server import Exchange, Handler, LLMServer, Reply, hangs, llm_server, raw, status
+from tests.models.llm_server import Exchange, Handler, LLMServer, Reply, hangs, raw, status
 
 import pieria
 from pieria.errors import AdapterError, InputError
@@ -28,17 +28,6 @@ def well(exchange: Exchange) -> None:
 
 def vectors(*made: list[float]) -> Reply:
     return raw({"data": [{"index": place, "embedding": vector} for place, vector in enumerate(made)]})
-
-
-@pytest.fixture
-def server() -> Iterator[LLMServer]:
-    with llm_server() as running:
-        yield running
-
-
-@pytest.fixture
-def pauses() -> list[float]:
-    return []
 
 
 @pytest.fixture
@@ -172,6 +161,7 @@ embedding.close()
 
 
 def test_forked_child_opens_its_own_connections(server: LLMServer) -> None:
+    Lasting.ports.clear()
     server.RequestHandlerClass = Lasting
     server.script = [well] * 4
     source = str(Path(pieria.__file__).parents[1])

@@ -93,9 +93,6 @@ def test_auto_is_an_installed_pipeline_or_none(small: str, tmp_path: Path, monke
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert pipeline("auto") is not None
-
-
-def test_pipeline_without_spacy_is_refused_with_a_hint(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipelines, "PACKAGE", "spacy_that_is_not_there")
     assert pipeline("auto") is None
     with pytest.raises(InputError, match="not installed") as caught:
