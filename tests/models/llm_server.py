@@ -134,18 +134,6 @@ def raw(body: Any, **headers: str) -> Reply:
     return lambda exchange: exchange.send(body, headers=headers)
 
 
-def ends_early(exchange: Exchange) -> None:
-    """Send half of the JSON as a complete body."""
-    content = json.dumps(exchange.reply("a whole answer")).encode()
-    exchange.send(content[: len(content) // 2])
-
-
-def breaks_off(exchange: Exchange) -> None:
-    """Send fewer bytes than announced."""
-    content = json.dumps(exchange.reply("a whole answer")).encode()
-    exchange.send(content[:20], length=len(content))
-
-
 def resets(exchange: Exchange) -> None:
     """Reset the connection without an answer."""
     exchange.handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -172,9 +160,14 @@ def drips(exchange: Exchange) -> None:
         handler.close_connection = True
 
 
+def breaks_off(exchange: Exchange) -> None:
+    """Send fewer bytes than announced."""
+    exchange.send(b'{"cho', length=1_000)
+
+
 def stalls(exchange: Exchange) -> None:
     """Send the beginning of a reply, and then nothing while the server runs."""
-    exchange.send(b'{"cho', length=1_000)
+    breaks_off(exchange)
     exchange.server.let_go.wait()
 
 

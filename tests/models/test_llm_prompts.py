@@ -152,13 +152,11 @@ def test_oldest_steps_are_condensed_then_left_out() -> None:
     for length in (100, 1000):
         LLMMind(llm).propositions(GOAL, [StepSeen(f"{n}: " + "o" * 900, "a") for n in range(length)])
     assert all(len(call.system + call.user) <= PROMPT for call in llm.calls)
-
     lines = entries(llm.calls[0])
     assert [json.loads(line)["step"] for line in lines] == list(range(1, 101))
     condensed = ["characters left out" in line for line in lines]
     assert condensed == sorted(condensed, reverse=True)
     assert 0 < sum(condensed) < 100
-
     mark, *lines = entries(llm.calls[1])
     assert mark == f"[… {1000 - len(lines)} steps left out]"
     assert [json.loads(line)["step"] for line in lines] == list(range(1001 - len(lines), 1001))

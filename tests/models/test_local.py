@@ -63,7 +63,6 @@ def test_exact_beginning_of_a_long_text_is_read(embedding: LocalEmbedding) -> No
     for _ in range(6):
         text = draw.choice([" ", "\n", "  "]).join(draw.choices(words, k=5_000))
         ids, truncated = pieces.ids(text)
-
         assert truncated
         assert ids[1:-1] == pieces._read(text).ids[:254]
     ids, truncated = pieces.ids("東" * 20_000)

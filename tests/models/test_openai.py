@@ -44,7 +44,6 @@ def opened(server: LLMServer, pauses: list[float]) -> Iterator[Opened]:
 def test_texts_are_sent_in_batches_and_keep_their_order(opened: Opened, server: LLMServer) -> None:
     server.script = [well] * 6
     reply = opened(batch=2).embed_batch(["a", "bb", "ccc", "dddd", "eeeee"])
-
     assert [vector[0] for vector in reply.vectors] == [1, 2, 3, 4, 5]
     assert reply.usage == {"input_tokens": 5}
     assert reply.model == "openai:m"
@@ -54,7 +53,6 @@ def test_texts_are_sent_in_batches_and_keep_their_order(opened: Opened, server: 
     assert first.headers["authorization"] == f"Bearer {KEY}"
     assert first.body["model"] == "m"
     assert "dimensions" not in first.body
-
     opened().embed_batch(["x" * 150_000] * 3)
     assert len(server.requests) == 6
 
@@ -110,7 +108,6 @@ def test_silent_or_absent_server_is_a_passing_failure(opened: Opened, server: LL
     with pytest.raises(AdapterError, match=r"within 0\.2 seconds") as raised:
         opened(seconds=0.2).embed("a")
     assert raised.value.retryable
-
     with socket.socket() as nobody:
         # No process listens on this port, and no process can get it meanwhile.
         nobody.bind(("127.0.0.1", 0))
