@@ -1,7 +1,9 @@
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.models.llm_server import LLMServer, llm_server
 
 from pieria.models import DEFAULT, Embedder, embedder, verified
 
@@ -20,3 +22,15 @@ def models() -> Path:
 @pytest.fixture(scope="session")
 def local(models: Path) -> Embedder:
     return embedder("local", models=models)
+
+
+@pytest.fixture
+def server() -> Iterator[LLMServer]:
+    with llm_server() as running:
+        yield running
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    """Return the list that takes the pauses between retries, instead of waiting."""
+    return []

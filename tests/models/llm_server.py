@@ -13,10 +13,10 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 OTHERWISE = "ready"
 _STOPPED = {"whole": ("stop", "end_turn"), "cut": ("length", "max_tokens"), "refused": ("content_filter", "refusal")}
@@ -40,6 +40,12 @@ class Request:
         system = self.body.get("system")
         first = [] if system is None else [{"role": "system", "content": system}]
         return [*first, *self.body["messages"]]
+
+    @property
+    def documents(self) -> list[str]:
+        """The texts for a reranker, from either form of its protocol."""
+        found: list[str] = self.body.get("documents") or self.body["texts"]
+        return found
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -128,18 +134,6 @@ def raw(body: Any, **headers: str) -> Reply:
     return lambda exchange: exchange.send(body, headers=headers)
 
 
-def ends_early(exchange: Exchange) -> None:
-    """Send half of the JSON as a complete body."""
-    content = json.dumps(exchange.reply("a whole answer")).encode()
-    exchange.send(content[: len(content) // 2])
-
-
-def breaks_off(exchange: Exchange) -> None:
-    """Send fewer bytes than announced."""
-    content = json.dumps(exchange.reply("a whole answer")).encode()
-    exchange.send(content[:20], length=len(content))
-
-
 def resets(exchange: Exchange) -> None:
     """Reset the connection without an answer."""
     exchange.handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -166,9 +160,14 @@ def drips(exchange: Exchange) -> None:
         handler.close_connection = True
 
 
+def breaks_off(exchange: Exchange) -> None:
+    """Send fewer bytes than announced."""
+    exchange.send(b'{"cho', length=1_000)
+
+
 def stalls(exchange: Exchange) -> None:
     """Send the beginning of a reply, and then nothing while the server runs."""
-    exchange.send(b'{"cho', length=1_000)
+    breaks_off(exchange)
     exchange.server.let_go.wait()
 
 
@@ -228,9 +227,12 @@ class LLMServer(ThreadingHTTPServer):
         return says(OTHERWISE if wanted is None else fitting(wanted))
 
 
+Serving = TypeVar("Serving", bound=LLMServer)
+
+
 @contextmanager
-def llm_server(*script: Said) -> Iterator[LLMServer]:
-    with LLMServer(script) as serving:
+def running(server: Serving) -> Iterator[Serving]:
+    with server as serving:
         thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:
@@ -239,3 +241,7 @@ def llm_server(*script: Said) -> Iterator[LLMServer]:
             serving.let_go.set()
             serving.shutdown()
             thread.join()
+
+
+def llm_server(*script: Said) -> AbstractContextManager[LLMServer]:
+    return running(LLMServer(script))

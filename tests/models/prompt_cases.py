@@ -36,9 +36,9 @@ class Case:
 
     step: str
     ask: Callable[[Mind], Any]
-    reply: Any
     means: Any
     planted: Callable[[Mind, str], Any]
+    reply: Any
     wrong: Any = None
     """A reply that does not fit. Steps without one reply in text."""
     reason: str = "invalid_schema"
@@ -96,211 +96,78 @@ def _steps(text: str) -> list[StepSeen]:
     return [StepSeen(text, text, text)]
 
 
-def _reasons(step: str, what: Any, found: tuple[Found, ...]) -> Case:
-    return Case(
-        step,
-        lambda mind: mind.synthesize("Where is Ada?", what, found),
-        {"reasoning": "…", "information": " In Hamburg since March. "},
-        "In Hamburg since March.",
-        lambda mind, text: mind.synthesize(text, what, [Found(what, text)]),
-        {"information": 5},
-    )
-
-
-CASES = {
-    case.step: case
-    for case in (
-        Case(
-            "get_state",
-            lambda mind: mind.state(GOAL, "tests fail", before="Nothing was tried yet", action="Ran the tests"),
-            "  Tests fail; the cause is unknown.\n",
-            "Tests fail; the cause is unknown.",
-            lambda mind, text: mind.state(text, text, before=text, action=text),
-        ),
-        Case(
-            "get_subgoal",
-            lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log", before=STEPS),
-            {"reasoning": "The log names the cause.", "subgoal": " Find the cause "},
-            "Find the cause",
-            lambda mind, text: mind.subgoal(text, text, text, text, before=_steps(text)),
-            {"subgoal": ["Find", "the", "cause"], "reasoning": ""},
-        ),
-        Case(
-            "get_reward",
-            lambda mind: mind.reward("Find the cause", "tests fail", "Read the log", "Line 40 is wrong"),
-            "0.85, since the cause was found",
-            0.85,
-            lambda mind, text: mind.reward(text, text, text, text),
-            nothing="invalid_float",
-        ),
-        Case(
-            "get_semantic",
-            lambda mind: mind.propositions(GOAL, STEPS),
-            {
-                "facts": [
-                    {"proposition": "Line 40 read session['user_id'].", "concepts": ["session"], "confidence": 0.5},
-                    {"proposition": "The suite has 412 tests.", "concepts": ["suite", "suite"], "confidence": 7}
-                    | {"steps": [3]},
-                ]
-            },
-            [
-                Proposition("Line 40 read session['user_id'].", ("session",), 0.5),
-                Proposition("The suite has 412 tests.", ("suite",), 1.0, (2,)),
-            ],
-            lambda mind, text: mind.propositions(text, _steps(text)),
-            {"facts": ["one"]},
-            nothing="no_facts_extracted",
-        ),
-        Case(
-            "get_procedural",
-            lambda mind: mind.procedures(GOAL, STEPS),
-            {
-                "instructions": [
-                    {"intent": "Repair", "condition": "it fails", "instruction": "Read", "expected_outcome": "known"}
-                    | {"steps": [2, 1]}
-                ]
-            },
-            [Procedure("Repair", "it fails", "Read", "known", (0, 1))],
-            lambda mind, text: mind.procedures(text, _steps(text)),
-            {"instructions": [{"intent": "Repair", "condition": "it fails"}]},
-            nothing="no_instructions_extracted",
-        ),
-        Case(
-            "get_return",
-            lambda mind: mind.returns(GOAL, STEPS, PROCEDURES),
-            {"scores": [{"index": 1, "return_score": 10}, {"index": 0, "return_score": 6}]},
-            [0.5556, 1.0],
-            lambda mind, text: mind.returns(text, _steps(text), [Procedure(text, text, text, text)]),
-            {"scores": [{"index": 0, "return_score": "ten"}]},
-            nothing="no_scores_extracted",
-        ),
-        Case(
-            "get_mode",
-            lambda mind: mind.mode("How do I repair the build?"),
-            " Procedural\n",
-            "procedural",
-            lambda mind, text: mind.mode(text),
-            nothing="invalid_mode",
-        ),
-        Case(
-            "get_plan",
-            lambda mind: mind.plan("How do I repair the build?", "procedural"),
-            "nightly build\n\n  failing tests  \n",
-            ["nightly build", "failing tests"],
-            lambda mind, text: mind.plan(text, "mixed"),
-            nothing="no_tags_generated",
-        ),
-        Case(
-            "get_refined_query",
-            lambda mind: mind.refine("Where is Ada?", FACTS),
-            {"tags": ["Ada's new office", " ", "Hamburg"]},
-            ["Ada's new office", "Hamburg"],
-            lambda mind, text: mind.refine(text, [Found("semantic", text)]),
-            {"tags": "Hamburg"},
-            reason="invalid_tags",
-            nothing="invalid_tags",
-        ),
-        _reasons("reason_episodic", "episodic", EVENTS),
-        _reasons("reason_semantic", "semantic", FACTS),
-        _reasons("reason_procedural", "procedural", WAYS),
-        Case(
-            "merge_intent",
-            lambda mind: mind.merge_intent("Repair the build", "Get the nightly build green"),
-            {"merged_intent": "Repair the nightly build"},
-            "Repair the nightly build",
-            lambda mind, text: mind.merge_intent(text, text),
-            {"merged": "Repair the nightly build"},
-            reason="invalid_merge_result",
-            nothing="invalid_merge_result",
-        ),
-        Case(
-            "merge_statements",
-            lambda mind: mind.merge_statements(SAID),
-            {"statement": "The office is in Hamburg since March 2026."},
-            "The office is in Hamburg since March 2026.",
-            lambda mind, text: mind.merge_statements([Said(text, text)]),
-            {"statement": None},
-            reason="invalid_merge_result",
-            nothing="invalid_merge_result",
-        ),
-        Case(
-            "summarize",
-            lambda mind: mind.summarize(SAID, words=4),
-            "The office is in Hamburg.",
-            "The office is in …",
-            lambda mind, text: mind.summarize([Said(text, text)]),
-        ),
-        Case(
-            "notice",
-            lambda mind: mind.notice(TASKS),
-            {
-                "notes": [
-                    {"task": 1, "type": "bugfix", "title": " Fixed yen ", "narrative": "Rates.", "concepts": ["JPY"]},
-                    {"task": 2, "type": "choice", "title": "Use arq", "narrative": "Not Celery.", "concepts": []},
-                    {"task": 3, "type": "change", "title": "No such task", "narrative": "None.", "concepts": []},
-                    {"task": 1, "type": "change", "title": " ", "narrative": "No title.", "concepts": []},
-                ]
-            },
-            [
-                Noticed("bugfix", "Fixed yen", "Rates.", 0, concepts=("JPY",)),
-                Noticed("change", "Use arq", "Not Celery.", 1),
-            ],
-            lambda mind, text: mind.notice([Task(text, (Deed("ran", text, text),), text, text)]),
-            {"notes": [{"task": "one", "type": "bugfix", "title": "x", "narrative": "y", "concepts": []}]},
-        ),
-        Case(
-            "lessons",
-            lambda mind: mind.lessons(MENDED, TOLD),
-            {
-                "lessons": [
-                    {"type": "procedure", "of": 1, "condition": "npm run build fails", "instruction": " Run npm ci. "}
-                    | {"expected_outcome": "it builds", "quote": "", "confidence": 0.9},
-                    {"type": "rule", "of": 1, "condition": "", "instruction": "Always use pnpm, not npm."}
-                    | {"expected_outcome": "", "quote": "we use pnpm, not npm", "confidence": 7},
-                    {"type": "rule", "of": 2, "condition": "", "instruction": "Always use what nobody said."}
-                    | {"expected_outcome": "", "quote": "no", "confidence": 1},
-                    {"type": "procedure", "of": 1, "condition": "", "instruction": " "}
-                    | {"expected_outcome": "", "quote": "", "confidence": 1},
-                ]
-            },
-            [
-                Lesson("procedure", 0, "Run npm ci.", "npm run build fails", "it builds", "", 0.9),
-                Lesson("rule", 0, "Always use pnpm, not npm.", quote="we use pnpm, not npm", confidence=1.0),
-            ],
-            lambda mind, text: mind.lessons([Mended(text, text, (text,), text)], [Told(text, (text,), text)]),
-            {"lessons": [{"type": "wish", "of": 1, "instruction": "x"}]},
-        ),
-        Case(
-            "entities",
-            lambda mind: mind.entities(TEXT),
-            {
-                "entities": [
-                    {"name": "Ada  lovelace", "kind": "person"},
-                    {"name": "Acme", "kind": "company"},
-                    {"name": "Babbage", "kind": "person"},
-                ]
-            },
-            [Named("Ada  lovelace", "person"), Named("Acme", "name")],
-            lambda mind, text: mind.entities(text),
-            {"entities": {"name": "Acme"}},
-        ),
-        Case(
-            "triples",
-            lambda mind: mind.triples(TEXT),
-            {
-                "triples": [
-                    {"subject": "Ada Lovelace", "predicate": "Works at", "object": "Acme"}
-                    | {"confidence": None, "since": "2021", "until": "next year"},
-                    {"subject": "Ada Lovelace", "predicate": "knows", "object": "Babbage"}
-                    | {"confidence": 1, "since": None, "until": None},
-                ]
-            },
-            [Triple("Ada Lovelace", "works_at", "Acme", 1.0, "2021", None)],
-            lambda mind, text: mind.triples(text),
-            {"triples": [{"subject": "Ada Lovelace", "predicate": "works_at"}]},
-        ),
-    )
+ASK: dict[str, Callable[[Mind], Any]] = {
+    "get_state": lambda mind: mind.state(GOAL, "tests fail", before="Nothing was tried yet", action="Ran the tests"),
+    "get_subgoal": lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log", before=STEPS),
+    "get_reward": lambda mind: mind.reward("Find the cause", "tests fail", "Read the log", "Line 40 is wrong"),
+    "get_semantic": lambda mind: mind.propositions(GOAL, STEPS),
+    "get_procedural": lambda mind: mind.procedures(GOAL, STEPS),
+    "get_return": lambda mind: mind.returns(GOAL, STEPS, PROCEDURES),
+    "get_mode": lambda mind: mind.mode("How do I repair the build?"),
+    "get_plan": lambda mind: mind.plan("How do I repair the build?", "procedural"),
+    "get_refined_query": lambda mind: mind.refine("Where is Ada?", FACTS),
+    "reason_episodic": lambda mind: mind.synthesize("Where is Ada?", "episodic", EVENTS),
+    "reason_semantic": lambda mind: mind.synthesize("Where is Ada?", "semantic", FACTS),
+    "reason_procedural": lambda mind: mind.synthesize("Where is Ada?", "procedural", WAYS),
+    "merge_intent": lambda mind: mind.merge_intent("Repair the build", "Get the nightly build green"),
+    "merge_statements": lambda mind: mind.merge_statements(SAID),
+    "summarize": lambda mind: mind.summarize(SAID, words=4),
+    "notice": lambda mind: mind.notice(TASKS),
+    "lessons": lambda mind: mind.lessons(MENDED, TOLD),
+    "entities": lambda mind: mind.entities(TEXT),
+    "triples": lambda mind: mind.triples(TEXT),
 }
+PLANTED: dict[str, Callable[[Mind, str], Any]] = {
+    "get_state": lambda mind, text: mind.state(text, text, before=text, action=text),
+    "get_subgoal": lambda mind, text: mind.subgoal(text, text, text, text, before=_steps(text)),
+    "get_reward": lambda mind, text: mind.reward(text, text, text, text),
+    "get_semantic": lambda mind, text: mind.propositions(text, _steps(text)),
+    "get_procedural": lambda mind, text: mind.procedures(text, _steps(text)),
+    "get_return": lambda mind, text: mind.returns(text, _steps(text), [Procedure(text, text, text, text)]),
+    "get_mode": lambda mind, text: mind.mode(text),
+    "get_plan": lambda mind, text: mind.plan(text, "mixed"),
+    "get_refined_query": lambda mind, text: mind.refine(text, [Found("semantic", text)]),
+    "reason_episodic": lambda mind, text: mind.synthesize(text, "episodic", [Found("episodic", text)]),
+    "reason_semantic": lambda mind, text: mind.synthesize(text, "semantic", [Found("semantic", text)]),
+    "reason_procedural": lambda mind, text: mind.synthesize(text, "procedural", [Found("procedural", text)]),
+    "merge_intent": lambda mind, text: mind.merge_intent(text, text),
+    "merge_statements": lambda mind, text: mind.merge_statements([Said(text, text)]),
+    "summarize": lambda mind, text: mind.summarize([Said(text, text)]),
+    "notice": lambda mind, text: mind.notice([Task(text, (Deed("ran", text, text),), text, text)]),
+    "lessons": lambda mind, text: mind.lessons([Mended(text, text, (text,), text)], [Told(text, (text,), text)]),
+    "entities": lambda mind, text: mind.entities(text),
+    "triples": lambda mind, text: mind.triples(text),
+}
+MEANS: dict[str, Any] = {
+    "get_state": "Tests fail; the cause is unknown.",
+    "get_subgoal": "Find the cause",
+    "get_reward": 0.85,
+    "get_semantic": [
+        Proposition("Line 40 read session['user_id'].", ("session",), 0.5),
+        Proposition("The suite has 412 tests.", ("suite",), 1.0, (2,)),
+    ],
+    "get_procedural": [Procedure("Repair", "it fails", "Read", "known", (0, 1))],
+    "get_return": [0.5556, 1.0],
+    "get_mode": "procedural",
+    "get_plan": ["nightly build", "failing tests"],
+    "get_refined_query": ["Ada's new office", "Hamburg"],
+    **dict.fromkeys(("reason_episodic", "reason_semantic", "reason_procedural"), "In Hamburg since March."),
+    "merge_intent": "Repair the nightly build",
+    "merge_statements": "The office is in Hamburg since March 2026.",
+    "summarize": "The office is in …",
+    "notice": [
+        Noticed("bugfix", "Fixed yen", "Rates.", 0, concepts=("JPY",)),
+        Noticed("change", "Use arq", "Not Celery.", 1),
+    ],
+    "lessons": [
+        Lesson("procedure", 0, "Run npm ci.", "npm run build fails", "it builds", "", 0.9),
+        Lesson("rule", 0, "Always use pnpm, not npm.", quote="we use pnpm, not npm", confidence=1.0),
+    ],
+    "entities": [Named("Ada  lovelace", "person"), Named("Acme", "name")],
+    "triples": [Triple("Ada Lovelace", "works_at", "Acme", 1.0, "2021", None)],
+}
+REPLIES = json.loads(Path(__file__).with_name("replies.json").read_text("utf-8"))
+CASES = {step: Case(step, ask, MEANS[step], PLANTED[step], **REPLIES[step]) for step, ask in ASK.items()}
 STRUCTURED = {step: case for step, case in CASES.items() if case.is_structured}
 
 

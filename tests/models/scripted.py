@@ -1,4 +1,4 @@
-"""A chat model with scripted replies that records its prompts."""
+"""A chat model with scripted replies that records its prompts, and a meter that records its calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pieria.errors import AdapterError
 from pieria.models.llm import LLMResponse, Message
 
 
@@ -52,3 +53,23 @@ class Scripted:
         if isinstance(reply, BaseException):
             raise reply
         return reply if isinstance(reply, Replied) else Replied(reply)
+
+
+class Ledger:
+    """Records its calls; with a `limit`, it refuses further calls."""
+
+    class SpentError(AdapterError):
+        pass
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.allowed: list[tuple[str, str]] = []
+        self.noted: list[tuple[str, str, dict[str, int], float, bool]] = []
+        self._limit = limit
+
+    def allow(self, step: str, model: str) -> None:
+        if len(self.allowed) == self._limit:
+            raise self.SpentError("budget", step, "all is spent")
+        self.allowed.append((step, model))
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        self.noted.append((step, model, dict(usage), seconds, failed))

@@ -15,6 +15,7 @@ from pieria.models.llms.function import FunctionLLM
 from pieria.models.llms.server import AnthropicLLM, OpenAILLM
 
 ASKED = [{"role": "user", "content": "What colour is it?"}]
+RED = {"colour": "red"}
 SCHEMA = {"type": "object", "properties": {"colour": {"type": "string"}}}
 
 
@@ -26,12 +27,14 @@ def answering(*answers: Any) -> Chat:
 class Own:
     """A user's own LLM, with nothing of ours but the reply."""
 
-    def __init__(self, content: Any = "Red.", **fields: Any) -> None:
-        self.reply: Any = LLMResponse(content, **{"model": "own-1", **fields})
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
         self.opts: list[Any] = []
 
     def chat(self, messages: Sequence[Mapping[str, str]], opts: Any = None) -> LLMResponse:
         self.opts.append(opts)
+        if isinstance(self.reply, Exception):
+            raise self.reply
         reply: LLMResponse = self.reply
         return reply
 
@@ -39,10 +42,7 @@ class Own:
         return self.chat(messages, opts)
 
 
-# --- a function
-
-
-def test_a_function_is_given_copies_and_knows_whether_json_is_wanted() -> None:
+def test_function_gets_copies_and_the_schema() -> None:
     seen: list[tuple[Any, Any]] = []
 
     def noting(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
@@ -58,55 +58,37 @@ def test_a_function_is_given_copies_and_knows_whether_json_is_wanted() -> None:
     assert seen == [(ASKED, None), (ASKED, SCHEMA)]
     assert len(asked) == 1
     assert chat.model == f"function:{__name__}.{noting.__qualname__}"
+    assert language_model(noting, options={"name": "mine"}).model == "function:mine"
 
 
-@pytest.mark.parametrize(
-    ("answer", "content"),
-    [
-        ('{"colour": "red"}', {"colour": "red"}), ('```json\n{"colour": "red"}\n```', {"colour": "red"}),
-        ("[1]", [1]), ({"colour": "red"}, {"colour": "red"}), (MappingProxyType({"a": (1, 2)}), {"a": [1, 2]}),
-        (LLMResponse({"colour": "red"}, "m"), {"colour": "red"}), (LLMResponse('{"a": 1}', "m"), {"a": 1}),
-        (LLMResponse([1, None], "m"), [1, None]),
-    ],
-)  # fmt: skip
-def test_a_function_may_answer_a_schema_in_several_ways(answer: Any, content: Any) -> None:
-    assert answering(answer).chat_structured(ASKED, SCHEMA).content == content
+def test_function_may_answer_in_several_ways() -> None:
+    answers = [
+        *(('{"colour": "red"}', RED), ('```json\n{"colour": "red"}\n```', RED), ("[1]", [1]), (RED, RED)),
+        *((MappingProxyType({"a": (1, 2)}), {"a": [1, 2]}), (LLMResponse(RED, "m"), RED)),
+        *((LLMResponse('{"a": 1}', "m"), {"a": 1}), (LLMResponse([1, None], "m"), [1, None])),
+    ]
+    for answer, content in answers:
+        assert answering(answer).chat_structured(ASKED, SCHEMA).content == content
+    told = LLMResponse("Red.", "mine", {"input_tokens": 5, "output_tokens": 2})
+    assert answering(told).chat(ASKED) == told
+    assert answering("Red.").chat(ASKED).usage == {"input_tokens": 0, "output_tokens": 0}
 
 
-def test_a_function_may_tell_its_model_and_what_it_cost() -> None:
-    untold, told = "Red.", LLMResponse("Red.", "mine", {"input_tokens": 5, "output_tokens": 2})
-    chat = answering(untold, told)
-
-    assert chat.chat(ASKED).usage == {"input_tokens": 0, "output_tokens": 0}
-    assert chat.chat(ASKED) == told
-    assert language_model(lambda messages, schema: "Red.", options={"name": "mine"}).model == "function:mine"
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        ({"colour": "red"}, "expected a text, got dict"),
-        (None, "got NoneType"),
-        (LLMResponse(3, "m"), "a text, got int"),
-    ],
-)
-def test_a_function_that_says_nothing_readable_is_refused(answer: Any, complaint: str) -> None:
-    with pytest.raises(ReplyError, match=complaint):
-        answering(answer).chat(ASKED)
+def test_unusable_answer_of_a_function_is_refused() -> None:
+    texts = [(RED, "expected a text, got dict"), (None, "got NoneType"), (LLMResponse(3, "m"), "a text, got int")]
+    for answer, complaint in texts:
+        with pytest.raises(ReplyError, match=complaint):
+            answering(answer).chat(ASKED)
+    values: list[tuple[Any, str]] = [("Red.", "not JSON"), ([1], "got list"), ({"a": object()}, "what JSON can hold")]
+    for answer, complaint in [*values, ({"a": float("inf")}, "JSON")]:
+        with pytest.raises(ReplyError, match=complaint):
+            answering(answer).chat_structured(ASKED, SCHEMA)
+    with pytest.raises(ReplyError, match="not JSON") as raised:
+        answering(LLMResponse("Red.", "m", {"output_tokens": 2})).chat_structured(ASKED, SCHEMA)
+    assert raised.value.usage.get("output_tokens") == 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [("Red.", "not JSON"), ([1], "got list"), ({"a": object()}, "what JSON can hold"), ({"a": float("inf")}, "JSON"),
-     (LLMResponse("Red.", "m", {"output_tokens": 2}), "not JSON")],
-)  # fmt: skip
-def test_a_function_that_gives_no_json_is_refused(answer: Any, complaint: str) -> None:
-    with pytest.raises(ReplyError, match=complaint) as raised:
-        answering(answer).chat_structured(ASKED, SCHEMA)
-    assert raised.value.usage.get("output_tokens", 0) == (2 if isinstance(answer, LLMResponse) else 0)
-
-
-def test_a_function_s_own_error_is_the_cause_and_ours_comes_through() -> None:
+def test_errors_of_a_function_are_adapter_errors() -> None:
     def broken(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
         raise OSError("out of order") if schema is None else ReplyCutError("mine", "chat_structured")
 
@@ -115,21 +97,14 @@ def test_a_function_s_own_error_is_the_cause_and_ours_comes_through() -> None:
     assert isinstance(raised.value.__cause__, OSError)
     with pytest.raises(ReplyCutError):
         language_model(broken).chat_structured(ASKED, SCHEMA)
-
-
-def test_a_function_heeds_no_options() -> None:
     with pytest.raises(InputError, match="opts"):
-        answering("Red.").chat(ASKED, {"temperature": 0})
+        language_model(broken).chat(ASKED, {"temperature": 0})
 
 
-# --- an object
-
-
-def test_an_llm_needs_two_methods_and_nothing_of_ours() -> None:
-    own = Own(usage={"input_tokens": 3, "output_tokens": True, "further": 9})
+def test_own_model_needs_two_methods_only() -> None:
+    own = Own(LLMResponse("Red.", "own-1", {"input_tokens": 3, "output_tokens": True, "further": 9}))
     assert isinstance(own, LLM)
     chat = language_model(own)
-
     assert (chat.model, chat.about) == ("custom:Own", "custom:Own")
     assert chat.chat(ASKED, {"colour": "any"}).usage == {"input_tokens": 3, "output_tokens": 0}
     assert own.opts == [{"colour": "any"}]
@@ -137,51 +112,43 @@ def test_an_llm_needs_two_methods_and_nothing_of_ours() -> None:
     assert language_model(chat) is chat
 
 
-@pytest.mark.parametrize("reply", [None, "Red.", {"content": "Red."}])
-def test_an_llm_answers_with_a_response(reply: Any) -> None:
-    own = Own()
-    own.reply = reply
-    for ask in (language_model(own).chat, lambda messages: language_model(own).chat_structured(messages, SCHEMA)):
-        with pytest.raises(ReplyError, match=f"expected an LLMResponse, got {type(reply).__name__}"):
-            ask(ASKED)
+def test_own_model_has_to_return_a_response() -> None:
+    replies: tuple[Any, ...] = (None, "Red.", {"content": "Red."})
+    for reply in replies:
+        chat = language_model(Own(reply))
+        complaint = f"expected an LLMResponse, got {type(reply).__name__}"
+        with pytest.raises(ReplyError, match=complaint):
+            chat.chat(ASKED)
+        with pytest.raises(ReplyError, match=complaint):
+            chat.chat_structured(ASKED, SCHEMA)
+    with pytest.raises(AdapterError, match=r"adapter custom:Own\.chat_structured: it failed with KeyError"):
+        language_model(Own(KeyError("choices"))).chat_structured(ASKED, SCHEMA)
 
 
-def test_an_llm_that_fails_is_an_adapter_that_fails() -> None:
-    class Broken(Own):
-        def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
-            raise KeyError("choices")
-
-    with pytest.raises(AdapterError, match=r"adapter custom:.*Broken\.chat_structured: it failed with KeyError"):
-        language_model(Broken()).chat_structured(ASKED, SCHEMA)
-
-
-@pytest.mark.parametrize("opts", ["fast", [("model", "m")], 3])
-def test_options_are_a_mapping(opts: Any) -> None:
-    with pytest.raises(InputError, match="opts"):
-        language_model(Own()).chat(ASKED, opts)
-
-
-def test_what_is_no_message_or_schema_reaches_no_model() -> None:
-    own = Own()
+def test_wrong_input_reaches_no_model() -> None:
+    own = Own(LLMResponse("Red.", "own-1"))
+    chat = language_model(own)
+    wrong: tuple[Any, ...] = ("fast", [("model", "m")], 3)
+    for opts in wrong:
+        with pytest.raises(InputError, match="opts"):
+            chat.chat(ASKED, opts)
     with pytest.raises(InputError, match="messages"):
-        language_model(own).chat([])
+        chat.chat([])
     with pytest.raises(InputError, match="schema"):
-        language_model(own).chat_structured(ASKED, {})
+        chat.chat_structured(ASKED, {})
     assert own.opts == []
 
 
-def test_calls_are_told_as_spans() -> None:
+def test_calls_are_spans() -> None:
     told: list[tuple[Any, ...]] = []
     detach = telemetry.attach(lambda event, measured, about: told.append((event, dict(measured), dict(about))))
-    usage = {"input_tokens": 5, "output_tokens": 2}
     try:
-        chat = answering(LLMResponse("Red.", "mine", usage), "Red.")
+        chat = answering(LLMResponse("Red.", "mine", {"input_tokens": 5, "output_tokens": 2}), "Red.")
         chat.chat(ASKED, step="get_state")
         with pytest.raises(ReplyError):
             chat.chat_structured(ASKED, SCHEMA)
     finally:
         detach()
-
     events = {event: (measured, about) for event, measured, about in told}
     measured, about = events["pieria", "llm", "chat", "stop"]
     assert (measured["tokens_input"], measured["tokens_output"]) == (5, 2)
@@ -191,72 +158,49 @@ def test_calls_are_told_as_spans() -> None:
     assert "colour" not in repr(told)
 
 
-# --- a name
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "about"),
-    [
+def test_name_chooses_adapter_and_address() -> None:
+    for name, kind, about in (
         ("openai:gpt-5-mini", OpenAILLM, "openai:gpt-5-mini at api.openai.com, with a key"),
         ("anthropic:claude-haiku-4-5", AnthropicLLM, "anthropic:claude-haiku-4-5 at api.anthropic.com, with a key"),
         (" Ollama : qwen3:8b ", OpenAILLM, "ollama:qwen3:8b at localhost:11434, with a key"),
         ("openrouter:qwen/qwen3-32b", OpenAILLM, "openrouter:qwen/qwen3-32b at openrouter.ai, with a key"),
-    ],
-)
-def test_a_name_chooses_the_adapter(name: str, kind: type, about: str) -> None:
-    chat = language_model(name, options={"api_key": "made-up"})
-    assert isinstance(chat._llm, kind)
-    assert chat.about == about
+    ):
+        chat = language_model(name, options={"api_key": "made-up"})
+        assert isinstance(chat._llm, kind)
+        assert chat.about == about
+    for name in ("server", "openai", "anthropic"):
+        base = "https://maya:hunter2@models.example:8443/v1?key=hunter2"
+        about = language_model(f"{name}:m", options={"base_url": base}).about
+        assert about == f"{name}:m at models.example:8443, without a key"
 
 
-def test_an_address_can_be_given_and_nothing_of_it_but_the_host_is_told() -> None:
-    made = [
-        language_model(name, options={"base_url": "https://maya:hunter2@models.example:8443/v1?key=hunter2"})
-        for name in ("server:m", "openai:m", "anthropic:m")
-    ]
-    assert [chat.about for chat in made] == [
-        f"{name}:m at models.example:8443, without a key" for name in ("server", "openai", "anthropic")
-    ]
+def test_every_provider_speaks_the_protocol_of_its_servers() -> None:
+    for name, provider in LLM_PROVIDERS.items():
+        with llm_server("Red.") as server:
+            chat = language_model(f"{name}:{provider.example}", options={"base_url": server.address, "seconds": 9})
+            reply = chat.chat(ASKED, {"max_tokens": 9})
+            chat.close()
+        assert (reply.content, reply.model) == ("Red.", f"{name}:{provider.example}")
+        assert server.requests[0].body["model"] == provider.example
+        assert ("max_completion_tokens" in server.requests[0].body) == (name == "openai")
 
 
-@pytest.mark.parametrize("name", LLM_PROVIDERS)
-def test_every_provider_speaks_the_protocol_of_his_servers(name: str) -> None:
-    provider = LLM_PROVIDERS[name]
-    with llm_server("Red.") as server:
-        chat = language_model(f"{name}:{provider.example}", options={"base_url": server.address, "seconds": 9})
-        reply = chat.chat(ASKED, {"max_tokens": 9})
-        chat.close()
-    assert (reply.content, reply.model) == ("Red.", f"{name}:{provider.example}")
-    assert server.requests[0].body["model"] == provider.example
-    assert ("max_completion_tokens" in server.requests[0].body) == (name == "openai")
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("opnai:gpt-5-mini", "openai:gpt-5-mini"), ("antropic", "anthropic:claude"), ("openai", "openai:gpt-5-mini"),
-        ("ollama:", "ollama:qwen3"), ("non", None), ("none:m", None), ("", None), (3, None), (None, None),
-    ],
-)  # fmt: skip
-def test_another_name_is_refused(name: Any, hint: str | None) -> None:
-    with pytest.raises(InputError) as raised:
-        checked_llm(name)
-    assert raised.value.parameter == "llm"
-    assert hint is None or hint in str(raised.value.hint)
-
-
-@pytest.mark.parametrize("chosen", [3, None, Own, dict, "none", "server:m"])
-def test_what_is_no_language_model_is_refused(chosen: object) -> None:
-    with pytest.raises(InputError):
-        language_model(chosen)
-
-
-@pytest.mark.parametrize("chosen", ["openai:m", Own(), lambda messages, schema: ""])
-def test_an_option_without_effect_is_refused(chosen: object) -> None:
-    with pytest.raises(InputError, match="llm options"):
-        language_model(chosen, options={"colour": "red"})
-
-
-def test_the_function_s_adapter_takes_functions_alone() -> None:
+def test_unknown_model_or_option_is_refused() -> None:
+    hints: dict[Any, str] = {
+        **{"opnai:gpt-5-mini": "openai:gpt-5-mini", "antropic": "anthropic:claude", "openai": "openai:gpt-5-mini"},
+        **{"ollama:": "ollama:qwen3", "non": "", "none:m": "", "": "", 3: "", None: ""},
+    }
+    for name, hint in hints.items():
+        with pytest.raises(InputError) as raised:
+            checked_llm(name)
+        assert raised.value.parameter == "llm"
+        assert hint in str(raised.value.hint)
+    chosen: tuple[Any, ...] = (3, None, Own, dict, "none", "server:m")
+    for model in chosen:
+        with pytest.raises(InputError):
+            language_model(model)
     with pytest.raises(InputError, match="callable"):
         FunctionLLM("red")  # type: ignore[arg-type]
+    for choice in ("openai:m", Own(None), lambda messages, schema: ""):
+        with pytest.raises(InputError, match="llm options"):
+            language_model(choice, options={"colour": "red"})

@@ -1,8 +1,6 @@
 """The embedder around any embedding: what it accepts, what identifies a space, and how one is chosen."""
 
 import math
-import subprocess
-import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -30,60 +28,47 @@ def lengths(texts: list[str]) -> list[list[float]]:
     return [[float(len(text)), 4.0] for text in texts]
 
 
-def answering(*vectors: Sequence[Any]) -> Embedder:
-    return embedder(lambda texts: list(vectors), models=NOWHERE, options={"name": "test"})
-
-
 def hashed(text: str) -> list[float]:
     return HashingEmbedding().embed(text).vectors[0]
 
 
-def test_vectors_come_out_with_length_one() -> None:
+def test_vectors_have_length_one_and_one_dimension() -> None:
     made = embedder(lengths, models=NOWHERE)
-
     np.testing.assert_allclose(made.query("abc"), np.array([0.6, 0.8]), rtol=1e-6)
     np.testing.assert_allclose(made.passages(["abc", ""]).vectors, np.array([[0.6, 0.8], [0.0, 1.0]]), rtol=1e-6)
 
+    odd = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
+    odd.query("abc")
+    with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
+        odd.query("abcd")
+    with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
+        odd.passages(["abc", "ab"])
 
-@pytest.mark.parametrize(
-    ("vectors", "complaint"),
-    [
+
+def test_reply_without_a_vector_is_refused() -> None:
+    replies: list[tuple[Any, str]] = [
         ([], "expected 1 vectors, got 0"), ([[1.0], [2.0]], "expected 1 vectors, got 2"), ([[]], "got 0"),
         ([[math.nan, 1.0]], "not finite"), ([[math.inf, 1.0]], "not finite"), ([[0.0, 0.0]], "all zeros"),
         (["ab"], "ValueError"), ([3], "TypeError"),
-    ],
-)  # fmt: skip
-def test_a_reply_that_is_no_vector_is_refused(vectors: list[Any], complaint: str) -> None:
-    with pytest.raises(AdapterError, match=complaint):
-        answering(*vectors).query("a text")
+    ]  # fmt: skip
+    for vectors, complaint in replies:
+        made = embedder(lambda texts, vectors=vectors: vectors, models=NOWHERE, options={"name": "test"})
+        with pytest.raises(AdapterError, match=complaint):
+            made.query("a text")
 
 
-def test_the_dimension_stays_what_it_was() -> None:
-    made = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
-    made.query("abc")
-
-    with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
-        made.query("abcd")
-    with pytest.raises(AdapterError, match="expected 3 dimensions, got 2"):
-        made.passages(["abc", "ab"])
-
-
-def test_a_function_s_own_error_is_the_cause() -> None:
+def test_function_needs_a_name_and_may_fail() -> None:
     def broken(texts: list[str]) -> list[list[float]]:
         raise OSError("the model is on another disk")
 
     with pytest.raises(AdapterError, match="OSError") as raised:
         embedder(broken, models=NOWHERE).query("a text")
-
     assert isinstance(raised.value.__cause__, OSError)
-
-
-def test_a_function_without_a_name_needs_one() -> None:
     with pytest.raises(InputError, match="name"):
         FunctionEmbedding(lambda texts: [])
 
 
-def test_a_space_tells_all_that_decides_a_vector(models: Path) -> None:
+def test_space_depends_on_all_that_decides_a_vector(models: Path) -> None:
     def of(chosen: object, **options: Any) -> Embedder:
         return embedder(chosen, models=models, options=options)
 
@@ -102,7 +87,7 @@ def test_a_space_tells_all_that_decides_a_vector(models: Path) -> None:
     }  # fmt: skip
 
 
-def test_prefixes_tell_a_question_from_a_passage() -> None:
+def test_prefixes_mark_questions_and_passages() -> None:
     seen: list[str] = []
 
     def noting(texts: list[str]) -> list[list[float]]:
@@ -116,7 +101,7 @@ def test_prefixes_tell_a_question_from_a_passage() -> None:
     assert seen == ["q: a", "p: b", "p: c"]
 
 
-def test_embedding_is_told_as_spans() -> None:
+def test_calls_are_spans() -> None:
     told: list[tuple[Any, Any]] = []
     detach = telemetry.attach(lambda event, measured, about: told.append((event, dict(about))))
     try:
@@ -125,41 +110,33 @@ def test_embedding_is_told_as_spans() -> None:
         made.passages(["a", "b"])
     finally:
         detach()
-
     assert (("pieria", "embedding", "embed", "stop"), {"model": "hashing:384", "text_length": 3}) in told
     assert (("pieria", "embedding", "embed_batch", "stop"), {"model": "hashing:384", "batch_size": 2}) in told
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("local", LocalEmbedding), ("hashing", HashingEmbedding), ("openai:x", OpenAIEmbedding),
-     ("ollama:x", OpenAIEmbedding),
-
-     ("fastembed:x", FastEmbedding), ("Local : ALL-minilm-l6-v2", LocalEmbedding)],
-)  # fmt: skip
-def test_a_name_chooses_the_adapter(name: str, kind: type) -> None:
-    assert isinstance(embedder(name, models=NOWHERE)._embedding, kind)
+def test_name_chooses_the_adapter() -> None:
+    adapters = {
+        "local": LocalEmbedding, "hashing": HashingEmbedding, "openai:x": OpenAIEmbedding, "ollama:x": OpenAIEmbedding,
+        "fastembed:x": FastEmbedding, "Local : ALL-minilm-l6-v2": LocalEmbedding,
+    }  # fmt: skip
+    assert {name: type(embedder(name, models=NOWHERE)._embedding) for name in adapters} == adapters
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("opnai:x", "openai:x"), ("local:all-minilm-l6", "all-MiniLM-L6-v2"), ("", None),
-     ("hashing:x", None), (3, None), (str, None)],
-)  # fmt: skip
-def test_another_name_is_refused(name: object, hint: str | None) -> None:
-    with pytest.raises(InputError) as raised:
-        embedder(name, models=NOWHERE)
-    assert hint is None or hint in str(raised.value.hint)
+def test_unknown_name_or_option_is_refused() -> None:
+    hints: dict[Any, str] = {
+        **{"opnai:x": "openai:x", "local:all-minilm-l6": "all-MiniLM-L6-v2"},
+        **{"": "", "hashing:x": "", 3: "", str: ""},
+    }
+    for name, hint in hints.items():
+        with pytest.raises(InputError) as raised:
+            embedder(name, models=NOWHERE)
+        assert hint in str(raised.value.hint)
+    for chosen in (lengths, *(f"{name}:{provider.example}" for name, provider in PROVIDERS.items())):
+        with pytest.raises(InputError, match="options"):
+            embedder(chosen, models=NOWHERE, options={"colour": "red"})
 
 
-@pytest.mark.parametrize("name", [*PROVIDERS, None])
-def test_an_option_without_effect_is_refused(name: str | None) -> None:
-    chosen = lengths if name is None else f"{name}:{PROVIDERS[name].example}"
-    with pytest.raises(InputError, match="options"):
-        embedder(chosen, models=NOWHERE, options={"colour": "red"})
-
-
-def test_without_a_choice_it_is_the_installed_model_or_the_floor(models: Path) -> None:
+def test_default_is_the_installed_model_or_the_floor(models: Path) -> None:
     assert embedder(models=models).model == "local:all-MiniLM-L6-v2"
     assert embedder(models=models).note is None
     floor = embedder(models=NOWHERE)
@@ -167,7 +144,7 @@ def test_without_a_choice_it_is_the_installed_model_or_the_floor(models: Path) -
     assert "pieria models install" in str(floor.note)
 
 
-def test_an_embedding_needs_two_methods_and_nothing_of_ours() -> None:
+def test_own_embedding_needs_two_methods_only() -> None:
     class Own:
         def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
             return self.embed_batch([text], opts)
@@ -182,71 +159,45 @@ def test_an_embedding_needs_two_methods_and_nothing_of_ours() -> None:
     assert made.pieces.count("one two three") >= 3
 
 
-def test_fastembed_is_not_let_onto_the_network(tmp_path: Path) -> None:
-    made = embedder("fastembed:BAAI/bge-small-en-v1.5", models=tmp_path)
-
+def test_fastembed_is_kept_off_the_network(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="fastembed") as raised:
-        made.query("a text")
-
+        embedder("fastembed:BAAI/bge-small-en-v1.5", models=tmp_path).query("a text")
     assert "Download the model once" in str(raised.value.hint)
     with pytest.raises(AdapterError, match="knows no model"):
         embedder("fastembed:no/such", models=tmp_path).query("a text")
 
 
 @given(st.text())
-def test_the_floor_has_a_vector_for_every_text(text: str) -> None:
+def test_floor_has_a_vector_for_every_text(text: str) -> None:
     assert math.isclose(math.fsum(number * number for number in hashed(text)), 1, rel_tol=1e-9)
 
 
-def test_the_floor_is_the_same_in_every_process() -> None:
-    text = "Wir wählten JWT — 東京 в пятницу!"
-    code = (
-        f"from pieria.models.embedders.hash_floor import HashingEmbedding as H; print(H().embed({text!r}).vectors[0])"
-    )
-    outs = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }  # fmt: skip
-    assert outs == {f"{hashed(text)}\n"}
+def test_floor_does_not_depend_on_the_process() -> None:
+    """Python's own hashes do."""
+    assert [place for place, number in enumerate(hashed("JWT — 東京!")) if number][:6] == [17, 19, 32, 50, 67, 69]
 
 
-@pytest.mark.parametrize(
-    ("question", "near", "far"),
-    [
+def test_floor_finds_shared_words() -> None:
+    for question, near, far in (
         ("authentication of APIs", "We authenticate every API with JWT.", "Maya adopted a dog in March."),
         ("会議はいつ", "東京の会議は三月に延期されました。", "明日は晴れです。"),
         ("перенос встречи", "Мы перенесли встречу на пятницу.", "Кошка спит на диване."),
-    ],
-)
-def test_the_floor_finds_what_shares_words(question: str, near: str, far: str) -> None:
-    asked = hashed(question)
-
-    assert np.dot(asked, hashed(near)) > np.dot(asked, hashed(far)) + 0.05
-
-
-def test_common_words_weigh_little_on_the_floor() -> None:
-    assert np.dot(hashed("what is the plan"), hashed("plan")) > 0.8
+    ):
+        assert np.dot(hashed(question), hashed(near)) > np.dot(hashed(question), hashed(far)) + 0.05
+    assert np.dot(hashed("what is the plan"), hashed("plan")) > 0.8, "common words weigh little"
 
 
 @given(st.text())
 def test_estimated_pieces_stand_in_the_text_in_order(text: str) -> None:
     pieces = EstimatedPieces(254)
     found = pieces.offsets(text)
-
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(one[1] <= other[0] for one, other in pairwise(found))
     assert pieces.count(text) == len(found)
     assert sum(len(text[start:end]) for start, end in found) == sum(not c.isspace() for c in text)
 
 
-def test_the_estimate_is_seldom_below_what_a_model_counts(local: Embedder) -> None:
-    texts = [
-        "The quick brown fox jumps over the lazy dog, twice.",
-        "東京の会議は三月に延期されました。",
-        "x = f(y)[0]  # 3,141",
-    ]
-    for text in texts:
+def test_estimate_is_seldom_below_the_count_of_a_model(local: Embedder) -> None:
+    fox = "The quick brown fox jumps over the lazy dog, twice."
+    for text in (fox, "東京の会議は三月に延期されました。", "x = f(y)[0]  # 3,141"):
         assert EstimatedPieces(254).count(text) >= local.pieces.count(text)

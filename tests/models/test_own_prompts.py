@@ -7,20 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.models.prompt_cases import CASES, GOAL, STEPS, Case
+from tests.models.prompt_cases import CASES, GOAL, STEPS
 from tests.models.scripted import Scripted
 
 from pieria.errors import InputError, PromptError
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.llm import LLMMind
 
-every_step = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-
 
 class Own:
     """A prompt with its own words and its own parser for any reply."""
-
-    schema: Any = None
 
     def __init__(self, means: Any, schema: Any = None) -> None:
         self.means = means
@@ -37,36 +33,33 @@ class Own:
         return self.means
 
 
-@every_step
-def test_the_prompt_of_any_step_can_be_replaced(case: Case) -> None:
-    own, llm = Own(case.reply), Scripted("Hm.")
-    assert case.ask(LLMMind(llm, prompts={case.step: own})) == case.means
-    assert own.replies == ["Hm."]
-    assert [dict(message) for message in llm.calls[0].messages] == own.build_messages(own.variables)
-    assert llm.calls[0].schema is None
-    assert len(llm.calls) == 1
+def test_own_prompt_replaces_that_of_any_step() -> None:
+    """Its result is checked as ours is."""
+    for step, case in CASES.items():
+        own, llm = Own(case.reply), Scripted("Hm.")
+        assert case.ask(LLMMind(llm, prompts={step: own})) == case.means
+        assert own.replies == ["Hm."]
+        [call] = llm.calls
+        assert [dict(message) for message in call.messages] == own.build_messages(own.variables)
+        assert call.schema is None
+        for wrong in (case.wrong if case.is_structured else {"a": 1}, None, object()):
+            with pytest.raises(PromptError) as failure:
+                case.ask(LLMMind(Scripted("Hm."), prompts={step: Own(wrong)}))
+            assert failure.value.prompt == step
+            assert failure.value.reason in (case.reason, case.nothing)
 
 
-@every_step
-def test_what_a_prompt_makes_of_a_reply_is_checked(case: Case) -> None:
-    for wrong in (case.wrong if case.is_structured else {"a": 1}, None, object()):
-        with pytest.raises(PromptError) as failure:
-            case.ask(LLMMind(Scripted("Hm."), prompts={case.step: Own(wrong)}))
-        assert failure.value.prompt == case.step
-        assert failure.value.reason in (case.reason, case.nothing)
-
-
-def test_the_variables_are_the_data_of_the_step() -> None:
-    own = Own([])
-    LLMMind(Scripted("Hm."), prompts={"get_semantic": own}).propositions(GOAL, STEPS[:1])
+def test_own_prompt_gets_the_data_of_its_step() -> None:
+    facts, state = Own([]), Own("Red.")
+    mind = LLMMind(Scripted("Hm.", "Hm."), prompts={"get_semantic": facts, "get_state": state})
+    mind.propositions(GOAL, STEPS[:1])
+    mind.state(GOAL, "tests fail")
     step = {"step": 1, "observed": STEPS[0].observation, "action": STEPS[0].action, "reward": 0.5}
-    assert own.variables == {"goal": GOAL, "steps": [step]}
-    state = Own("Red.")
-    LLMMind(Scripted("Hm."), prompts={"get_state": state}).state(GOAL, "tests fail")
+    assert facts.variables == {"goal": GOAL, "steps": [step]}
     assert state.variables == {"goal": GOAL, "before": None, "action": None, "observation": "tests fail"}
 
 
-def test_with_a_schema_the_model_is_held_to_it() -> None:
+def test_own_schema_is_sent_to_the_model() -> None:
     schema = {"type": "object", "properties": {"said": {"type": "array", "items": {"type": "string"}}}}
     for told in (schema, lambda: schema):
         own, llm = Own([{"proposition": "It rains.", "steps": [1]}], told), Scripted({"said": ["It rains."]})
@@ -76,7 +69,7 @@ def test_with_a_schema_the_model_is_held_to_it() -> None:
         assert own.replies == [{"said": ["It rains."]}]
 
 
-def test_overlay_and_domain_end_the_system_message_of_an_own_prompt_too() -> None:
+def test_overlay_and_domain_are_added_to_an_own_prompt() -> None:
     class Systemless(Own):
         def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
             return [{"role": "user", "content": json.dumps(dict(variables))}]
@@ -91,36 +84,31 @@ def test_overlay_and_domain_end_the_system_message_of_an_own_prompt_too() -> Non
         assert llm.calls[0].messages[-1]["role"] == "user"
 
 
-def test_what_an_own_prompt_raises_is_an_error_of_its_step() -> None:
+def test_failing_own_prompt_is_an_error_of_its_step() -> None:
     class Broken(Own):
         def parse_response(self, response: Any) -> Any:
             return response["mode"]
-
-    with pytest.raises(PromptError, match=r"get_mode.*parse_response.*TypeError") as failure:
-        LLMMind(Scripted("Hm."), prompts={"get_mode": Broken("")}).mode("Where?")
-    assert isinstance(failure.value.__cause__, TypeError)
 
     class Silent(Own):
         def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
             return []
 
-    llm = Scripted("Hm.")
+    with pytest.raises(PromptError, match=r"get_mode.*parse_response.*TypeError") as failure:
+        LLMMind(Scripted("Hm."), prompts={"get_mode": Broken("")}).mode("Where?")
+    assert isinstance(failure.value.__cause__, TypeError)
     with pytest.raises(InputError, match=r"prompts\.get_mode\.build_messages"):
-        LLMMind(llm, prompts={"get_mode": Silent("")}).mode("Where?")
-    assert llm.calls == []
+        LLMMind(Scripted(), prompts={"get_mode": Silent("")}).mode("Where?")
 
 
-@pytest.mark.parametrize(
-    ("prompts", "message"),
-    [
+def test_wrong_own_prompts_are_refused() -> None:
+    wrong: list[tuple[Any, str]] = [
         ({"get_mood": Own("")}, "Did you mean get_mode"),
         ({"structuring": Own("")}, "prompts: expected one of"),
         ({"get_mode": "Which one?"}, "the methods build_messages and parse_response"),
         ({"get_mode": Own("", schema="text")}, "a JSON Schema"),
         (["get_mode"], "a mapping of steps to prompts"),
-    ],
-)
-def test_what_is_no_prompt_is_refused_at_once(prompts: Any, message: str) -> None:
-    with pytest.raises(InputError) as failure:
-        LLMMind(Scripted(), prompts=prompts)
-    assert message in f"{failure.value} {failure.value.hint}"
+    ]
+    for prompts, message in wrong:
+        with pytest.raises(InputError) as failure:
+            LLMMind(Scripted(), prompts=prompts)
+        assert message in f"{failure.value} {failure.value.hint}"

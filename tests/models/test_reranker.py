@@ -1,44 +1,33 @@
 """Rerankers behind HTTP: names, both forms of the protocol, impossible replies, and metering."""
 
 import json
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.models.rerank_server import Answer, never, pairs, rerank_server, says, status
+from tests.models.scripted import Ledger
 
 from pieria import telemetry
-from pieria.errors import AdapterError, BudgetError, InputError
+from pieria.errors import AdapterError, InputError
 from pieria.models import RERANKER_PROVIDERS, Reranker, checked_reranker, reranker
+from pieria.models.meter import UNMETERED
 from pieria.models.reranker import RerankResponse, ServerReranking
 
+REPLIES = json.loads(Path(__file__).with_name("reranks.json").read_text("utf-8"))
 DOCUMENTS = ["a heron by the mill", "heron", "the heron left"]
 QUERY = "which heron?"
 KEY = "made-up-key-0123456789"
 
 
-class Noted:
-    """A meter that records its calls."""
-
-    def __init__(self) -> None:
-        self.notes: list[tuple[str, str, dict[str, int], bool]] = []
-
-    def allow(self, step: str, model: str) -> None:
-        assert (step, model) == ("rerank", "server:m")
-
-    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        self.notes.append((step, model, dict(usage), failed))
-
-
-def asked(*script: Answer, name: str = "server:m", **options: Any) -> tuple[Any, Any]:
+def asked(*script: Answer, name: str = "server:m", meter: Any = UNMETERED, **options: Any) -> tuple[Any, Any]:
     """Return the scores of the documents, and the requests for them."""
-    with rerank_server(*script) as serving:
-        made = reranker(name, options={"base_url": serving.address, **options})
-        try:
-            return made.scores(QUERY, DOCUMENTS), serving.requests
-        finally:
-            made.close()
+    with (
+        rerank_server(*script) as serving,
+        closing(reranker(name, options={"base_url": serving.address, **options})) as made,
+    ):
+        return made.scores(QUERY, DOCUMENTS, meter), serving.requests
 
 
 def refused(*script: Answer, **options: Any) -> AdapterError:
@@ -47,41 +36,32 @@ def refused(*script: Answer, **options: Any) -> AdapterError:
     return caught.value
 
 
-# --- the protocol
+def test_documents_are_sent_and_scored() -> None:
+    for name in ("server:m", "cohere:m", "jina:m"):
+        scores, [request] = asked(name=name, api_key=KEY)
+        assert scores == [1 / len(text) for text in DOCUMENTS]
+        assert request.path == "/v1/rerank"
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+        assert request.body == {"model": "m", "query": QUERY, "documents": DOCUMENTS, "top_n": 3}
 
 
-@pytest.mark.parametrize("name", ["server:m", "cohere:m", "jina:m"])
-def test_documents_go_out_with_the_model_and_come_back_scored(name: str) -> None:
-    scores, [request] = asked(name=name, api_key=KEY)
-    assert scores == [1 / len(text) for text in DOCUMENTS]
-    assert request.path == "/v1/rerank"
-    assert request.headers["authorization"] == f"Bearer {KEY}"
-    assert request.body == {"model": "m", "query": QUERY, "documents": DOCUMENTS, "top_n": 3}
+def test_text_embeddings_inference_gets_texts() -> None:
+    for name in ("tei", "tei:m"):
+        scores, [request] = asked(name=name)
+        assert scores == [1 / len(text) for text in DOCUMENTS]
+        assert request.body == {"query": QUERY, "texts": DOCUMENTS, "truncate": True}
+        assert "authorization" not in request.headers
 
 
-@pytest.mark.parametrize("name", ["tei", "tei:m"])
-def test_text_embeddings_inference_gets_texts(name: str) -> None:
-    scores, [request] = asked(name=name)
-    assert scores == [1 / len(text) for text in DOCUMENTS]
-    assert request.body == {"query": QUERY, "texts": DOCUMENTS, "truncate": True}
-    assert "authorization" not in request.headers
-
-
-@pytest.mark.parametrize("name", ["server:m", "tei"])
-def test_either_form_of_a_reply_is_read(name: str) -> None:
+def test_both_forms_of_a_reply_are_read() -> None:
     listed = [{"index": 1, "score": 0.5}, {"index": 0, "score": -2}, {"index": 2, "score": 0}]
-    assert asked(says(listed), name=name)[0] == [-2, 0.5, 0]
-    assert asked(says({"results": listed}), name=name)[0] == [-2, 0.5, 0]
-
-
-def test_documents_that_a_reply_leaves_out_have_no_score() -> None:
+    for name in ("server:m", "tei"):
+        assert asked(says(listed), name=name)[0] == [-2, 0.5, 0]
+        assert asked(says({"results": listed}), name=name)[0] == [-2, 0.5, 0]
     assert asked(pairs((2, 0.1)))[0] == [None, None, 0.1]
 
 
-# --- failures
-
-
-def test_a_passing_failure_is_tried_again() -> None:
+def test_passing_failure_is_tried_again() -> None:
     pauses: list[float] = []
     with rerank_server(status(500), status(429, Retry_After="2")) as serving:
         made = ServerReranking("m", base_url=serving.address, provider="server", sleep=pauses.append)
@@ -91,41 +71,18 @@ def test_a_passing_failure_is_tried_again() -> None:
     assert pauses[1] == 2
 
 
-def test_a_pause_longer_than_the_time_left_is_not_waited_for() -> None:
+def test_reranking_has_a_time_limit() -> None:
+    assert refused(never, seconds=0.1).reason == "no whole reply within 0.1 seconds"
     problem = refused(status(429, Retry_After="19"))
     assert problem.retryable
     assert "429" in str(problem.reason)
 
 
-def test_a_server_that_never_answers_is_given_up() -> None:
-    assert refused(never, seconds=0.1).reason == "no whole reply within 0.1 seconds"
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (says(b"<html>"), "the reply is not JSON"),
-        (says("words"), "the reply has no list of results"),
-        (says({"data": []}), "the reply has no list of results"),
-        (says({"results": {}}), "the reply has no list of results"),
-        (says([]), "the reply has no scores"),
-        (says([7]), "a result has no index"),
-        (says([{"score": 1}]), "a result has no index"),
-        (says([{"index": 0}]), "a result has no score"),
-        (pairs((3, 0.5)), "a score has a wrong index: expected an index from 0 to 2"),
-        (pairs((-1, 0.5)), "a score has a wrong index: expected an index from 0 to 2"),
-        (pairs((True, 0.5)), "a score has a wrong index: expected an index from 0 to 2"),
-        (pairs(("0", 0.5)), "a score has a wrong index: expected an index from 0 to 2"),
-        (pairs((0, 0.5), (1, 0.4), (0, 0.3)), "the reply has two scores for document 0"),
-        (pairs((0, float("nan"))), "the score of document 0 is not a finite number"),
-        (pairs((0, float("inf"))), "the score of document 0 is not a finite number"),
-        (pairs((0, 10**400)), "the score of document 0 is not a finite number"),
-        (pairs((0, "0.5")), "the score of document 0 is not a finite number"),
-        (pairs((0, True)), "the score of document 0 is not a finite number"),
-    ],
-)
-def test_a_reply_that_cannot_be_right_is_refused(answer: Answer, reason: str) -> None:
-    assert refused(answer).reason == reason
+def test_impossible_reply_is_refused() -> None:
+    for reply, reason in REPLIES["refused"]:
+        assert refused(says(reply)).reason == reason
+    assert refused(says(b"<html>")).reason == "the reply is not JSON"
+    assert refused(pairs((0, 10**400))).reason == "the score of document 0 is not a finite number"
 
 
 def test_errors_quote_neither_documents_nor_the_key() -> None:
@@ -133,66 +90,31 @@ def test_errors_quote_neither_documents_nor_the_key() -> None:
     assert "400" in said
     assert DOCUMENTS[0] not in said
     assert KEY not in said
-
-
-def test_an_error_of_the_server_with_the_key_is_not_quoted() -> None:
     said = str(refused(status(401, f"Incorrect API key provided: {KEY}"), api_key=KEY))
     assert "401" in said
     assert KEY not in said
 
 
-# --- metering and telemetry
-
-
-def test_calls_are_counted_with_their_tokens() -> None:
-    meter = Noted()
-    with rerank_server() as serving:
-        made = reranker("server:m", options={"base_url": serving.address})
-        made.scores(QUERY, DOCUMENTS, meter)
-        serving.script = [status(400)]
-        with pytest.raises(AdapterError):
-            made.scores(QUERY, DOCUMENTS, meter)
-        made.close()
-    assert meter.notes == [
-        ("rerank", "server:m", {"input_tokens": 7, "output_tokens": 0}, False),
-        ("rerank", "server:m", {"input_tokens": 0, "output_tokens": 0}, True),
+def test_calls_and_tokens_are_metered() -> None:
+    meter = Ledger()
+    for usage, _ in REPLIES["tokens"]:
+        asked(says({"results": [{"index": 0, "relevance_score": 1}], **usage}), meter=meter)
+    refused(status(400), meter=meter)
+    counts = [(tokens, False) for _, tokens in REPLIES["tokens"]] + [(0, True)]
+    assert meter.allowed == [("rerank", "server:m")] * len(counts)
+    assert [(step, model, usage, failed) for step, model, usage, _, failed in meter.noted] == [
+        ("rerank", "server:m", {"input_tokens": tokens, "output_tokens": 0}, failed) for tokens, failed in counts
     ]
 
 
-@pytest.mark.parametrize(
-    ("told", "tokens"),
-    [
-        ({"usage": {"prompt_tokens": 3, "total_tokens": 4}}, 3),
-        ({"meta": {"tokens": {"input_tokens": 5}}}, 5),
-        ({"meta": {"billed_units": {"input_tokens": 6, "search_units": 1}}}, 6),
-        ({"meta": {"billed_units": {"search_units": 1}}}, 0),
-        ({"usage": [1], "meta": "none"}, 0),
-        ({"usage": {"total_tokens": -4}}, 0),
-    ],
-)
-def test_tokens_are_read_wherever_a_server_tells_them(told: dict[str, Any], tokens: int) -> None:
-    meter = Noted()
-    with rerank_server(says({"results": [{"index": 0, "relevance_score": 1}], **told})) as serving:
-        made = reranker("server:m", options={"base_url": serving.address})
-        made.scores(QUERY, DOCUMENTS, meter)
-        made.close()
-    assert meter.notes[0][2]["input_tokens"] == tokens
-
-
-def test_a_meter_that_refuses_keeps_the_server_unasked() -> None:
-    class Spent(Noted):
-        def allow(self, step: str, model: str) -> None:
-            raise BudgetError("budget_calls_per_day", 1, 1, datetime(2026, 3, 2, tzinfo=UTC))
-
-    with rerank_server() as serving:
-        made = reranker("server:m", options={"base_url": serving.address})
-        with pytest.raises(BudgetError):
-            made.scores(QUERY, DOCUMENTS, Spent())
-        made.close()
+def test_spent_budget_prevents_the_request() -> None:
+    with rerank_server() as serving, closing(reranker("server:m", options={"base_url": serving.address})) as made:
+        with pytest.raises(Ledger.SpentError):
+            made.scores(QUERY, DOCUMENTS, Ledger(limit=0))
         assert serving.requests == []
 
 
-def test_a_call_is_told_as_a_span_without_its_texts() -> None:
+def test_call_is_a_span_without_its_texts() -> None:
     heard: list[Any] = []
     detach = telemetry.attach(lambda event, *told: heard.append((event, told)))
     asked()
@@ -201,7 +123,7 @@ def test_a_call_is_told_as_a_span_without_its_texts() -> None:
     assert DOCUMENTS[0] not in repr(heard)
 
 
-def test_an_adapter_that_breaks_is_an_adapter_error() -> None:
+def test_failing_adapter_is_an_adapter_error() -> None:
     class Broken:
         model = "own:m"
 
@@ -213,44 +135,31 @@ def test_an_adapter_that_breaks_is_an_adapter_error() -> None:
     assert Reranker(Broken()).about == "own:m"
 
 
-def test_it_tells_where_it_is_and_never_the_key() -> None:
+def test_description_names_the_host_without_the_key() -> None:
     made = reranker("cohere:m", options={"api_key": KEY, "base_url": "http://user:secret@localhost:9/v2"})
     assert made.about == "cohere:m at localhost:9, with a key"
     assert reranker("tei").about == "tei at localhost:8080, without a key"
     assert KEY not in json.dumps([made.about, made.model])
 
 
-# --- names
+def test_name_is_normalised_or_refused() -> None:
+    names = {"none": "none", " Cohere : rerank-v3.5": "cohere:rerank-v3.5", "tei": "tei", "TEI:bge": "tei:bge"}
+    assert {name: checked_reranker(name) for name in names} == names
+    unknown: tuple[Any, ...] = ("", "cohere", "server", "coherre:m", "openai:m", 7, None)
+    for name in unknown:
+        with pytest.raises(InputError, match="reranker"):
+            checked_reranker(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [("none", "none"), (" Cohere : rerank-v3.5", "cohere:rerank-v3.5"), ("tei", "tei"), ("TEI:bge", "tei:bge")],
-)
-def test_a_name_is_kept_in_one_spelling(name: str, kept: str) -> None:
-    assert checked_reranker(name) == kept
-
-
-@pytest.mark.parametrize("name", ["", "cohere", "server", "coherre:m", "openai:m", 7, None])
-def test_a_name_that_nobody_answers_to_is_refused(name: Any) -> None:
-    with pytest.raises(InputError, match="reranker"):
-        checked_reranker(name)
-
-
-def test_every_provider_but_a_server_has_an_address() -> None:
-    for name, provider in RERANKER_PROVIDERS.items():
-        assert (provider.address is None) == (name == "server")
+def test_wrong_options_are_refused() -> None:
+    """Every provider has an address but a server, which needs one."""
+    wrong: tuple[dict[str, Any], ...] = ({"seconds": 0}, {"base_url": "localhost"}, {"api_key": "kéy"}, {"batch": 3})
+    for options in wrong:
+        with pytest.raises(InputError):
+            reranker("cohere:m", options=options)
+    assert [name for name, provider in RERANKER_PROVIDERS.items() if provider.address is None] == ["server"]
     with pytest.raises(InputError, match="base_url"):
         reranker("server:m")
-
-
-@pytest.mark.parametrize("options", [{"seconds": 0}, {"base_url": "localhost"}, {"api_key": "kéy"}, {"batch": 3}])
-def test_options_that_cannot_be_right_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        reranker("cohere:m", options=options)
-
-
-def test_none_is_no_reranker() -> None:
     with pytest.raises(InputError, match="the name of a reranker"):
         reranker("none")
     with pytest.raises(InputError, match="name of a model"):
