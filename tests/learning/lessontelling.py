@@ -57,7 +57,9 @@ def session(name: str, told: Iterable[Line], **more: Any) -> list[AgentEvent]:
 
 def _event(one: Session, what: str, *words: Any) -> AgentEvent:
     if what == "searched":
-        return one.event("tool", tool="Grep", input={"pattern": words[0]})
+        return one.event("tool", tool="Grep", input={"pattern": words[0]}, text="".join(words[1:]))
+    if what == "called":
+        return one.event("tool", tool=words[0], input=words[1], text=words[2])
     if what == "refused":
         given = {"file_path": words[0], "old_string": "a", "new_string": "b"}
         return one.event("tool", tool="Edit", input=given, text=words[1], failed=True)
