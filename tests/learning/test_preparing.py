@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,18 @@ from tests.learning.living import GOAL, Letters, Told, named, of, tied, trajecto
 
 from pieria import Config, Workspace, telemetry
 from pieria.errors import AdapterError, PromptError
-from pieria.graph import Changeset, Edge, InMemoryBackend, Intent, Node, NodeMetadata, Procedural, Semantic, Tag
+from pieria.graph import (
+    Changeset,
+    Edge,
+    GraphBackend,
+    InMemoryBackend,
+    Intent,
+    Node,
+    NodeMetadata,
+    Procedural,
+    Semantic,
+    Tag,
+)
 from pieria.learning.draft import prepared, settled
 from pieria.learning.intent_merger import merge, merging
 from pieria.learning.structuring import structured
@@ -74,6 +85,12 @@ def config(**more: Any) -> Config:
     return Config(llm={"model": "none"}, embedding={"model": "auto"}, **more)
 
 
+@pytest.fixture(params=["in memory", "bank"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphBackend]:
+    with Workspace(tmp_path, embedder=Angles()) as workspace:
+        yield InMemoryBackend() if request.param == "in memory" else workspace.open("prepared").graph
+
+
 # --- tags
 
 
@@ -86,8 +103,7 @@ def test_first_of_equal_tags_gets_what_all_had() -> None:
     assert set(once.metadata) == {"a", "c"}
 
 
-def test_kept_tag_gains_ties_and_rewards_and_loses_nothing() -> None:
-    backend = InMemoryBackend()
+def test_kept_tag_gains_ties_and_rewards_and_loses_nothing(backend: GraphBackend) -> None:
     backend.apply_changeset(tagged(held="Build", cpp="C++", marks="???"))
     used = NodeMetadata(access_count=3, cumulative_reward=2.0, reward_count=4)
     backend.update_metadata({"held": used})
@@ -122,8 +138,7 @@ def test_backend_without_labels_is_asked_for_its_tags() -> None:
 # --- intents
 
 
-def test_cosine_decides_if_an_intent_is_same_reworded_or_new() -> None:
-    backend = InMemoryBackend()
+def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBackend) -> None:
     backend.apply_changeset(serving(intent("held", 0)))
     backend.update_metadata({"held": NodeMetadata(access_count=3, cumulative_reward=2.0, reward_count=4)})
     mind = Told(merged="Both aims 15")
@@ -204,21 +219,17 @@ def test_value_function_chooses_among_near_intents() -> None:
 # --- both
 
 
-def test_knowledge_learnt_twice_has_the_same_tags_and_intents(tmp_path: Path) -> None:
+def test_knowledge_learnt_twice_has_the_same_tags_and_intents() -> None:
     mind = Told([Proposition("It rains.", ("Rain",))], [Procedure("Stay dry", "it rains", "Take a coat", "dry")], [0.5])
-    detailed = config(trace_verbosity="detailed")
-    with Workspace(tmp_path, embedder=Angles()) as workspace:
-        for backend in (InMemoryBackend(), workspace.open("prepared").graph):
-            for turn in range(2):
-                lived = trajectory(0.5, id=f"traj_{turn}")
-                made = structured(lived, GOAL, llm=mind, embedding=Angles(), config=detailed)
-                ready = settled(made, backend, mind, Angles(), detailed)
-                assert ready.trace.merged_intents is not None
-                assert len(ready.trace.merged_intents) == turn
-                backend.apply_changeset(ready.changeset)
-            counts = [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")]
-            assert counts == [1, 1, 2]
-            assert prepared(Changeset(), backend, mind, Angles()) == Changeset()
+    backend, detailed = InMemoryBackend(), config(trace_verbosity="detailed")
+    for turn in range(2):
+        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=Angles(), config=detailed)
+        ready = settled(made, backend, mind, Angles(), detailed)
+        assert ready.trace.merged_intents is not None
+        assert len(ready.trace.merged_intents) == turn
+        backend.apply_changeset(ready.changeset)
+    assert [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")] == [1, 1, 2]
+    assert prepared(Changeset(), backend, mind, Angles()) == Changeset()
 
 
 def test_telemetry_counts_what_was_merged() -> None:
