@@ -89,3 +89,15 @@ def tied(changeset: Changeset, node: Node, edge: str) -> set[str]:
     texts = {each.id: each.text for each in changeset.additions}
     ends = [(one, other) for one, other, kind in changeset.ties() if kind == edge and node.id in (one, other)]
     return {texts[other if one == node.id else one] for one, other in ends}
+
+
+def outline(changeset: Changeset) -> str:
+    """Return a line for each node with its rewards, and under it its ties."""
+    lines = []
+    for node in changeset.additions:
+        entry = changeset.metadata[node.id]
+        rewards = f" ({entry.avg_reward():.3f} of {entry.reward_count})" if entry.reward_count else ""
+        lines.append(f"{node.node_type}: {node.text}{rewards}")
+        ties = {edge: sorted(tied(changeset, node, edge)) for edge in sorted({edge for *_, edge in changeset.ties()})}
+        lines += [f"    {edge}: {' | '.join(texts)}" for edge, texts in ties.items() if texts]
+    return "\n".join(lines) + "\n"

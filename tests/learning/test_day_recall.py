@@ -10,19 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.answerable import (
-    DAY,
-    FIRST,
-    TYPES,
-    auc,
-    days,
-    learn,
-    learned,
-    questions,
-    replies,
-    settings,
-    steps_of,
-)
+from tests.learning import answerable
+from tests.learning.answerable import DAY, FIRST, TYPES, days, learn, learned, settings, steps_of
 
 from pieria import Workspace
 from pieria.models.llm import LLMResponse, Message
@@ -110,7 +99,7 @@ def test_question_costs_a_language_model_three_to_six_calls(learnt: Path) -> Non
 def test_questions_that_a_day_does_not_answer_are_held_back(tmp_path: Path) -> None:
     asked, day = {**days("tuning"), **days("held_out")}, "held_out/day7"
     with Workspace(tmp_path, settings("local")) as workspace:
-        told = list(replies(workspace, questions(asked, day), learn(workspace, day)))
+        told = list(answerable.replies(workspace, answerable.questions(asked, day), learn(workspace, day)))
     presented: dict[str, list[bool]] = {each.kind: [] for each in told}
     sure: dict[str, list[float]] = {each.kind: [] for each in told}
     for each in told:
@@ -118,4 +107,4 @@ def test_questions_that_a_day_does_not_answer_are_held_back(tmp_path: Path) -> N
         sure[each.kind].append(each.confidence)
     assert sum(presented["answered"]) >= 0.85 * len(presented["answered"])
     assert sum(presented["other work"]) <= 0.75 * len(presented["other work"])
-    assert auc(sure["answered"], sure["same work"] + sure["other work"]) > 0.7
+    assert answerable.auc(sure["answered"], sure["same work"] + sure["other work"]) > 0.7
