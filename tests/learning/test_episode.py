@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.learning.living import Embedding
 from tests.models.scripted import Scripted
 
-from pieria import Config, EmbeddingResponse, telemetry
+from pieria import Config, telemetry
 from pieria.errors import AdapterError, EpisodeError, InputError, PromptError
 from pieria.learning import Episode, EpisodeTrace, Step, Trajectory
 from pieria.learning.models import embedder_of
@@ -22,18 +23,12 @@ ALIKE, JUST_ALIKE, UNLIKE = [1.0, 0.0], [3.0, 2.645751311064590590501615753639],
 DOWN = AdapterError("m", "chat", "down")
 
 
-class Vectors:
+class Vectors(Embedding):
     """An embedder with given vectors for the subgoals of a test."""
 
     def __init__(self, vectors: Mapping[str, Sequence[float]], is_at_hand: bool = False) -> None:
-        self._vectors, self.is_at_hand, self.calls = vectors, is_at_hand, 0
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self.embed_batch([text], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        self.calls += 1
-        return EmbeddingResponse([list(self._vectors[text]) for text in texts], "vectors")
+        super().__init__(vectors.__getitem__)
+        self.is_at_hand = is_at_hand
 
 
 class Named(RuleMind):
@@ -227,4 +222,4 @@ def test_rules_use_an_embedder_at_hand_once_a_text() -> None:
     for _ in range(3):
         episode, _ = episode.append("seen", "done", llm=Likened(), embedding=embedder)
     assert [step.subgoal for step in episode.steps] == [by_meaning] * 3
-    assert at_hand.calls == 1 + 3, "what was done, once, and each subgoal"
+    assert len(at_hand.batches) == 1 + 3, "what was done, once, and each subgoal"

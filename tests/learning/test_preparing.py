@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, Letters, Told, named, of, tied, trajectory
+from tests.learning.living import GOAL, Embedding, Told, letters, named, of, tied, trajectory
 
 from pieria import Config, Workspace, telemetry
 from pieria.errors import AdapterError, PromptError
@@ -29,24 +29,17 @@ from pieria.learning.draft import prepared, settled
 from pieria.learning.intent_merger import merge, merging
 from pieria.learning.structuring import structured
 from pieria.learning.tag_deduplicator import deduplicate
-from pieria.models import EmbeddingResponse
 from pieria.models.mind import Procedure, Proposition
 
 ONCE = NodeMetadata().update_reward(0.5)
 
 
-class Angles:
-    """Embeds a text as the angle at its end, in degrees."""
-
-    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
-        return self.embed_batch([text])
-
-    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
-        return EmbeddingResponse([at(float(text.split()[-1]) if text[-1:].isdigit() else 90.0) for text in texts], "a")
-
-
 def at(degrees: float) -> list[float]:
     return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0, 0.0]
+
+
+ANGLES = Embedding(lambda text: at(float(text.split()[-1]) if text[-1:].isdigit() else 90.0))
+"""Embeds a text as the angle at its end, in degrees."""
 
 
 def intent(id: str, degrees: float, description: str | None = None) -> Intent:
@@ -87,7 +80,7 @@ def config(**more: Any) -> Config:
 
 @pytest.fixture(params=["in memory", "bank"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphBackend]:
-    with Workspace(tmp_path, embedder=Angles()) as workspace:
+    with Workspace(tmp_path, embedder=ANGLES) as workspace:
         yield InMemoryBackend() if request.param == "in memory" else workspace.open("prepared").graph
 
 
@@ -147,7 +140,7 @@ def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBacke
         ("near", 30, ["held"], "Both aims 15"),
         ("far", 60, ["far", "held"], "Both aims 15"),
     ):
-        backend.apply_changeset(merge(serving(intent(id, degrees)), backend, mind, Angles()))
+        backend.apply_changeset(merge(serving(intent(id, degrees)), backend, mind, ANGLES))
         assert sorted(node.id for node in backend.get_nodes_by_type(["intent"])) == kept
         held = backend.get_node("held")
         assert isinstance(held, Intent)
@@ -161,7 +154,7 @@ def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBacke
 
 def test_intents_of_one_changeset_are_merged() -> None:
     intents = serving(intent("a", 0), intent("b", 5), intent("c", 30), intent("d", 90))
-    made, merges = merging(intents, None, Told(merged="Both 15"), Angles())
+    made, merges = merging(intents, None, Told(merged="Both 15"), ANGLES)
     assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Both 15"), ("d", "Aim d 90")]
     assert tied(made, named(made, "Both 15"), "hierarchical") == {"Do of-a.", "Do of-b.", "Do of-c."}
     assert (made.metadata["a"].reward_count, made.gained) == (3, {})
@@ -172,7 +165,7 @@ def test_intents_of_one_changeset_are_merged() -> None:
 def test_kept_intent_comes_first_and_is_compared_as_reworded() -> None:
     backend = InMemoryBackend()
     backend.apply_changeset(serving(intent("held", 0)))
-    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both 40"), Angles())
+    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both 40"), ANGLES)
     assert [(node.id, node.description) for node in of(made, "intent")] == [("held", "Both 40")]
     assert {tie[0] for tie in made.links} == {"held"}
     assert made.gained["held"].reward_count == 2
@@ -181,14 +174,14 @@ def test_kept_intent_comes_first_and_is_compared_as_reworded() -> None:
 def test_without_a_wording_near_intents_count_as_the_same(caplog: pytest.LogCaptureFixture) -> None:
     for problem in (PromptError("merge_intent", "empty_response"), AdapterError("m", "chat", "500")):
         caplog.clear()
-        made = merge(serving(intent("a", 0), intent("b", 30)), None, Told(merged=problem), Angles())
+        made = merge(serving(intent("a", 0), intent("b", 30)), None, Told(merged=problem), ANGLES)
         assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Aim a 0")]
         assert "count as the same" in caplog.text
 
 
 def test_without_vectors_intents_are_the_same_by_their_words() -> None:
     bare = [replace(intent(id, 0, words), embedding=None) for id, words in (("a", "Aim"), ("b", "aim "), ("c", "Goal"))]
-    for embedding in (None, Letters(AdapterError("letters", "embed", "out of order"))):
+    for embedding in (None, letters(AdapterError("letters", "embed", "out of order"))):
         assert ids(merge(serving(*bare), None, Told(), embedding), "intent") == ["a", "c"]
 
 
@@ -199,7 +192,7 @@ def test_thresholds_are_those_of_the_configuration() -> None:
         ({}, 1, ["merged"]),
     ):
         mind = Told(merged="Both 15")
-        made = merge(serving(intent("a", 0), intent("b", 30)), None, mind, Angles(), config(**given))
+        made = merge(serving(intent("a", 0), intent("b", 30)), None, mind, ANGLES, config(**given))
         assert (len(of(made, "intent")), mind.asked) == (kept, asked)
 
 
@@ -212,7 +205,7 @@ def test_value_function_chooses_among_near_intents() -> None:
     backend.apply_changeset(serving(intent("nearest", 1), intent("used", 10)))
     backend.update_metadata({"nearest": NodeMetadata(), "used": NodeMetadata(access_count=5)})
     for given, taken in ((None, "nearest"), ({"module": MostUsed}, "used")):
-        made = merge(serving(intent("a", 0)), backend, Told(), Angles(), None, given)
+        made = merge(serving(intent("a", 0)), backend, Told(), ANGLES, None, given)
         assert {tie[0] for tie in made.links} == {taken}
 
 
@@ -223,13 +216,13 @@ def test_knowledge_learnt_twice_has_the_same_tags_and_intents() -> None:
     mind = Told([Proposition("It rains.", ("Rain",))], [Procedure("Stay dry", "it rains", "Take a coat", "dry")], [0.5])
     backend, detailed = InMemoryBackend(), config(trace_verbosity="detailed")
     for turn in range(2):
-        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=Angles(), config=detailed)
-        ready = settled(made, backend, mind, Angles(), detailed)
+        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=ANGLES, config=detailed)
+        ready = settled(made, backend, mind, ANGLES, detailed)
         assert ready.trace.merged_intents is not None
         assert len(ready.trace.merged_intents) == turn
         backend.apply_changeset(ready.changeset)
     assert [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")] == [1, 1, 2]
-    assert prepared(Changeset(), backend, mind, Angles()) == Changeset()
+    assert prepared(Changeset(), backend, mind, ANGLES) == Changeset()
 
 
 def test_telemetry_counts_what_was_merged() -> None:
@@ -237,7 +230,7 @@ def test_telemetry_counts_what_was_merged() -> None:
     stop = telemetry.attach(lambda *told: heard.append(told))
     try:
         changeset = tagged(a="x", b="X").merge(serving(intent("i", 0), intent("j", 1), intent("k", 30)))
-        prepared(changeset, None, Told(merged="Both 15"), Angles())
+        prepared(changeset, None, Told(merged="Both 15"), ANGLES)
     finally:
         stop()
     told = {event[1:-1]: (metadata, measured) for event, measured, metadata in heard if event[-1] == "stop"}

@@ -257,19 +257,16 @@ def test_without_a_mode_all_types_are_searched() -> None:
 
 
 def test_failing_models_leave_what_the_question_finds() -> None:
-    space = Space({"?": axis(0)})
-    space.fails = ["herons"]
     for failing, problem in (
         ({"plan": PromptError("get_plan", "no_tags_generated")}, "question alone"),
         ({"plan": ["herons"]}, "question alone"),
         ({"refine": AdapterError("m", "chat", "gone")}, "more closely"),
     ):
-        result, trace = asked(graph([fact("a", axis(0, 0.5))]), Told(**failing), space, max_hops=1)
+        result, trace = asked(graph([fact("a", axis(0, 0.5))]), Told(**failing), Space({"?": axis(0)}, "herons"))
         assert ids(result) == ["a"]
         assert any(problem in each for each in trace.problems)
-    space.fails = ["?"]
     with pytest.raises(AdapterError):
-        asked(graph([fact("a", axis(0))]), space=space)
+        asked(graph([fact("a", axis(0))]), space=Space({}, "?"))
 
 
 # --- the trace

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, NOW, Letters, Told, clock, named, of, outline, step, tied, trajectory
+from tests.learning.living import GOAL, NOW, Told, clock, letters, named, of, outline, step, tied, trajectory
 
 from pieria import Config, telemetry
 from pieria.errors import AdapterError, EpisodeError, PipelineError, PromptError
@@ -34,7 +34,7 @@ LIVED = trajectory(0.2, None, 0.6)
 
 def learnt(mind: Any = None, lived: Trajectory = LIVED, **more: Any) -> Changeset:
     told = mind or Told(FACTS, LESSONS, (0.1, 0.5, 1.0))
-    return extract_trajectory(lived, GOAL, llm=told, clock=clock, **{"embedding": Letters(), **more})
+    return extract_trajectory(lived, GOAL, llm=told, clock=clock, **{"embedding": letters(), **more})
 
 
 def episode(*trajectories: Trajectory) -> Episode:
@@ -91,9 +91,9 @@ def test_what_is_not_graded_counts_as_its_steps() -> None:
 
 
 def test_nothing_learnt_is_an_answer_and_is_not_graded() -> None:
-    mind, letters = Told(FACTS, LESSONS), Letters()
-    assert learnt(mind, Trajectory("traj_1", (), ""), embedding=letters).empty
-    assert (mind.asked, letters.batches) == ([], [])
+    mind, embedding = Told(FACTS, LESSONS), letters()
+    assert learnt(mind, Trajectory("traj_1", (), ""), embedding=embedding).empty
+    assert (mind.asked, embedding.batches) == ([], [])
     mind = Told()
     changeset = learnt(mind)
     assert [len(of(changeset, kind)) for kind in ("semantic", "procedural", "tag", "intent")] == [0, 0, 0, 0]
@@ -114,9 +114,9 @@ def test_step_without_a_state_gets_one_from_the_step_before() -> None:
 
 
 def test_all_texts_of_a_trajectory_are_embedded_at_once() -> None:
-    letters = Letters()
-    changeset = learnt(embedding=letters)
-    [batch] = letters.batches
+    embedding = letters()
+    changeset = learnt(embedding=embedding)
+    [batch] = embedding.batches
     assert len(batch) == len(set(batch))
     assert all(node.embedding is not None for node in changeset.additions)
     lived = of(changeset, "episodic")[2]
@@ -129,13 +129,13 @@ def test_step_keeps_the_vector_of_its_subgoal_where_it_fits() -> None:
         return of(learnt(Told(), lived, embedding=embedding), "episodic")[0].embedding
 
     held = (0.6, 0.8, 0, 0, 0, 0, 0, 0)
-    assert vector(held, Letters()) == held
-    assert len(vector((0.6, 0.8), Letters())) == 8
+    assert vector(held, letters()) == held
+    assert len(vector((0.6, 0.8), letters())) == 8
     assert vector(held, None) is None
 
 
 def test_texts_that_cannot_be_embedded_are_kept(caplog: pytest.LogCaptureFixture) -> None:
-    for embedding in (None, Letters(AdapterError("letters", "embed", "out of order"))):
+    for embedding in (None, letters(AdapterError("letters", "embed", "out of order"))):
         changeset = learnt(embedding=embedding)
         assert len(changeset.additions) == 16
         assert len(of(changeset, "tag")) == len(of(changeset, "intent")) == 2
@@ -183,7 +183,7 @@ def test_without_threads_questions_are_asked_in_turn(monkeypatch: pytest.MonkeyP
 
 def test_episode_teaches_its_trajectories_in_their_order() -> None:
     lived = episode(trajectory(0.5), trajectory(0.7, 0.9, id="traj_2", first=1))
-    changeset = extract(lived, llm=Told(FACTS), embedding=Letters(), clock=clock)
+    changeset = extract(lived, llm=Told(FACTS), embedding=letters(), clock=clock)
     assert [node.trajectory_id for node in of(changeset, "episodic")] == ["traj_1", "traj_2", "traj_2"]
     assert {node.episode_id for node in of(changeset, "source")} == {lived.id}
     assert len(of(changeset, "semantic")) == 4
@@ -220,12 +220,12 @@ def test_only_closed_episodes_are_structured() -> None:
 
 def test_trace_counts_and_in_detail_shows_what_was_learnt() -> None:
     mind = Told(FACTS, LESSONS, (0.1, 0.5, 1.0))
-    brief = structured(LIVED, GOAL, llm=mind, embedding=Letters()).trace
+    brief = structured(LIVED, GOAL, llm=mind, embedding=letters()).trace
     counts = (brief.semantic_count, brief.procedural_count, brief.tag_count, brief.intent_count)
     assert (brief.verbosity, brief.trajectory_id, counts) == ("summary", "traj_1", (2, 3, 2, 2))
     assert brief.duration_us > 0
     assert (brief.semantic_nodes, brief.procedural_nodes, brief.merged_intents, brief.phase_timings) == (None,) * 4
-    found = structured(LIVED, GOAL, llm=mind, embedding=Letters(), config=config(trace_verbosity="detailed"))
+    found = structured(LIVED, GOAL, llm=mind, embedding=letters(), config=config(trace_verbosity="detailed"))
     trace = found.trace
     assert trace.verbosity == "detailed"
     assert trace.semantic_nodes and trace.procedural_nodes and trace.phase_timings

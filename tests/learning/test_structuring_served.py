@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, Letters, named, of, tied, trajectory
+from tests.learning.living import GOAL, letters, named, of, tied, trajectory
 from tests.models.llm_server import Exchange, LLMServer, Reply, cut, llm_server, says, status
 
 from pieria import Config, ExtractionProfile
@@ -46,7 +46,7 @@ def answers(**instead: Any) -> Reply:
 def learnt(server: LLMServer, **more: Any) -> Changeset:
     """Learn without a pause before a retry."""
     llm = OpenAILLM("sailor", base_url=server.address, sleep=lambda pause: None)
-    return extract_trajectory(trajectory(0.2, 0.6), GOAL, llm=llm, **{"embedding": Letters(), **more})
+    return extract_trajectory(trajectory(0.2, 0.6), GOAL, llm=llm, **{"embedding": letters(), **more})
 
 
 def asked(server: LLMServer) -> list[str]:
