@@ -1,5 +1,6 @@
 """Upkeep of a graph: what is pruned, what stays, and the ties, uses and sources afterwards."""
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -140,24 +141,11 @@ def test_only_facts_of_one_tag_above_the_threshold_merge(backend: GraphBackend) 
 
 
 def test_facts_that_differ_in_particulars_never_merge() -> None:
-    numbers = {
-        "first": "The server b3 listens on port 8000.",
-        "again": "Port 8000 is where the server B3 listens.",
-        "port": "The server b3 listens on port 8001.",
-        "server": "The server b4 listens on port 8000.",
-    }
-    names_and_paths = {
-        "first": "Anna prefers tea.",
-        "again": "It is tea that Anna prefers.",
-        "bea": "Bea prefers tea.",
-        "denied": "Anna doesn't prefer tea.",
-        "path": "Anna prefers tea, as /home/anna/tea.md says.",
-        "other path": "Anna prefers tea, as /home/anna/cups.md says.",
-    }
-    small = {"first": "anna prefers tea", "again": "it is tea that anna prefers", "bea": "bea prefers tea"}
+    groups = tomllib.loads(Path(__file__).with_name("apart.toml").read_text("utf-8"))
     elsewhere = fact("elsewhere", near(0.1), "The letter is for Anna, not for Bea.")
-    for told, others in ((numbers, []), (names_and_paths, []), (small, [elsewhere])):
+    for name, told in groups.items():
         backend = InMemoryBackend()
+        others = [elsewhere] if name == "names_written_small" else []
         facts = [fact(id, text=text) for id, text in told.items()]
         put(backend, [*facts, *others, TAG], tagged(*told), {"first": used(9)})
         assert consolidated(backend)["deleted_ids"] == ["again"]
@@ -212,14 +200,10 @@ def test_bank_archives_the_loser_and_can_undo_it(bank: Bank) -> None:
         assert [link.target.name for link in reader.links([End("memory", "a")], "provenance")] == ["b"]
     bank.undo(next(change.seq for change in bank.changes() if change.what == "consolidate"))
     assert ids(bank.graph, "semantic") == {"a", "b"}
-
-
-def test_pinned_and_expiring_facts_do_not_merge(bank: Bank) -> None:
-    put(bank.graph, [fact("a"), fact("b"), fact("c"), TAG], tagged("a", "b", "c"))
-    bank.pin("c")
+    bank.pin("a")
     bank.update("b", valid_until=NOW + timedelta(days=9))
-    assert consolidated(bank.graph)["deleted_ids"] == ["a"]
-    assert ids(bank.graph, "semantic") == {"b", "c"}
+    put(bank.graph, [fact("c")], tagged("c"))
+    assert consolidated(bank.graph)["deleted_ids"] == ["c"], "the others are pinned or seen for a time only"
 
 
 # --- decay
@@ -238,14 +222,6 @@ def test_worthless_nodes_decay_and_then_untied_ones(backend: GraphBackend) -> No
     assert backend.get_metadata(["idle", "used"]).keys() == {"used"}
     assert decayed(backend)["deleted"] == 0
     assert decayed(backend, node_types=["episodic"])["deleted_ids"] == ["free"], "facts were drawn from the other"
-
-
-def test_only_named_types_decay(memory: InMemoryBackend) -> None:
-    put(memory, [fact("idle"), HOW])
-    assert decayed(memory, node_types=["procedural"])["deleted_ids"] == ["how"]
-    for wrong in ({"node_types": ["song"]}, {"threshold": 2}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            decayed(memory, **wrong)
 
 
 def test_fresh_nodes_never_decay(memory: InMemoryBackend) -> None:
@@ -267,6 +243,14 @@ def test_profile_and_value_function_decide_what_decays(memory: InMemoryBackend) 
     profile = ExtractionProfile("mine", value_function_overrides={"semantic": {"lambda": 0.0001}})
     assert decayed(memory, config(extraction_profile=profile))["deleted_ids"] == ["how"]
     assert decayed(memory, config(value_function={"module": Named}))["deleted_ids"] == ["bad"]
+
+
+def test_only_named_types_decay(memory: InMemoryBackend) -> None:
+    put(memory, [fact("idle"), HOW])
+    assert decayed(memory, node_types=["procedural"])["deleted_ids"] == ["how"]
+    for wrong in ({"node_types": ["song"]}, {"threshold": 2}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            decayed(memory, **wrong)
 
 
 def test_bank_archives_what_decays_and_keeps_the_rest(bank: Bank, tmp_path: Path, clock: HandClock) -> None:
