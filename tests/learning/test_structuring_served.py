@@ -10,7 +10,7 @@ import pytest
 from tests.learning.living import GOAL, letters, named, of, tied, trajectory
 from tests.models.llm_server import Exchange, LLMServer, Reply, cut, llm_server, says, status
 
-from pieria import Config, ExtractionProfile
+from pieria import Config
 from pieria.errors import AdapterError, PromptError, ReplyUnreadableError
 from pieria.graph import Changeset
 from pieria.learning.structuring import extract_trajectory
@@ -53,18 +53,15 @@ def asked(server: LLMServer) -> list[str]:
     return [step_of(request.schema) for request in server.requests]
 
 
-def config(**more: Any) -> Config:
-    return Config(**{"llm": {"model": "none"}, "embedding": {"model": "auto"}, **more})
-
-
 def test_three_calls_have_their_prompts_and_grades_come_last() -> None:
+    small = Config(llm={"model": "large"}, embedding={"model": "auto"}, overrides={"structuring": {"model": "small"}})
     with llm_server(*[answers()] * 3) as server:
-        changeset = learnt(server)
+        changeset = learnt(server, config=small)
     assert sorted(asked(server)[:2]) == ["get_procedural", "get_semantic"]
     assert asked(server)[2:] == ["get_return"]
     for request in server.requests:
         ours = prompt(step_of(request.schema))
-        assert request.schema == ours.schema
+        assert (request.schema, request.body["model"]) == (ours.schema, "small")
         assert request.messages[0] == {"role": "system", "content": ours.system}
         assert GOAL in request.messages[1]["content"]
         lines = [json.loads(line) for line in request.messages[1]["content"].splitlines() if line.startswith('{"step"')]
@@ -107,19 +104,6 @@ def test_unreadable_grades_cost_the_grades_alone(caplog: pytest.LogCaptureFixtur
         assert [node.text for node in of(changeset, "semantic")] == ["Ropes wear."]
         assert {node.return_score for node in of(changeset, "procedural")} == {None}
         assert "count as much as their steps" in caplog.text
-
-
-def test_profile_reaches_its_prompts_and_its_domain_all() -> None:
-    for name in ("coding", "research", "customer_support"):
-        profile: ExtractionProfile = getattr(ExtractionProfile, name)()
-        with llm_server(*[answers()] * 3) as server:
-            learnt(server, config=config(extraction_profile=name))
-        for request in server.requests:
-            system = request.messages[0]["content"]
-            overlay = profile.overlays.get(step_of(request.schema))
-            assert profile.domain_context in system
-            assert system.endswith(overlay) if overlay else "The record is about" not in system
-        assert {"get_semantic", "get_procedural"} <= set(profile.overlays)
 
 
 def test_own_prompt_takes_the_place_of_a_step() -> None:
