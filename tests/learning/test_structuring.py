@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from pieria.learning import Episode, Step, Trajectory
 from pieria.learning.knowledge import SIBLINGS
 from pieria.learning.structuring import extract, extract_trajectory, structured
 from pieria.models.mind import Procedure, Proposition, StepSeen
-from pieria.models.minds.rules import RuleMind
 
 FACTS = (
     Proposition("The suite has 412 tests.", ("suite", "tests"), 0.9, (1,)),
@@ -253,54 +253,14 @@ def test_telemetry_counts_what_an_episode_came_to() -> None:
 
 # --- rules, and the effect of a profile on them
 
-PLAIN = {
-    "The tests should pass because of the lock.": 0.7,
-    "Brandt suggests rust is caused by salt.": 0.7,
-    "The customer says the limit is three seats.": 0.7,
-    "My editor is Vim.": 0.9,
-    "The website is called Rustline, which is interesting.": 0.9,
-}
-"""Facts that rules accept without a profile, with their confidence."""
-KEPT, WEAKER, DROPPED = 0.7, 0.5, None
-CHANGED: dict[str | None, dict[str, float | None]] = {
-    None: {},
-    "coding": {
-        "The build fails with KeyError after midnight.": KEPT,
-        "The tests should pass because of the lock.": WEAKER,
-        "My editor is Vim.": DROPPED,
-    },
-    "research": {
-        "Salt water correlates with rust.": KEPT,
-        "Brandt suggests rust is caused by salt.": WEAKER,
-        "The website is called Rustline, which is interesting.": DROPPED,
-    },
-    "customer_support": {
-        "A known issue affects exports on Tuesdays.": KEPT,
-        "The customer says the limit is three seats.": WEAKER,
-    },
-}
-"""The facts that a profile adds, halves or drops."""
-
 
 def test_each_profile_changes_what_rules_extract() -> None:
-    more = [text for changed in CHANGED.values() for text, how in changed.items() if how == KEPT]
-    heard = " ".join((*PLAIN, *more, "Thank you for waiting, the limit is three."))
-    lived = Trajectory.of([Step(0, heard, "ran it", "Know it", "s", 0.9, None, "traj_1")])
-    for profile, changed in CHANGED.items():
-        found = extract_trajectory(lived, "Know it", config=config(extraction_profile=profile))
-        halved = {text: PLAIN[text] / 2 if how == WEAKER else how for text, how in changed.items()}
-        expected = {text: sure for text, sure in {**PLAIN, **halved}.items() if sure is not DROPPED}
+    profiles = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text("utf-8"))
+    lived = Trajectory.of([Step(0, " ".join(profiles["without"]), "ran it", "Know it", "s", 0.9, None, "traj_1")])
+    for name, changed in profiles.items():
+        profile = config(extraction_profile=None if name == "without" else name)
+        found = extract_trajectory(lived, "Know it", config=profile)
+        expected = {text: sure for text, sure in {**profiles["without"], **changed}.items() if sure}
         assert {node.proposition: node.confidence for node in of(found, "semantic")} == expected
         takes_steps = "ran it" in {node.instruction for node in of(found, "procedural")}
-        assert takes_steps == (profile != "research")
-
-
-def test_without_a_model_rules_extract_what_is_said() -> None:
-    steps = [
-        Step(0, "Hello! Maya works at Acme.", "note it", "Know Maya", "s", 0.9, None, "traj_1"),
-        Step(1, "When the build fails, run the linter first.", "ok", "Know Maya", "s", 0.5, None, "traj_1"),
-    ]
-    changeset = extract_trajectory(Trajectory.of(steps), "Know the team", llm=RuleMind())
-    maya = named(changeset, "Maya works at Acme.")
-    assert tied(changeset, maya, "provenance") == {"Hello! Maya works at Acme. → note it"}
-    assert "run the linter first" in {node.text for node in of(changeset, "procedural")}
+        assert takes_steps == (name != "research")
