@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.learning.living import Embedding
+
 from pieria import EmbeddingResponse
 from pieria.errors import PieriaError
 from pieria.graph import Edge, InMemoryBackend, Node, NodeMetadata, Procedural, Semantic, Tag
@@ -33,20 +35,17 @@ def axis(number: int, near: float = 1.0) -> list[float]:
     return vector
 
 
-class Space:
-    """An embedder with given vectors. Any other text gets a vector near to nothing."""
+class Space(Embedding):
+    """An embedder with given vectors. Any other text gets a vector near to nothing; a text of `fails` is an error."""
 
-    def __init__(self, vectors: Mapping[str, list[float]]) -> None:
-        self.vectors = dict(vectors)
-        self.fails: Sequence[str] = ()
-
-    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
-        return self.embed_batch([text], opts)
+    def __init__(self, vectors: Mapping[str, list[float]], *fails: str) -> None:
+        super().__init__(lambda text: vectors.get(text, axis(AXES - 2)))
+        self.fails = fails
 
     def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
-        if any(text in self.fails for text in texts):
+        if {*texts} & {*self.fails}:
             raise OSError("the model is gone")
-        return EmbeddingResponse([self.vectors.get(text, axis(AXES - 2)) for text in texts], "space")
+        return super().embed_batch(texts)
 
 
 class Told(RuleMind):

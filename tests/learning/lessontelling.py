@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +31,6 @@ PUT_RIGHT: list[Line] = [
 BOOK = Path(__file__).with_name("lessonbook")
 
 
-@dataclass(frozen=True)
-class Told:
-    """A session of the book; `wanted` are the words that its lesson of each type must contain."""
-
-    name: str
-    events: Sequence[Line]
-    wanted: dict[str, list[str]]
-
-
-def book(name: str) -> list[Told]:
-    read = tomllib.loads((BOOK / f"{name}.toml").read_text("utf-8"))["session"]
-    return [
-        Told(one["name"], one["events"], {type: one[type] for type in ("procedure", "rule") if type in one})
-        for one in read
-    ]
-
-
 def session(name: str, told: Iterable[Line], **more: Any) -> list[AgentEvent]:
     """Return an event for each line: its kind, then its words."""
     one = Session(name, **more)
@@ -57,7 +39,9 @@ def session(name: str, told: Iterable[Line], **more: Any) -> list[AgentEvent]:
 
 def _event(one: Session, what: str, *words: Any) -> AgentEvent:
     if what == "searched":
-        return one.event("tool", tool="Grep", input={"pattern": words[0]})
+        return one.event("tool", tool="Grep", input={"pattern": words[0]}, text="".join(words[1:]))
+    if what == "called":
+        return one.event("tool", tool=words[0], input=words[1], text=words[2])
     if what == "refused":
         given = {"file_path": words[0], "old_string": "a", "new_string": "b"}
         return one.event("tool", tool="Edit", input=given, text=words[1], failed=True)
@@ -73,25 +57,16 @@ def texts(told: Iterable[Line]) -> list[str]:
     return [each.new.text for each in lessons(told)]
 
 
-@dataclass
-class Tally:
-    """`hit` of `wanted` were found, among `found` in all."""
+def tallied(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Return for each type how many wanted lessons of these books were found, and how many were found and wanted.
 
-    hit: int = 0
-    found: int = 0
-    wanted: int = 0
-
-    def count(self, found: Sequence[Found], wanted: list[str] | None) -> None:
-        self.found += len(found)
-        self.wanted += wanted is not None
-        self.hit += any(all(word.casefold() in one.new.text.casefold() for word in wanted or ["\0"]) for one in found)
-
-
-def tallied(names: Iterable[str]) -> dict[str, Tally]:
-    tally = {"procedure": Tally(), "rule": Tally()}
-    for name in names:
-        for one in book(name):
-            found = lessons(one.events, one.name)
-            for type, counted in tally.items():
-                counted.count([each for each in found if each.type == type], one.wanted.get(type))
+    A session names under `procedure` and `rule` the words that its lesson must contain.
+    """
+    tally: dict[str, tuple[int, ...]] = {"procedure": (0, 0, 0), "rule": (0, 0, 0)}
+    for one in (one for name in names for one in tomllib.loads((BOOK / f"{name}.toml").read_text("utf-8"))["session"]):
+        learnt = lessons(one["events"], one["name"])
+        for type, so_far in tally.items():
+            found = [each.new.text.casefold() for each in learnt if each.type == type]
+            hit = type in one and any(all(word.casefold() in text for word in one[type]) for text in found)
+            tally[type] = tuple(map(sum, zip(so_far, (hit, len(found), type in one), strict=True)))
     return tally

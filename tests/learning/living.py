@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,12 +58,14 @@ class Told(RuleMind):
         return str(self._say("merged"))
 
 
-class Letters:
-    """Embeds a text as its counts of a few letters. `batches` are the calls; `broken` is the error that one raises."""
+class Embedding:
+    """Embeds each text by a function. `batches` are the calls; `broken` is the error that one raises."""
 
-    def __init__(self, broken: BaseException | None = None) -> None:
+    is_at_hand = False
+
+    def __init__(self, vector: Callable[[str], Sequence[float]], broken: BaseException | None = None) -> None:
+        self.vector, self.broken = vector, broken
         self.batches: list[list[str]] = []
-        self.broken = broken
 
     def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
         return self.embed_batch([text])
@@ -72,7 +74,12 @@ class Letters:
         self.batches.append(list(texts))
         if self.broken is not None:
             raise self.broken
-        return EmbeddingResponse([[1.0, *(float(text.lower().count(it)) for it in "aeiouns")] for text in texts], "l")
+        return EmbeddingResponse([list(self.vector(text)) for text in texts], "function")
+
+
+def letters(broken: BaseException | None = None) -> Embedding:
+    """Return an embedder whose vectors count a few letters."""
+    return Embedding(lambda text: [1.0, *(float(text.lower().count(it)) for it in "aeiouns")], broken)
 
 
 def of(changeset: Changeset, kind: str) -> list[Any]:
@@ -89,3 +96,15 @@ def tied(changeset: Changeset, node: Node, edge: str) -> set[str]:
     texts = {each.id: each.text for each in changeset.additions}
     ends = [(one, other) for one, other, kind in changeset.ties() if kind == edge and node.id in (one, other)]
     return {texts[other if one == node.id else one] for one, other in ends}
+
+
+def outline(changeset: Changeset) -> str:
+    """Return a line for each node with its rewards, and under it its ties."""
+    lines = []
+    for node in changeset.additions:
+        entry = changeset.metadata[node.id]
+        rewards = f" ({entry.avg_reward():.3f} of {entry.reward_count})" if entry.reward_count else ""
+        lines.append(f"{node.node_type}: {node.text}{rewards}")
+        ties = {edge: sorted(tied(changeset, node, edge)) for edge in sorted({edge for *_, edge in changeset.ties()})}
+        lines += [f"    {edge}: {' | '.join(texts)}" for edge, texts in ties.items() if texts]
+    return "\n".join(lines) + "\n"

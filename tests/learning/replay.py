@@ -12,6 +12,7 @@ $ …   ! …                        a command that went well, one that failed; 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import cycle
@@ -24,20 +25,7 @@ DAYS = Path(__file__).with_name("days")
 PACE = timedelta(seconds=40)
 LOOKS = ("ls -la", "git status --short", "pwd", "cat README.md", "git diff --stat", "head -20 Makefile", "which python")
 
-TOOLS: dict[str, dict[str, str]] = {
-    "claude-code": {
-        "run": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "search": "Grep", "fetch": "WebFetch",
-        "ask": "WebSearch",
-    },
-    "codex": {
-        "run": "exec_command", "read": "read_file", "edit": "apply_patch", "write": "apply_patch",
-        "search": "grep_files", "fetch": "web_fetch", "ask": "web_search",
-    },
-    "opencode": {
-        "run": "bash", "read": "read", "edit": "edit", "write": "write", "search": "grep", "fetch": "webfetch",
-        "ask": "websearch",
-    },
-}  # fmt: skip
+TOOLS: dict[str, dict[str, str]] = tomllib.loads((DAYS / "tools.toml").read_text("utf-8"))
 MARKS = {"$": "run", "!": "run", "?": "read", "~": "edit", "+": "write", "%": "search", "@": "fetch", "&": "ask"}
 ONE_WORD = {".compact": "compact", ".end": "end"}
 

@@ -24,45 +24,23 @@ _PARTS = (
 )
 PARTS = _PARTS.split("|")
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
-TOOLS = st.sampled_from(
-    ["Bash", "Edit", "Read", "Grep", "WebFetch", "apply_patch", "TodoWrite", "mcp__x__y", "shell", ""]
-)
-NAMES = (
-    "command",
-    "cmd",
-    "file_path",
-    "path",
-    "old_string",
-    "new_string",
-    "content",
-    "pattern",
-    "url",
-    "input",
-    "edits",
-)
-VALUES = st.one_of(
-    TEXTS, st.lists(TEXTS, max_size=3), st.none(), st.integers(), st.lists(st.dictionaries(TEXTS, TEXTS))
-)
-INPUTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4)
+TOOLS = ["Bash", "Edit", "Read", "Grep", "WebFetch", "apply_patch", "TodoWrite", "mcp__x__y", "shell"]
+EDIT = ["file_path", "path", "old_string", "new_string", "content", "edits"]
+NAMES = [*EDIT, "command", "cmd", "pattern", "url", "input"]
+VALUES = TEXTS | st.lists(TEXTS, max_size=3) | st.none() | st.integers() | st.lists(st.dictionaries(TEXTS, TEXTS))
+TOLD = st.fixed_dictionaries({
+    "what": st.sampled_from([*WHAT, *["tool"] * 6, "prompt"]),
+    "text": TEXTS,
+    "tool": st.sampled_from([*TOOLS, ""]),
+    "input": st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4),
+    "failed": st.sampled_from([None, True, False]),
+})  # fmt: skip
 
 
-@st.composite
-def told(draw: st.DrawFn) -> dict[str, Any]:
-    return {
-        "what": draw(st.sampled_from([*WHAT, *["tool"] * 6, "prompt"])),
-        "host": "any",
-        "session": "s",
-        "text": draw(TEXTS),
-        "tool": draw(TOOLS),
-        "input": draw(INPUTS),
-        "failed": draw(st.sampled_from([None, True, False])),
-    }
-
-
-@given(st.lists(told(), max_size=8), st.integers(0, 8))
-def test_any_events_come_to_observations_that_can_be_kept(given: list[dict[str, Any]], cut: int) -> None:
+@given(st.lists(TOLD, max_size=8), st.integers(0, 8))
+def test_any_events_become_observations_that_can_be_kept(given: list[dict[str, Any]], cut: int) -> None:
     events = [
-        AgentEvent.from_dict({**each, "at": BEGIN + timedelta(minutes=number)}).capped()
+        AgentEvent.from_dict({**each, "host": "any", "session": "s", "at": BEGIN + timedelta(minutes=number)}).capped()
         for number, each in enumerate(given)
     ]
     first = distilled(events[:cut], RuleMind(), scope="bank")

@@ -4,49 +4,45 @@ from __future__ import annotations
 
 import json
 import logging
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.learning.living import Embedding
 from tests.models.scripted import Scripted
 
-from pieria import Config, EmbeddingResponse, telemetry
+from pieria import Config, telemetry
 from pieria.errors import AdapterError, EpisodeError, InputError, PromptError
 from pieria.learning import Episode, EpisodeTrace, Step, Trajectory
 from pieria.learning.models import embedder_of
-from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 
 GOAL = "get the release out"
 ALIKE, JUST_ALIKE, UNLIKE = [1.0, 0.0], [3.0, 2.645751311064590590501615753639], [0.6, 0.8]
 """The second has a cosine of exactly 0.75 with the first, the third less."""
+DOWN = AdapterError("m", "chat", "down")
 
 
-class Vectors:
+class Vectors(Embedding):
     """An embedder with given vectors for the subgoals of a test."""
 
-    def __init__(self, vectors: Mapping[str, Sequence[float]], heard: list[str] | None = None) -> None:
-        self._vectors = vectors
-        self._heard = [] if heard is None else heard
-
-    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        return self.embed_batch([text], opts)
-
-    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
-        self._heard.append("embed")
-        return EmbeddingResponse([list(self._vectors[text]) for text in texts], "vectors")
+    def __init__(self, vectors: Mapping[str, Sequence[float]], is_at_hand: bool = False) -> None:
+        super().__init__(vectors.__getitem__)
+        self.is_at_hand = is_at_hand
 
 
 class Named(RuleMind):
     """Rules, except that the subgoal is the action."""
 
-    def subgoal(
-        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
-    ) -> str:
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str, **more: Any) -> str:
         return action
+
+
+class Likened(RuleMind):
+    """Rules whose subgoal says what they can embed."""
+
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str, **more: Any) -> str:
+        return "by words" if self._embed is None else f"by meaning {self._embed([action])}"
 
 
 def lived(*actions: str, vectors: Mapping[str, Sequence[float]]) -> Episode:
@@ -64,16 +60,11 @@ def asked(llm: Scripted) -> list[str]:
     ]
 
 
-def counting() -> Callable[[], float]:
-    times = iter(range(1000))
-    return lambda: next(times) / 1000
-
-
 def structured(subgoal: str) -> dict[str, str]:
     return {"reasoning": "It leads there.", "subgoal": subgoal}
 
 
-def test_a_step_is_judged_in_its_state_then_its_subgoal_and_then_the_step_before_is_graded() -> None:
+def test_step_gets_a_state_a_subgoal_and_later_a_reward() -> None:
     llm = Scripted("A state.", structured("look"), "Another state.", structured("look"), "0.8")
     vectors = Vectors({"look": ALIKE})
     first, told = Episode(GOAL).append("a red build", "open the log", llm=llm, embedding=vectors)
@@ -91,31 +82,30 @@ def test_a_step_is_judged_in_its_state_then_its_subgoal_and_then_the_step_before
     assert [step.reward for step in first.steps] == [None], "an episode is a value"
 
 
-def test_a_boundary_is_where_the_subgoal_is_strictly_less_alike_than_three_quarters_to_that_of_the_step_before() -> (
-    None
-):
-    assert len(lived("a", "b", vectors={"a": ALIKE, "b": JUST_ALIKE}).close().trajectories) == 1
-    assert len(lived("a", "b", vectors={"a": ALIKE, "b": UNLIKE}).close().trajectories) == 2
+def test_boundary_is_where_subgoals_are_less_alike_than_0_75() -> None:
+    for second, trajectories in ((JUST_ALIKE, 1), (UNLIKE, 2)):
+        assert len(lived("a", "b", vectors={"a": ALIKE, "b": second}).close().trajectories) == trajectories
 
 
-def test_a_step_is_compared_with_the_step_before_it_however_far_the_trajectory_has_drifted() -> None:
-    vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.28, 0.96]}
-    episode = lived("a", "b", "c", vectors=vectors)
-    assert {step.trajectory_id for step in episode.steps} == {episode.current_trajectory_id}
-    assert episode.current_subgoal_embedding == pytest.approx(vectors["c"])
-
-
-def test_a_closed_episode_has_its_trajectories_in_order_each_with_the_subgoal_of_its_last_step() -> None:
-    vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [-1.0, 0.0]}
-    closed = lived("a", "b", "c", "a", vectors=vectors).close()
+def test_step_is_compared_with_the_step_before_it() -> None:
+    vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.28, 0.96], "d": [-1.0, 0.0]}
+    drifted = lived("a", "b", "c", vectors=vectors)
+    assert {step.trajectory_id for step in drifted.steps} == {drifted.current_trajectory_id}
+    assert drifted.current_subgoal_embedding == pytest.approx(vectors["c"])
+    closed = lived("a", "b", "d", "a", vectors=vectors).close()
     assert [[step.index for step in found.steps] for found in closed.trajectories] == [[0, 1], [2], [3]]
-    assert [found.subgoal for found in closed.trajectories] == ["b", "c", "a"]
+    assert [found.subgoal for found in closed.trajectories] == ["b", "d", "a"]
     assert len({found.id for found in closed.trajectories}) == 3
 
 
-def test_a_step_that_could_not_be_graded_counts_as_neither_and_the_log_says_so(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_episode_goes_on_when_another_model_embeds() -> None:
+    episode = lived("a", vectors={"a": [1.0, 0.0]})
+    grown, _ = episode.append("seen", "a", llm=Named(), embedding=Vectors({"a": [0.0, 1.0, 0.0]}))
+    assert grown.current_trajectory_id == episode.current_trajectory_id
+    assert len(grown.current_subgoal_embedding or ()) == 3
+
+
+def test_step_without_a_grade_counts_as_neutral(caplog: pytest.LogCaptureFixture) -> None:
     llm = Scripted("S.", structured("look"), "S.", structured("look"), "no number", "none either")
     vectors = Vectors({"look": ALIKE})
     with caplog.at_level(logging.WARNING):
@@ -125,28 +115,19 @@ def test_a_step_that_could_not_be_graded_counts_as_neither_and_the_log_says_so(
     assert "could not be graded" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("replies", "error"),
-    [
-        ((AdapterError("m", "chat", "down"),), AdapterError),
-        (("S.", AdapterError("m", "chat", "down")), AdapterError),
-        (("S.", structured(" "), structured(" ")), PromptError),
-    ],
-)
-def test_what_fails_in_judging_a_step_is_raised(replies: tuple[object, ...], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        Episode(GOAL).append("seen", "done", llm=Scripted(*replies), embedding=Vectors({}))
-
-
-def test_a_subgoal_that_cannot_be_embedded_is_raised() -> None:
+def test_failures_in_judging_a_step_are_raised() -> None:
     def broken(texts: list[str]) -> list[list[float]]:
         raise OSError("gone")
 
+    no_subgoal = ("S.", structured(" "), structured(" "))
+    for replies, error in (((DOWN,), AdapterError), (("S.", DOWN), AdapterError), (no_subgoal, PromptError)):
+        with pytest.raises(error):
+            Episode(GOAL).append("seen", "done", llm=Scripted(*replies), embedding=Vectors({}))
     with pytest.raises(AdapterError, match="OSError"):
         Episode(GOAL).append("seen", "done", embedding=broken)
 
 
-def test_a_closed_episode_takes_nothing_more() -> None:
+def test_closed_episode_takes_nothing_more() -> None:
     closed = lived("a", vectors={"a": ALIKE}).close()
     for call, reason in (
         (lambda: closed.append("seen", "done"), "episode_closed"),
@@ -158,10 +139,9 @@ def test_a_closed_episode_takes_nothing_more() -> None:
         assert refused.value.reason == reason
 
 
-def test_the_last_step_is_graded_once_when_nobody_waits_for_another() -> None:
+def test_last_step_is_graded_once_without_another() -> None:
     llm = Scripted("0.9")
-    episode = lived("a", "b", vectors={"a": ALIKE, "b": ALIKE})
-    graded = episode.score_pending_reward(llm=llm)
+    graded = lived("a", "b", vectors={"a": ALIKE, "b": ALIKE}).score_pending_reward(llm=llm)
     assert graded.steps[-1].reward == 0.9
     assert "nothing further was observed" in llm.calls[0].user
     assert graded.score_pending_reward(llm=llm) is graded
@@ -169,123 +149,77 @@ def test_the_last_step_is_graded_once_when_nobody_waits_for_another() -> None:
     assert empty.score_pending_reward(llm=llm) is empty
 
 
-@pytest.mark.parametrize("verbosity", ["summary", "detailed"])
-def test_a_trace_tells_how_a_step_was_appended(verbosity: str) -> None:
-    config = Config(llm={"model": "none"}, embedding={"model": "none"}, trace_verbosity=verbosity)
-    vectors = Vectors({"a": ALIKE, "b": UNLIKE})
-    episode, first = Episode(GOAL).append("seen", "a", llm=Named(), embedding=vectors, config=config)
-    episode, second = episode.append(
-        "all 3 passed", "b", llm=Named(), embedding=vectors, config=config, clock=counting()
-    )
-    told = EpisodeTrace(
-        verbosity=verbosity,  # type: ignore[arg-type]
-        step_index=1,
-        trajectory_id=episode.current_trajectory_id,
-        boundary_detected=True,
-        reward=episode.steps[0].reward,
-        duration_us=1000,
-    )
-    if verbosity == "detailed":
-        assert second.similarity_score == pytest.approx(0.6)
-        score = second.similarity_score
-        told = replace(told, subgoal="b", similarity_score=score, similarity_threshold=0.75)
-    assert second == told
-    assert (first.boundary_detected, first.reward, first.similarity_score) == (False, None, None)
+def test_trace_shows_how_a_step_was_appended() -> None:
+    in_detail = {"subgoal": "b", "similarity_score": pytest.approx(0.6), "similarity_threshold": 0.75}
+    for verbosity in ("summary", "detailed"):
+        config = Config(llm={"model": "none"}, embedding={"model": "none"}, trace_verbosity=verbosity)
+        given: Any = {"llm": Named(), "embedding": Vectors({"a": ALIKE, "b": UNLIKE}), "config": config}
+        episode, first = Episode(GOAL).append("seen", "a", **given)
+        episode, second = episode.append("all 3 passed", "b", clock=iter((0.0, 0.001)).__next__, **given)
+        told = {"step_index": 1, "trajectory_id": episode.current_trajectory_id, "boundary_detected": True}
+        told |= {"verbosity": verbosity, "reward": episode.steps[0].reward, "duration_us": 1000}
+        expected: dict[str, Any] = {**told, **(in_detail if verbosity == "detailed" else {})}
+        assert second == EpisodeTrace(**expected)
+        assert (first.boundary_detected, first.reward, first.similarity_score) == (False, None, None)
 
 
-def test_an_episode_is_json_and_comes_back_from_it() -> None:
+def test_episode_comes_back_from_json() -> None:
     vectors = {"a": [0.1, 0.7], "b": UNLIKE}
     for episode in (Episode(GOAL), lived("a", "b", vectors=vectors), lived("a", "b", vectors=vectors).close()):
         assert Episode.from_dict(json.loads(json.dumps(episode.as_dict()))) == episode
 
 
-def test_telemetry_tells_each_append_with_its_session_and_whether_it_turned() -> None:
+def test_telemetry_reports_each_append_with_its_session() -> None:
     heard: list[tuple[Any, ...]] = []
     detach = telemetry.attach(lambda event, measured, metadata: heard.append((event, dict(measured), dict(metadata))))
     try:
         episode, _ = Episode(GOAL).append("seen", "look", session_id="s", repo_id="r")
         with pytest.raises(AdapterError):
-            episode.append("seen", "done", llm=Scripted(AdapterError("m", "chat", "down")))
+            episode.append("seen", "done", llm=Scripted(DOWN))
     finally:
         detach()
-    own = [
-        (event[-1], measured, metadata) for event, measured, metadata in heard if event[1:3] == ("episode", "append")
-    ]
-    assert [stage for stage, _, _ in own] == ["start", "stop", "start", "exception"]
+    own = [(event[-1], *more) for event, *more in heard if event[1:3] == ("episode", "append")]
+    assert [stage for stage, *_ in own] == ["start", "stop", "start", "exception"]
     _, measured, metadata = own[1]
     assert (measured["step_count"], measured["new_trajectory"]) == (1, False)
     assert metadata == {"repo_id": "r", "session_id": "s"}
 
 
-def test_rules_and_an_embedder_without_a_model_do_where_none_is_handed_over() -> None:
+def test_without_a_mind_and_an_embedder_rules_judge() -> None:
     episode, _ = Episode(GOAL).append("1 failed", "Open the log to see what failed")
     [step] = episode.steps
     assert (step.subgoal, step.state) == ("see what failed", "1 failed")
     assert step.embedding
 
 
-def test_an_episode_goes_on_when_another_model_embeds_by_now() -> None:
-    episode = lived("a", vectors={"a": [1.0, 0.0]})
-    grown, _ = episode.append("seen", "a", llm=Named(), embedding=Vectors({"a": [0.0, 1.0, 0.0]}))
-    assert grown.current_trajectory_id == episode.current_trajectory_id
-    assert len(grown.current_subgoal_embedding or ()) == 3
+def test_step_has_texts_that_can_be_kept() -> None:
+    for observation, action, parameter in (
+        (" ", "", "observation"),
+        (None, "a", "observation"),
+        ("a", "b\0", "action"),
+    ):
+        with pytest.raises(InputError) as refused:
+            Episode(GOAL).append(observation, action)  # type: ignore[arg-type]
+        assert refused.value.parameter == parameter
 
 
-@pytest.mark.parametrize(
-    ("observation", "action", "parameter"),
-    [(" ", "", "observation"), (None, "a", "observation"), ("a", "b\0", "action")],
-)
-def test_a_step_says_something_that_can_be_kept(observation: Any, action: str, parameter: str) -> None:
-    with pytest.raises(InputError) as refused:
-        Episode(GOAL).append(observation, action)
-    assert refused.value.parameter == parameter
-
-
-def test_every_ruling_on_episodes_is_kept_by_a_test() -> None:
-    listed = tomllib.loads(Path(__file__).with_name("episode_rulings.toml").read_text("utf-8"))
-    named = {name for names in listed["rulings"].values() for name in names}
-    assert named <= globals().keys()
-
-
-def test_a_trajectory_is_built_of_steps_that_belong_together() -> None:
+def test_trajectory_is_built_of_steps_that_belong_together() -> None:
     steps = [Step(2, "o", "a", "last", trajectory_id="traj_1"), Step(1, "o", "a", "first", trajectory_id="traj_1")]
-    built = Episode.build_trajectory_from_steps(steps)
-    assert built == Trajectory("traj_1", (steps[1], steps[0]), "last")
+    assert Episode.build_trajectory_from_steps(steps) == Trajectory("traj_1", (steps[1], steps[0]), "last")
     for wrong in ([], [*steps, Step(3, "o", "a", trajectory_id="traj_2")]):
         with pytest.raises(InputError):
             Episode.build_trajectory_from_steps(wrong)
 
 
-class AtHand(Vectors):
-    """An embedder in this process, like a local model."""
-
-    is_at_hand = True
-
-
-class Likened(RuleMind):
-    """Rules that record the similarities they get."""
-
-    def subgoal(
-        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
-    ) -> str:
-        return "by words" if self._embed is None else f"by meaning {self._embed([action])}"
-
-
-def test_rules_are_told_of_meaning_where_that_costs_nothing() -> None:
-    vectors = {"done": ALIKE, "by words": UNLIKE, f"by meaning {[ALIKE]}": UNLIKE}
-    for embedding, named in (
-        (AtHand(vectors), f"by meaning {[ALIKE]}"),
-        (Vectors(vectors), "by words"),
-        (None, "by words"),
-    ):
+def test_rules_use_an_embedder_at_hand_once_a_text() -> None:
+    by_meaning = f"by meaning {[ALIKE]}"
+    vectors = {"done": ALIKE, "by words": UNLIKE, by_meaning: UNLIKE}
+    for embedding in (Vectors(vectors), None):
         episode, _ = Episode(GOAL).append("seen", "done", llm=Likened(), embedding=embedding)
-        assert episode.steps[0].subgoal == named
-
-
-def test_a_text_is_embedded_once_for_its_likeness() -> None:
-    heard: list[str] = []
-    embedder = embedder_of(AtHand({"done": ALIKE, f"by meaning {[ALIKE]}": UNLIKE}, heard))
-    episode = Episode(GOAL)
+        assert episode.steps[0].subgoal == "by words"
+    at_hand = Vectors(vectors, is_at_hand=True)
+    episode, embedder = Episode(GOAL), embedder_of(at_hand)
     for _ in range(3):
         episode, _ = episode.append("seen", "done", llm=Likened(), embedding=embedder)
-    assert len(heard) == 1 + 3, "what was done, once, and each subgoal"
+    assert [step.subgoal for step in episode.steps] == [by_meaning] * 3
+    assert len(at_hand.batches) == 1 + 3, "what was done, once, and each subgoal"

@@ -1,7 +1,7 @@
 """Upkeep of a graph: what is pruned, what stays, and the ties, uses and sources afterwards."""
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.contract.making import HandClock
 from tests.graph.histories import histories
 
 from pieria import Bank, Config, Workspace, telemetry
@@ -42,17 +43,10 @@ from pieria.record.fact import FactQuery
 from pieria.record.link import End, row_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
-
-
-class Time:
-    """A clock that a test moves by hand."""
-
-    def __init__(self) -> None:
-        self.now = NOW - timedelta(days=60)
-
-    def __call__(self) -> datetime:
-        return self.now
+MADE = NOW - timedelta(days=60)
+STEP = Episodic(id="step", observation="The ferry was full.", action="Waited.")
+HOW = Procedural(id="how", instruction="Book early.")
+TAG, LONELY, OWN = Tag(id="tag", label="tides"), Tag(id="lonely", label="x"), Tag(id="own", label="ferries")
 
 
 def embed(texts: list[str]) -> list[list[float]]:
@@ -60,23 +54,25 @@ def embed(texts: list[str]) -> list[list[float]]:
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def clock() -> HandClock:
+    return HandClock(MADE)
 
 
 @pytest.fixture
-def bank(tmp_path: Path, time: Time) -> Iterator[Bank]:
-    given: dict[str, Any] = {"durability": "off"}
-    with Workspace(tmp_path / "data", given, embedder=embed, clock=time) as opened:
+def bank(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
+    with Workspace(tmp_path, embedder=embed, clock=clock) as opened:
         yield opened.open("notes")
+
+
+@pytest.fixture
+def memory() -> InMemoryBackend:
+    return InMemoryBackend()
 
 
 @pytest.fixture(params=["memory", "bank"])
 def backend(request: pytest.FixtureRequest) -> GraphBackend:
-    if request.param == "memory":
-        return InMemoryBackend()
-    held: Bank = request.getfixturevalue("bank")
-    return held.graph
+    held: Bank | InMemoryBackend = request.getfixturevalue(request.param)
+    return held.graph if isinstance(held, Bank) else held
 
 
 def near(cosine: float, axis: int = 1) -> list[float]:
@@ -86,14 +82,14 @@ def near(cosine: float, axis: int = 1) -> list[float]:
     return vector
 
 
-def fact(id: str, vector: list[float] | None = None, **more: Any) -> Semantic:
-    made = NOW - timedelta(days=60)
-    return Semantic(id=id, proposition=f"What {id} says.", embedding=vector or near(1.0), created_at=made, **more)
+def fact(id: str, vector: list[float] | None = None, text: str | None = None, **more: Any) -> Semantic:
+    says = {"proposition": text or f"What {id} says.", "embedding": vector or near(1.0)}
+    return Semantic(id=id, **{"created_at": MADE, **says, **more})
 
 
 def used(count: int = 0, days: float = 60, **more: Any) -> NodeMetadata:
     at = NOW - timedelta(days=days)
-    return NodeMetadata(access_count=count, created_at=NOW - timedelta(days=60), last_accessed_at=at, **more)
+    return NodeMetadata(access_count=count, created_at=MADE, last_accessed_at=at, **more)
 
 
 def tagged(*ids: str, tag: str = "tag") -> list[tuple[str, str, Edge]]:
@@ -102,7 +98,7 @@ def tagged(*ids: str, tag: str = "tag") -> list[tuple[str, str, Edge]]:
 
 def put(backend: GraphBackend, nodes: list[Node], ties: list[Any] = [], uses: dict[str, NodeMetadata] = {}) -> None:  # noqa: B006
     """Write nodes; a node without given uses was made long ago and never used."""
-    usual = {node.id: replace(used(), last_accessed_at=None) for node in nodes}
+    usual = {node.id: NodeMetadata(created_at=MADE) for node in nodes}
     backend.apply_changeset(Changeset(nodes, ties, usual | uses))
 
 
@@ -110,70 +106,53 @@ def ids(backend: GraphBackend, *types: str) -> set[str]:
     return {node.id for node in backend.get_nodes_by_type(types or NODE_TYPES)}
 
 
-def now() -> datetime:
-    return NOW
+def links(backend: GraphBackend, id: str) -> Any:
+    node = backend.get_node(id)
+    assert node is not None
+    return node.links
+
+
+def config(**more: Any) -> Config:
+    return Config(llm={"model": "none"}, embedding={"model": "none"}, **more)
 
 
 def consolidated(backend: GraphBackend, threshold: float = 0.85, **more: Any) -> dict[str, Any]:
-    return consolidate(backend, None, threshold, clock=now, **more)
+    return consolidate(backend, None, threshold, clock=lambda: NOW, **more)
 
 
 def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) -> dict[str, Any]:
-    return decay(backend, config, clock=now, **more)
+    return decay(backend, config, **{"clock": lambda: NOW, **more})
 
 
 # --- consolidation
 
 
-def test_only_facts_that_share_a_tag_are_compared_and_only_above_the_threshold(backend: GraphBackend) -> None:
+def test_only_facts_of_one_tag_above_the_threshold_merge(backend: GraphBackend) -> None:
     facts = [fact("a"), fact("same"), fact("alone"), fact("at", near(0.85)), fact("closer", near(0.86, 2))]
-    tags: list[Node] = [Tag(id="tag", label="tides"), Tag(id="other", label="ferries")]
-    put(backend, [*facts, *tags], [*tagged("a", "same", "at", "closer"), *tagged("alone", tag="other")], {"a": used(9)})
-    threshold = cosine_similarity(near(1.0), [float(n) for n in backend.get_node("at").embedding or ()])  # type: ignore[union-attr]
-    done = consolidated(backend, threshold)
-    assert done["checked"] == 5 and done["skipped"] == 0
-    assert done["deleted"] == 2 and set(done["deleted_ids"]) == {"same", "closer"}
+    put(
+        backend, [*facts, TAG, OWN], [*tagged("a", "same", "at", "closer"), *tagged("alone", tag="own")], {"a": used(9)}
+    )
+    at = backend.get_node("at")
+    assert at is not None
+    done = consolidated(backend, cosine_similarity(near(1.0), [float(n) for n in at.embedding or ()]))
+    assert (done["checked"], done["skipped"], done["deleted"]) == (5, 0, 2)
+    assert set(done["deleted_ids"]) == {"same", "closer"}
     assert ids(backend, "semantic") == {"a", "alone", "at"}
 
 
-def test_facts_that_name_other_numbers_are_never_made_one(backend: GraphBackend) -> None:
-    told = {
-        "first": "The server b3 listens on port 8000.",
-        "again": "Port 8000 is where the server B3 listens.",
-        "port": "The server b3 listens on port 8001.",
-        "server": "The server b4 listens on port 8000.",
-    }
-    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
-    put(backend, [*facts, Tag(id="tag", label="ports")], tagged(*told), {"first": used(9)})
-    assert consolidated(backend)["deleted_ids"] == ["again"]
+def test_facts_that_differ_in_particulars_never_merge() -> None:
+    groups = tomllib.loads(Path(__file__).with_name("apart.toml").read_text("utf-8"))
+    elsewhere = fact("elsewhere", near(0.1), "The letter is for Anna, not for Bea.")
+    for name, told in groups.items():
+        backend = InMemoryBackend()
+        others = [elsewhere] if name == "names_written_small" else []
+        facts = [fact(id, text=text) for id, text in told.items()]
+        put(backend, [*facts, *others, TAG], tagged(*told), {"first": used(9)})
+        assert consolidated(backend)["deleted_ids"] == ["again"]
 
 
-def test_facts_that_differ_in_a_name_a_path_or_a_denial_are_never_made_one(backend: GraphBackend) -> None:
-    told = {
-        "anna": "Anna prefers tea.",
-        "again": "It is tea that Anna prefers.",
-        "bea": "Bea prefers tea.",
-        "denied": "Anna doesn't prefer tea.",
-        "path": "Anna prefers tea, as /home/anna/tea.md says.",
-        "other path": "Anna prefers tea, as /home/anna/cups.md says.",
-    }
-    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
-    put(backend, [*facts, Tag(id="tag", label="tea")], tagged(*told), {"anna": used(9)})
-    assert consolidated(backend)["deleted_ids"] == ["again"]
-
-
-def test_a_name_written_small_is_told_apart_where_another_fact_has_it_with_its_capital(backend: GraphBackend) -> None:
-    told = {"anna": "anna prefers tea", "again": "it is tea that anna prefers", "bea": "bea prefers tea"}
-    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
-    elsewhere = replace(fact("elsewhere", near(0.1)), proposition="The letter is for Anna, not for Bea.")
-    put(backend, [*facts, elsewhere, Tag(id="tag", label="tea")], tagged(*told), {"anna": used(9)})
-    assert consolidated(backend)["deleted_ids"] == ["again"]
-
-
-def test_ties_and_uses_of_the_loser_are_the_winners(backend: GraphBackend) -> None:
-    step = Episodic(id="step", observation="The ferry was full.", action="Waited.")
-    nodes: list[Node] = [fact("a"), fact("b"), fact("c", near(0.1)), step, Tag(id="tag", label="tides")]
-    nodes.append(Tag(id="own", label="ferries"))
+def test_winner_gets_the_ties_and_uses_of_the_loser(backend: GraphBackend) -> None:
+    nodes = [fact("a"), fact("b"), fact("c", near(0.1)), STEP, TAG, OWN]
     ties = [*tagged("a", "b"), *tagged("b", tag="own"), ("b", "step", Edge.PROVENANCE), ("b", "c", Edge.SIBLING)]
     rewarded = {
         "a": used(9, 1, cumulative_reward=0.5, reward_count=1),
@@ -191,31 +170,26 @@ def test_ties_and_uses_of_the_loser_are_the_winners(backend: GraphBackend) -> No
     assert held["a"].last_accessed_at == NOW - timedelta(days=1)
 
 
-def test_a_chain_of_duplicates_ends_with_its_last_winner(backend: GraphBackend) -> None:
+def test_chain_of_duplicates_ends_with_its_last_winner(backend: GraphBackend) -> None:
     chain = [fact("a", near(1.0)), fact("b", near(0.9)), fact("c", [0.62, 0.7846, 0, 0])]
-    tags = [Tag(id="tag", label="tides"), Tag(id="own", label="x")]
     uses = {"a": used(20, 1), "b": used(9, 1), "c": used(3, 1)}
-    put(backend, [*chain, *tags], [*tagged("a", "b", "c"), *tagged("c", tag="own")], uses)
+    put(backend, [*chain, TAG, OWN], [*tagged("a", "b", "c"), *tagged("c", tag="own")], uses)
     assert consolidated(backend)["deleted_ids"] == ["b", "c"]
     assert ids(backend, "semantic") == {"a"}
-    assert backend.get_node("a").links[Edge.MEMBERSHIP] == {"tag", "own"}  # type: ignore[union-attr]
+    assert links(backend, "a")[Edge.MEMBERSHIP] == {"tag", "own"}
     assert backend.get_metadata(["a"])["a"].access_count == 32
 
 
-def test_of_equal_worth_the_older_stays(backend: GraphBackend) -> None:
+def test_older_of_equals_stays_and_untied_nodes_go(memory: InMemoryBackend) -> None:
     younger = replace(fact("a"), created_at=NOW - timedelta(days=50))
-    put(backend, [younger, fact("b"), Tag(id="tag", label="tides")], tagged("a", "b"))
-    assert consolidated(backend)["deleted_ids"] == ["a"]
+    untied = [LONELY, Intent(id="intent", description="Travel.")]
+    put(memory, [younger, fact("b"), TAG, *untied], tagged("a", "b"))
+    assert consolidated(memory)["deleted_ids"] == ["a", "intent", "lonely"]
+    assert ids(memory) == {"b", "tag"}
 
 
-def test_consolidation_puts_away_what_nothing_is_tied_to(backend: GraphBackend) -> None:
-    put(backend, [fact("a"), Tag(id="lonely", label="x"), Intent(id="intent", description="Travel.")])
-    assert consolidated(backend)["deleted_ids"] == ["intent", "lonely"]
-    assert ids(backend) == {"a"}
-
-
-def test_the_bank_archives_the_loser_and_the_winner_leads_to_it(bank: Bank) -> None:
-    put(bank.graph, [fact("a"), fact("b"), Tag(id="tag", label="tides")], tagged("a", "b"), {"a": used(9)})
+def test_bank_archives_the_loser_and_can_undo_it(bank: Bank) -> None:
+    put(bank.graph, [fact("a"), fact("b"), TAG], tagged("a", "b"), {"a": used(9)})
     bank.facts.add("Ferry", "leaves_at", "nine", memory="b")
     consolidated(bank.graph)
     loser = bank.get("b")
@@ -224,96 +198,74 @@ def test_the_bank_archives_the_loser_and_the_winner_leads_to_it(bank: Bank) -> N
     with bank.core.store.reading() as reader:
         assert [fact.object for fact in reader.facts(FactQuery(memory="a"), bank.core.filter())] == ["nine"]
         assert [link.target.name for link in reader.links([End("memory", "a")], "provenance")] == ["b"]
-    seq = next(change.seq for change in bank.changes() if change.what == "consolidate")
-    bank.undo(seq)
+    bank.undo(next(change.seq for change in bank.changes() if change.what == "consolidate"))
     assert ids(bank.graph, "semantic") == {"a", "b"}
-
-
-def test_what_different_readers_see_or_what_is_pinned_is_not_made_one(bank: Bank) -> None:
-    put(bank.graph, [fact("a"), fact("b"), fact("c"), Tag(id="tag", label="tides")], tagged("a", "b", "c"))
-    bank.pin("c")
+    bank.pin("a")
     bank.update("b", valid_until=NOW + timedelta(days=9))
-    assert consolidated(bank.graph)["deleted_ids"] == ["a"]
-    assert ids(bank.graph, "semantic") == {"b", "c"}
+    put(bank.graph, [fact("c")], tagged("c"))
+    assert consolidated(bank.graph)["deleted_ids"] == ["c"], "the others are pinned or seen for a time only"
 
 
 # --- decay
 
 
-def test_what_is_worth_little_goes_with_what_nothing_is_tied_to_then(backend: GraphBackend) -> None:
-    nodes: list[Node] = [fact("idle"), fact("used"), Procedural(id="how", instruction="Book early.")]
-    nodes += [Tag(id="tag", label="tides"), Tag(id="lonely", label="x"), Intent(id="intent", description="Travel.")]
-    ties = [*tagged("idle"), ("intent", "how", Edge.HIERARCHICAL)]
+def test_worthless_nodes_decay_and_then_untied_ones(backend: GraphBackend) -> None:
+    nodes = [fact("idle"), fact("used"), HOW, TAG, LONELY, Intent(id="intent", description="Travel."), STEP]
+    nodes.append(replace(STEP, id="free"))
+    ties = [*tagged("idle"), ("intent", "how", Edge.HIERARCHICAL), ("used", "step", Edge.PROVENANCE)]
     put(backend, nodes, ties, {"used": used(20, 1)})
-    done = decayed(backend)
-    assert done["checked"] == 3 and done["deleted"] == 5
+    told: list[tuple[int, int]] = []
+    done = decayed(backend, progress=lambda done, whole: told.append((done, whole)))
+    assert (done["checked"], done["deleted"], told[-1]) == (3, 5, (5, 5))
     assert set(done["deleted_ids"]) == {"idle", "how", "tag", "lonely", "intent"}
-    assert ids(backend) == {"used"}
+    assert ids(backend) == {"used", "step", "free"}
     assert backend.get_metadata(["idle", "used"]).keys() == {"used"}
     assert decayed(backend)["deleted"] == 0
+    assert decayed(backend, node_types=["episodic"])["deleted_ids"] == ["free"], "facts were drawn from the other"
 
 
-def test_only_the_types_that_are_named_decay(backend: GraphBackend) -> None:
-    put(backend, [fact("idle"), Procedural(id="how", instruction="Book early.")])
-    assert decayed(backend, node_types=["procedural"])["deleted_ids"] == ["how"]
-    with pytest.raises(InputError, match="node_types"):
-        decayed(backend, node_types=["song"])
-    with pytest.raises(InputError, match="threshold"):
-        decayed(backend, threshold=2)
-
-
-def test_what_is_fresh_never_decays_whatever_the_floor_and_the_threshold(backend: GraphBackend) -> None:
+def test_fresh_nodes_never_decay(memory: InMemoryBackend) -> None:
     profile = ExtractionProfile("mine", value_function_overrides={"semantic": {"lambda": 5.0}})
-    low = {"params": {"semantic": {"base_floor": 0.01}}}
-    config = Config(**MODELS, value_function=low, extraction_profile=profile)
-    put(backend, [fact("young")], [], {"young": NodeMetadata(created_at=NOW - timedelta(days=60))})
-    at = backend.get_metadata(["young"])["young"].created_at
-    early = decay(backend, config, threshold=1.0, clock=lambda: at + timedelta(days=6))
-    assert early["deleted"] == 0
-    floor_alone = Config(**MODELS, value_function={"params": {"semantic": {"base_floor": 0.01, "lambda": 0.0}}})
-    assert decayed(backend, floor_alone, threshold=1.0, min_age_hours=0)["deleted"] == 0
-    assert decayed(backend, config, threshold=1.0, min_age_hours=0)["deleted"] == 1
+    low = config(value_function={"params": {"semantic": {"base_floor": 0.01}}}, extraction_profile=profile)
+    floor_alone = config(value_function={"params": {"semantic": {"base_floor": 0.01, "lambda": 0.0}}})
+    put(memory, [fact("young")])
+    assert decayed(memory, low, threshold=1.0, clock=lambda: MADE + timedelta(days=6))["deleted"] == 0
+    assert decayed(memory, floor_alone, threshold=1.0, min_age_hours=0)["deleted"] == 0
+    assert decayed(memory, low, threshold=1.0, min_age_hours=0)["deleted"] == 1
 
 
-def test_the_parameters_of_the_profile_count(backend: GraphBackend) -> None:
-    put(backend, [fact("slow"), Procedural(id="how", instruction="Book early.")])
-    profile = ExtractionProfile("mine", value_function_overrides={"semantic": {"lambda": 0.0001}})
-    assert decayed(backend, Config(**MODELS, extraction_profile=profile))["deleted_ids"] == ["how"]
-
-
-def test_a_value_function_of_ones_own_decides(backend: GraphBackend) -> None:
+def test_profile_and_value_function_decide_what_decays(memory: InMemoryBackend) -> None:
     class Named:
         def score(self, relevance: float, node: Node, metadata: Any, params: Any) -> float:
             return 0.0 if node.id == "bad" and metadata.created_at < NOW - timedelta(days=1) else relevance
 
-    put(backend, [fact("bad"), fact("good")])
-    assert decayed(backend, Config(**MODELS, value_function={"module": Named}))["deleted_ids"] == ["bad"]
+    put(memory, [fact("bad"), fact("good"), HOW])
+    profile = ExtractionProfile("mine", value_function_overrides={"semantic": {"lambda": 0.0001}})
+    assert decayed(memory, config(extraction_profile=profile))["deleted_ids"] == ["how"]
+    assert decayed(memory, config(value_function={"module": Named}))["deleted_ids"] == ["bad"]
 
 
-def test_what_others_were_drawn_from_does_not_decay(backend: GraphBackend) -> None:
-    step = Episodic(id="step", observation="The ferry was full.", action="Waited.")
-    free = replace(step, id="free")
-    put(backend, [fact("a"), step, free], [("a", "step", Edge.PROVENANCE)], {"a": used(20, 1)})
-    assert decayed(backend, node_types=["episodic"])["deleted_ids"] == ["free"]
+def test_only_named_types_decay(memory: InMemoryBackend) -> None:
+    put(memory, [fact("idle"), HOW])
+    assert decayed(memory, node_types=["procedural"])["deleted_ids"] == ["how"]
+    for wrong in ({"node_types": ["song"]}, {"threshold": 2}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            decayed(memory, **wrong)
 
 
-def test_a_bank_archives_what_decays_and_keeps_what_may_not_be_forgotten(
-    bank: Bank, tmp_path: Path, time: Time
-) -> None:
+def test_bank_archives_what_decays_and_keeps_the_rest(bank: Bank, tmp_path: Path, clock: HandClock) -> None:
     put(bank.graph, [fact(id) for id in ("idle", "pinned", "important", "settled")])
     bank.pin("pinned")
     bank.update("important", importance=0.9)
     bank.update("settled", tier="settled")
-    time.now = NOW
+    clock.now = NOW
     assert bank.graph.prune()["deleted_ids"] == ["idle"]
     assert [memory.id for memory in bank.list(status="archived")] == ["idle"]
-    with Workspace(
-        tmp_path / "data", {"durability": "off", "upkeep_fades": "note"}, embedder=embed, clock=time
-    ) as other:
-        assert other.open("kept").graph.prune()["deleted"] == 0
-        put(other.open("kept").graph, [fact("b")])
-        time.now = NOW + timedelta(days=60)
-        assert other.open("kept").graph.prune()["deleted"] == 0
+    with Workspace(tmp_path, {"upkeep_fades": "note"}, embedder=embed, clock=clock) as other:
+        kept = other.open("kept").graph
+        put(kept, [fact("b")])
+        clock.move(days=60)
+        assert kept.prune()["deleted"] == 0, "facts fade nowhere under these settings"
 
 
 # --- validation
@@ -334,68 +286,42 @@ def rewards(backend: GraphBackend) -> dict[str, float]:
     return {id: round(entry.cumulative_reward, 6) for id, entry in held.items()}
 
 
-COUNTED = {"checked": 4, "grounded": 1, "penalized": 2, "orphaned": 1}
-
-
-def test_weak_grounding_costs_rewards_once_however_often_it_is_looked_at(backend: GraphBackend) -> None:
+def test_weak_grounding_costs_rewards_once_until_mended(backend: GraphBackend) -> None:
     grounded(backend)
-    assert validate(backend) == {**COUNTED, "changed": 2}
+    counted = {"checked": 4, "grounded": 1, "penalized": 2, "orphaned": 1}
+    assert validate(backend) == {**counted, "changed": 2}
     assert rewards(backend) == {"good": 0.9, "weak": 0.8, "orphan": 0.6, "unrewarded": 0.0}
     before = backend.get_metadata(["good", "weak", "orphan"])
-    assert validate(backend) == {**COUNTED, "changed": 0}
+    assert validate(backend) == {**counted, "changed": 0}
     assert backend.get_metadata(["good", "weak", "orphan"]) == before
-
-
-def test_what_was_taken_is_given_back_when_the_grounding_is_back(backend: GraphBackend) -> None:
-    grounded(backend)
-    validate(backend)
     backend.apply_changeset(Changeset([], [("orphan", "step-1", Edge.PROVENANCE)]))
     assert validate(backend) == {"checked": 4, "grounded": 2, "penalized": 2, "orphaned": 0, "changed": 1}
     assert rewards(backend) == {"good": 0.9, "weak": 0.8, "orphan": 0.9, "unrewarded": 0.0}
-
-
-def test_the_configuration_says_what_grounding_costs(backend: GraphBackend) -> None:
-    grounded(backend)
-    rules = {"validation_threshold": 0.05, "orphan_penalty": 0.5}
-    assert validate(backend, Config(**MODELS, episodic_validation=rules))["penalized"] == 0
-    assert rewards(backend)["orphan"] == 0.4
-
-
-def test_rewards_that_come_later_count_and_the_penalty_stays_what_it_is(backend: GraphBackend) -> None:
-    grounded(backend)
-    validate(backend)
-    held = backend.get_metadata(["weak"])["weak"]
-    backend.update_metadata({"weak": held.update_reward(0.5)})
+    backend.update_metadata({"weak": backend.get_metadata(["weak"])["weak"].update_reward(0.5)})
     assert validate(backend)["changed"] == 0
     assert rewards(backend)["weak"] == 1.3
-
-
-def test_what_is_deleted_and_put_again_has_nothing_to_get_back(backend: GraphBackend) -> None:
-    grounded(backend)
-    validate(backend)
     backend.delete_nodes(["weak"])
     put(backend, [fact("weak")], [("weak", "step-0", Edge.PROVENANCE)])
     validate(backend)
-    assert backend.get_metadata(["weak"])["weak"].cumulative_reward == 0.0
+    assert rewards(backend)["weak"] == 0.0, "it was put anew and has nothing to get back"
+
+
+def test_configuration_says_what_weak_grounding_costs(memory: InMemoryBackend) -> None:
+    grounded(memory)
+    rules = {"validation_threshold": 0.05, "orphan_penalty": 0.5}
+    assert validate(memory, config(episodic_validation=rules))["penalized"] == 0
+    assert rewards(memory)["orphan"] == 0.4
 
 
 # --- repair of damage
 
 
-def broken() -> InMemoryBackend:
-    """Return a graph as another program may write it: ties to missing nodes, and metadata without a node."""
-    ties = {Edge.PROVENANCE: frozenset({"gone", "lost"}), Edge.MEMBERSHIP: frozenset({"tag"})}
-    a = fact("a", links=ties)
-    tag = Tag(id="tag", label="tides", links={Edge.MEMBERSHIP: frozenset({"a"})})
-    lonely = Tag(id="lonely", label="x", links={Edge.MEMBERSHIP: frozenset({"gone"})})
-    graph = Graph(
-        {node.id: node for node in (a, tag, lonely)},
-        {"semantic": frozenset({"a"}), "tag": frozenset({"tag", "lonely"})},
-    )
+def loaded(graph: Graph, metadata: dict[str, NodeMetadata]) -> InMemoryBackend:
+    """Return a backend whose graph another program may have written."""
 
     class Loaded:
         def load(self) -> tuple[Graph, dict[str, NodeMetadata]]:
-            return graph, {"gone": NodeMetadata(), "elsewhere": NodeMetadata(), "a": NodeMetadata()}
+            return graph, metadata
 
         def save(self, *_: Any) -> None: ...
 
@@ -404,48 +330,47 @@ def broken() -> InMemoryBackend:
     return InMemoryBackend(Loaded())
 
 
-def test_repair_unties_what_leads_nowhere_and_forgets_what_is_of_nobody() -> None:
-    backend = broken()
+def test_repair_removes_broken_ties_and_stray_metadata() -> None:
+    a = fact("a", links={Edge.PROVENANCE: frozenset({"gone", "lost"}), Edge.MEMBERSHIP: frozenset({"tag"})})
+    tag = replace(TAG, links={Edge.MEMBERSHIP: frozenset({"a"})})
+    lonely = replace(LONELY, links={Edge.MEMBERSHIP: frozenset({"gone"})})
+    by_type = {"semantic": frozenset({"a"}), "tag": frozenset({"tag", "lonely"})}
+    backend = loaded(
+        Graph({node.id: node for node in (a, tag, lonely)}, by_type),
+        {id: NodeMetadata() for id in ("gone", "elsewhere", "a")},
+    )
     expected = {"checked": 3, "repaired_nodes": 2, "dangling_refs": 3, "orphans_deleted": 1, "orphan_ids": ["lonely"]}
     assert repair(backend, dry_run=True) == {**expected, "leftovers": 2}
-    done = repair(backend)
-    assert {key: done[key] for key in expected} == expected
+    assert repair(backend).items() >= expected.items()
     assert ids(backend) == {"a", "tag"} and backend.metadata.keys() == {"a"}
     assert all_linked_ids(backend.graph.nodes["a"]) == {"tag"}
     assert repair(backend)["dangling_refs"] == 0
 
 
-def test_a_bank_unties_what_was_purged_from_under_its_ties(bank: Bank) -> None:
-    put(bank.graph, [fact("a"), fact("b"), Tag(id="tag", label="tides")], [*tagged("a"), ("a", "b", Edge.SIBLING)])
+def test_bank_keeps_ties_to_removed_but_not_to_purged_nodes(bank: Bank) -> None:
+    put(bank.graph, [fact("a"), fact("b"), TAG], [*tagged("a"), ("a", "b", Edge.SIBLING)])
+    bank.remove("b")
+    assert repair(bank.graph)["dangling_refs"] == 0
+    bank.restore("b")
+    assert links(bank.graph, "a")[Edge.SIBLING] == {"b"}
     validate(bank.graph)
     with bank.core.store.writing() as writer:
-        links = writer.links()
+        ties = [row_of(link) for link in writer.links() if "b" in (link.source.name, link.target.name)]
         writer.apply(Change("test", erase=["b"]))
-        writer.apply(
-            Change("test", links=[row_of(link) for link in links if "b" in (link.source.name, link.target.name)])
-        )
+        writer.apply(Change("test", links=ties))
     done = repair(bank.graph)
     assert (done["checked"], done["repaired_nodes"], done["dangling_refs"]) == (2, 1, 1)
     assert repair(bank.graph)["dangling_refs"] == 0
 
 
-def test_what_was_removed_from_a_bank_is_not_missing_for_it_may_come_back(bank: Bank) -> None:
-    put(bank.graph, [fact("a"), fact("b")], [("a", "b", Edge.SIBLING)])
-    bank.remove("b")
-    assert repair(bank.graph)["dangling_refs"] == 0
-    bank.restore("b")
-    assert bank.graph.get_node("a").links[Edge.SIBLING] == {"b"}  # type: ignore[union-attr]
-
-
 # --- all steps together
 
 
-def test_a_dry_run_tells_what_the_run_then_does(backend: GraphBackend) -> None:
+def test_dry_run_reports_what_the_run_then_does(backend: GraphBackend) -> None:
     grounded(backend)
-    put(backend, [fact("a"), fact("b"), Tag(id="tag", label="tides"), Tag(id="lonely", label="x")], tagged("a", "b"))
+    put(backend, [fact("a"), fact("b"), TAG, LONELY], tagged("a", "b"))
     before = ids(backend), rewards(backend)
-    runs: list[Callable[..., dict[str, Any]]] = [validate, consolidated, decayed, repair]
-    for run in runs:
+    for run in (validate, consolidated, decayed, repair):
         held = ids(backend), rewards(backend)
         told = run(backend, dry_run=True)
         assert (ids(backend), rewards(backend)) == held
@@ -453,23 +378,14 @@ def test_a_dry_run_tells_what_the_run_then_does(backend: GraphBackend) -> None:
     assert (ids(backend), rewards(backend)) != before
 
 
-def test_how_far_a_run_has_come_is_told(backend: GraphBackend) -> None:
-    put(backend, [fact("a"), fact("b"), Tag(id="tag", label="tides")], tagged("a", "b"))
-    told: list[tuple[int, int]] = []
-    decayed(backend, progress=lambda done, whole: told.append((done, whole)))
-    assert told[-1] == (3, 3)
-
-
-def test_each_is_a_span_with_what_came_of_it() -> None:
-    backend = InMemoryBackend()
-    put(backend, [fact("a"), Tag(id="tag", label="tides")])
+def test_each_upkeep_is_a_span_with_its_counts(memory: InMemoryBackend) -> None:
+    put(memory, [fact("a"), TAG])
     heard: dict[str, Any] = {}
     detach = telemetry.attach(lambda event, told, of: heard.update({".".join(event[1:]): ({**told}, {**of})}))
     for run in (consolidated, decayed, validate, repair):
-        run(backend, repo_id="mine")
+        run(memory, repo_id="mine")
     detach()
-    spans = ["consolidator.consolidate", "decay.prune", "episodic_validation.validate", "graph_repair.repair"]
-    for name in spans:
+    for name in ("consolidator.consolidate", "decay.prune", "episodic_validation.validate", "graph_repair.repair"):
         told, of = heard[f"{name}.stop"]
         assert of == {"repo_id": "mine"}
         assert told.keys() - {"monotonic_time", "duration"} == set(telemetry.SPANS[name].stop)
@@ -482,17 +398,7 @@ def test_after_a_repair_every_tie_leads_to_a_node(history: list[Any], gone: set[
     for step in history:
         graph = graph.apply_changeset(step) if isinstance(step, Changeset) else graph.without(step)
     left = {id: node for id, node in graph.nodes.items() if id not in gone}
-    by_type = {kind: frozenset(held & left.keys()) for kind, held in graph.by_type.items()}
-
-    class Loaded:
-        def load(self) -> tuple[Graph, dict[str, NodeMetadata]]:
-            return Graph(left, by_type), {}
-
-        def save(self, *_: Any) -> None: ...
-
-        delete = save_metadata = delete_metadata = save
-
-    backend = InMemoryBackend(Loaded())
+    backend = loaded(Graph(left, {kind: frozenset(held & left.keys()) for kind, held in graph.by_type.items()}), {})
     repair(backend)
     nodes = backend.graph.nodes
     assert all(all_linked_ids(node) <= nodes.keys() for node in nodes.values())
@@ -500,33 +406,23 @@ def test_after_a_repair_every_tie_leads_to_a_node(history: list[Any], gone: set[
     assert {id for id, node in left.items() if node.node_type not in ("tag", "intent")} <= nodes.keys()
 
 
+AXES, SOME = st.integers(0, 3), st.sets(st.integers(0, 2))
+
+
 @settings(max_examples=40)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 3), st.sets(st.integers(0, 2)), st.sets(st.integers(0, 2)), st.integers(0, 9)),
-        max_size=7,
-    )
-)
+@given(st.lists(st.tuples(AXES, SOME, SOME, st.integers(0, 9)), max_size=7))
 def test_consolidation_keeps_every_source_tag_and_use(drawn: list[Any]) -> None:
-    steps: list[Node] = [Episodic(id=f"step-{n}", observation="Seen.", action="Done.") for n in range(3)]
-    tags: list[Node] = [Tag(id=f"tag-{n}", label=f"label {n}") for n in range(3)]
-    facts: list[Node] = [fact(f"fact-{n}", near((1.0, 0.95, 0.6, 0.1)[axis])) for n, (axis, *_) in enumerate(drawn)]
+    nodes: list[Node] = [replace(STEP, id=f"step-{n}") for n in range(3)]
+    nodes += [Tag(id=f"tag-{n}", label=f"label {n}") for n in range(3)]
+    nodes += [fact(f"fact-{n}", near((1.0, 0.95, 0.6, 0.1)[axis])) for n, (axis, *_) in enumerate(drawn)]
     ties = [(f"fact-{n}", f"step-{one}", Edge.PROVENANCE) for n, (_, froms, _, _) in enumerate(drawn) for one in froms]
     ties += [(f"tag-{one}", f"fact-{n}", Edge.MEMBERSHIP) for n, (_, _, on, _) in enumerate(drawn) for one in on]
     backend = InMemoryBackend()
-    put(backend, [*steps, *tags, *facts], ties, {f"fact-{n}": used(often, 1) for n, (*_, often) in enumerate(drawn)})
+    put(backend, nodes, ties, {f"fact-{n}": used(often, 1) for n, (*_, often) in enumerate(drawn)})
     consolidated(backend)
-    for froms, edge in ((1, Edge.PROVENANCE), (2, Edge.MEMBERSHIP)):
-        wanted = {one for each in drawn for one in each[froms]}
+    for part, edge in ((1, Edge.PROVENANCE), (2, Edge.MEMBERSHIP)):
+        wanted = {one for each in drawn for one in each[part]}
         kept = {id for node in backend.get_nodes_by_type(["semantic"]) for id in node.links[edge]}
         assert {int(id[-1]) for id in kept} == wanted
     counted = backend.get_metadata(list(ids(backend, "semantic")))
     assert sum(entry.access_count for entry in counted.values()) == sum(often for *_, often in drawn)
-
-
-def test_each_ruling_and_defect_has_its_test() -> None:
-    listed = tomllib.loads(Path(__file__).with_name("care_rulings.toml").read_text("utf-8"))
-    named = {name for part in listed.values() for names in part.values() for name in names}
-    folder = Path(__file__).parent.parent
-    held = "\n".join(path.read_text("utf-8") for path in folder.glob("*/test_*graph_care*.py"))
-    assert [name for name in sorted(named) if f"def {name}(" not in held] == []

@@ -32,16 +32,23 @@ def config(**more: Any) -> Config:
     return Config(**{"llm": {"model": "none"}, "embedding": {"model": "auto"}, **more})
 
 
-def test_a_mind_is_taken_as_it_is_a_model_is_asked_and_without_one_rules_judge() -> None:
+def test_mind_is_the_given_one_a_model_or_rules() -> None:
     mind = RuleMind()
     assert mind_of(mind, config()) is mind
     assert isinstance(mind_of(), RuleMind)
     assert isinstance(mind_of(None, config()), RuleMind)
     assert mind_of(Scripted("mixed")).mode("Where?") == "mixed"
     assert mind_of(lambda messages, schema: "semantic").mode("Where?") == "semantic"
+    configured = mind_of(None, config(llm={"model": "ollama:qwen3", "opts": {}}))
+    assert isinstance(configured, LLMMind)
+    assert configured.name == "ollama:qwen3"
+    with llm_server("mixed") as server:
+        llm = language_model("server:qwen3", options={"base_url": server.address})
+        assert mind_of(llm, config()).mode("Where?") == "mixed"
+        assert [request.schema for request in server.requests] == [None]
 
 
-def test_a_model_is_told_what_the_configuration_says_of_its_step_and_of_the_group_of_it() -> None:
+def test_step_has_the_settings_of_its_own_and_of_its_group() -> None:
     llm = Scripted({"facts": []}, "mixed")
     said = config(
         llm={"model": "large", "opts": {"depth": 3}},
@@ -57,26 +64,19 @@ def test_a_model_is_told_what_the_configuration_says_of_its_step_and_of_the_grou
     assert [call.system.endswith("Briefly.") for call in llm.calls] == [False, True]
 
 
-def test_a_configuration_that_names_a_model_is_enough() -> None:
-    mind = mind_of(None, config(llm={"model": "ollama:qwen3", "opts": {}}))
-    assert isinstance(mind, LLMMind)
-    assert mind.name == "ollama:qwen3"
-
-
-def test_prompts_of_ones_own_reach_the_mind_of_a_bank_and_need_a_model(tmp_path: Path) -> None:
-    llm = Scripted("Hm.", "Hm.")
-    assert mind_of(llm, prompts={"get_mode": Mode()}).mode("Where?") == "episodic"
+def test_own_prompts_reach_the_mind_and_need_a_model(tmp_path: Path) -> None:
+    llm, prompts = Scripted("Hm.", "Hm."), {"get_mode": Mode()}
+    assert mind_of(llm, prompts=prompts).mode("Where?") == "episodic"
     with Workspace(tmp_path) as workspace:
-        bank = workspace.open("sails", llm=llm, prompts={"get_mode": Mode()})
-        assert bank.mind.mode("Where?") == "episodic"
-        for given in (None, {"get_mood": Mode()}):
+        assert workspace.open("sails", llm=llm, prompts=prompts).mind.mode("Where?") == "episodic"
+        for given, wrong in ((None, prompts), (llm, {"get_mood": Mode()})):
             with pytest.raises(InputError, match="prompts"):
-                workspace.open("ropes", llm=given and llm, prompts=given or {"get_mode": Mode()})
+                workspace.open("ropes", llm=given, prompts=wrong)
     with pytest.raises(InputError, match="prompts"):
-        mind_of(RuleMind(), prompts={"get_mode": Mode()})
+        mind_of(RuleMind(), prompts=prompts)
 
 
-def test_what_embeds_is_an_embedder_an_embedding_or_a_function() -> None:
+def test_embedder_is_made_of_an_object_or_a_function() -> None:
     def letters(texts: list[str]) -> list[list[float]]:
         return [[float(len(text)), 1.0] for text in texts]
 
@@ -88,10 +88,3 @@ def test_what_embeds_is_an_embedder_an_embedding_or_a_function() -> None:
     for wrong in ("local", 5):
         with pytest.raises(InputError, match="a function of"):
             embedder_of(wrong)
-
-
-def test_a_server_is_a_model_like_any_other() -> None:
-    with llm_server("mixed") as server:
-        llm = language_model("server:qwen3", options={"base_url": server.address})
-        assert mind_of(llm, config()).mode("Where?") == "mixed"
-        assert [request.schema for request in server.requests] == [None]

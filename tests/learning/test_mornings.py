@@ -4,16 +4,13 @@ One of the two days was held out: its questions were written before there were a
 when the rules were finished.
 """
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.learning.replay import DAYS, events
 
-import pieria
+from pieria import Bank
 from pieria.record.memory import Memory
 
 TOKENS = 2_000
@@ -23,26 +20,19 @@ ENOUGH = 8
 
 def answers(memory: Memory, question: dict[str, Any]) -> bool:
     told = " ".join([memory.title or "", memory.text, *memory.files])
-    return (
-        memory.kind == "observation"
-        and memory.body["type"] in question["types"]
-        and all(part in told for part in question["holds"])
-    )
+    is_wanted = memory.kind == "observation" and memory.body["type"] in question["types"]
+    return is_wanted and all(part in told for part in question["holds"])
 
 
 @pytest.mark.parametrize("day", ["shop", "gateway"])
-def test_the_next_morning_is_answered(day: str, tmp_path: Path) -> None:
+def test_next_morning_most_questions_are_answered(day: str, bank: Bank) -> None:
     questions = json.loads((DAYS / f"{day}.json").read_text("utf-8"))["questions"]
     assert len(questions) == 10
-    with pieria.Workspace(tmp_path, {"durability": "off"}) as workspace, workspace.open("work") as bank:
-        bank.observe(events(day))
-        bank.distil()
-        assert all(len(each.title or "") <= 80 for each in bank.list(kinds="observation", limit=200))
-        missed = [
-            question["ask"]
-            for question in questions
-            if not any(
-                answers(hit.memory, question) for hit in bank.recall(question["ask"], k=50, budget_tokens=TOKENS)
-            )
-        ]
+    bank.observe(events(day))
+    bank.distil()
+    assert all(len(each.title or "") <= 80 for each in bank.list(kinds="observation", limit=200))
+    missed = []
+    for question in questions:
+        hits = bank.recall(question["ask"], k=50, budget_tokens=TOKENS)
+        missed += [] if any(answers(hit.memory, question) for hit in hits) else [question["ask"]]
     assert len(questions) - len(missed) >= ENOUGH, missed

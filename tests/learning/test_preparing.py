@@ -3,125 +3,117 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, Letters, Told, named, of, tied, trajectory
+from tests.learning.living import GOAL, Embedding, Told, letters, named, of, tied, trajectory
 
 from pieria import Config, Workspace, telemetry
 from pieria.errors import AdapterError, PromptError
-from pieria.graph import Changeset, Edge, GraphBackend, InMemoryBackend, Intent, NodeMetadata, Procedural, Semantic, Tag
+from pieria.graph import (
+    Changeset,
+    Edge,
+    GraphBackend,
+    InMemoryBackend,
+    Intent,
+    Node,
+    NodeMetadata,
+    Procedural,
+    Semantic,
+    Tag,
+)
 from pieria.learning.draft import prepared, settled
 from pieria.learning.intent_merger import merge, merging
 from pieria.learning.structuring import structured
 from pieria.learning.tag_deduplicator import deduplicate
-from pieria.models import EmbeddingResponse
 from pieria.models.mind import Procedure, Proposition
 
 ONCE = NodeMetadata().update_reward(0.5)
-DIMENSION = 4
-
-
-@pytest.fixture(params=["in memory", "bank"])
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphBackend]:
-    if request.param == "in memory":
-        yield InMemoryBackend()
-        return
-    with Workspace(tmp_path, embedder=Angles()) as workspace:
-        yield workspace.open("prepared").graph
-
-
-class Angles:
-    """Embeds a text as the angle at its end, in degrees."""
-
-    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
-        return self.embed_batch([text])
-
-    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
-        return EmbeddingResponse([at(float(text.split()[-1]) if text[-1:].isdigit() else 90.0) for text in texts], "a")
 
 
 def at(degrees: float) -> list[float]:
     return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0, 0.0]
 
 
-def tag(id: str, label: str) -> Tag:
-    return Tag(id=id, label=label, embedding=at(90))
-
-
-def fact(id: str) -> Semantic:
-    return Semantic(id=id, proposition=f"The fact {id}.", embedding=at(90))
+ANGLES = Embedding(lambda text: at(float(text.split()[-1]) if text[-1:].isdigit() else 90.0))
+"""Embeds a text as the angle at its end, in degrees."""
 
 
 def intent(id: str, degrees: float, description: str | None = None) -> Intent:
     return Intent(id=id, description=description or f"Aim {id} {degrees:g}", embedding=at(degrees))
 
 
-def way(id: str) -> Procedural:
-    return Procedural(id=id, instruction=f"Do {id}.", embedding=at(90))
+def rewarded(node: Node, other: Node, edge: Edge) -> Changeset:
+    """Return a changeset with the node, its reward, and a tie to the other."""
+    changeset = Changeset().add_node(node).add_node(other).put_metadata(node.id, ONCE)
+    return changeset.add_link(node.id, other.id, edge)
 
 
-def tagged(*tags: Tag) -> Changeset:
-    """Return a changeset with each tag on a fact of its own, with a reward."""
+def tagged(**labels: str) -> Changeset:
+    """Return a changeset with a tag of each label, each on a fact of its own."""
     changeset = Changeset()
-    for each in tags:
-        changeset = changeset.add_node(each).add_node(fact(f"of-{each.id}")).put_metadata(each.id, ONCE)
-        changeset = changeset.add_link(each.id, f"of-{each.id}", Edge.MEMBERSHIP)
+    for id, label in labels.items():
+        fact = Semantic(id=f"of-{id}", proposition=f"The fact of-{id}.", embedding=at(90))
+        changeset = changeset.merge(rewarded(Tag(id=id, label=label, embedding=at(90)), fact, Edge.MEMBERSHIP))
     return changeset
 
 
 def serving(*intents: Intent) -> Changeset:
+    """Return a changeset with these intents, each of a procedure of its own."""
     changeset = Changeset()
     for each in intents:
-        changeset = changeset.add_node(each).add_node(way(f"of-{each.id}")).put_metadata(each.id, ONCE)
-        changeset = changeset.add_link(each.id, f"of-{each.id}", Edge.HIERARCHICAL)
+        way = Procedural(id=f"of-{each.id}", instruction=f"Do of-{each.id}.", embedding=at(90))
+        changeset = changeset.merge(rewarded(each, way, Edge.HIERARCHICAL))
     return changeset
+
+
+def ids(changeset: Changeset, kind: str) -> list[str]:
+    return [node.id for node in of(changeset, kind)]
+
+
+def config(**more: Any) -> Config:
+    return Config(llm={"model": "none"}, embedding={"model": "auto"}, **more)
+
+
+@pytest.fixture(params=["in memory", "bank"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphBackend]:
+    with Workspace(tmp_path, embedder=ANGLES) as workspace:
+        yield InMemoryBackend() if request.param == "in memory" else workspace.open("prepared").graph
 
 
 # --- tags
 
 
-def test_of_tags_that_say_the_same_the_first_stays_with_what_all_had() -> None:
-    once = deduplicate(tagged(tag("a", "Build"), tag("b", " build "), tag("c", "STRASSE"), tag("d", "Straße")))
-    assert [node.id for node in of(once, "tag")] == ["a", "c"]
+def test_first_of_equal_tags_gets_what_all_had() -> None:
+    once = deduplicate(tagged(a="Build", b=" build ", c="STRASSE", d="Straße"))
+    assert ids(once, "tag") == ["a", "c"]
     assert tied(once, named(once, "Build"), "membership") == {"The fact of-a.", "The fact of-b."}
     assert (once.metadata["a"].reward_count, once.metadata["a"].cumulative_reward) == (2, 1.0)
     assert not once.gained
     assert set(once.metadata) == {"a", "c"}
 
 
-def test_a_tag_that_is_kept_already_gets_the_ties_and_rewards_and_loses_nothing_of_its_own(
-    backend: GraphBackend,
-) -> None:
-    backend.apply_changeset(tagged(tag("held", "Build")))
+def test_kept_tag_gains_ties_and_rewards_and_loses_nothing(backend: GraphBackend) -> None:
+    backend.apply_changeset(tagged(held="Build", cpp="C++", marks="???"))
     used = NodeMetadata(access_count=3, cumulative_reward=2.0, reward_count=4)
     backend.update_metadata({"held": used})
-    once = deduplicate(tagged(tag("a", "build"), tag("b", "BUILD "), tag("c", "other")), backend=backend)
-    assert [node.id for node in of(once, "tag")] == ["c"]
+    once = deduplicate(tagged(a="build", b="BUILD ", c="other", d="c++", e="???", f="C"), backend=backend)
+    assert ids(once, "tag") == ["c", "f"]
     # A concurrent write that uses the tag before this one is applied.
     backend.update_metadata({"held": replace(used, access_count=9)})
     backend.apply_changeset(once)
     assert {node.id for node in backend.get_linked_nodes(["held"])} == {"of-held", "of-a", "of-b"}
     held = backend.get_metadata(["held"])["held"]
     assert (held.access_count, held.cumulative_reward, held.reward_count) == (9, 3.0, 6)
-    assert {node.text for node in backend.get_nodes_by_type(["tag"])} == {"Build", "other"}
+    assert {node.text for node in backend.get_nodes_by_type(["tag"])} == {"Build", "C++", "???", "other", "C"}
+    put_again = Changeset([Tag(id="held", label="build", embedding=at(90))])
+    assert ids(deduplicate(put_again, backend=backend), "tag") == ["held"]
 
 
-def test_a_label_of_marks_alone_is_found_as_well(backend: GraphBackend) -> None:
-    backend.apply_changeset(tagged(tag("held", "C++"), tag("marks", "???")))
-    once = deduplicate(tagged(tag("a", "c++"), tag("b", "???"), tag("c", "C")), backend=backend)
-    assert [node.id for node in of(once, "tag")] == ["c"]
-
-
-def test_a_tag_that_is_put_again_stays_itself(backend: GraphBackend) -> None:
-    backend.apply_changeset(tagged(tag("held", "Build")))
-    assert [node.id for node in of(deduplicate(Changeset([tag("held", "build")]), backend=backend), "tag")] == ["held"]
-
-
-def test_a_backend_that_finds_no_labels_is_asked_for_its_tags() -> None:
+def test_backend_without_labels_is_asked_for_its_tags() -> None:
     class Plain:
         def __init__(self) -> None:
             self._inner = InMemoryBackend()
@@ -132,14 +124,14 @@ def test_a_backend_that_finds_no_labels_is_asked_for_its_tags() -> None:
             return getattr(self._inner, name)
 
     plain: Any = Plain()
-    plain.apply_changeset(tagged(tag("held", "Build")))
-    assert of(deduplicate(tagged(tag("a", "BUILD")), backend=plain), "tag") == []
+    plain.apply_changeset(tagged(held="Build"))
+    assert ids(deduplicate(tagged(a="BUILD"), backend=plain), "tag") == []
 
 
 # --- intents
 
 
-def test_an_intent_is_the_same_newly_worded_or_another_by_its_cosine_to_those_kept(backend: GraphBackend) -> None:
+def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBackend) -> None:
     backend.apply_changeset(serving(intent("held", 0)))
     backend.update_metadata({"held": NodeMetadata(access_count=3, cumulative_reward=2.0, reward_count=4)})
     mind = Told(merged="Both aims 15")
@@ -148,74 +140,63 @@ def test_an_intent_is_the_same_newly_worded_or_another_by_its_cosine_to_those_ke
         ("near", 30, ["held"], "Both aims 15"),
         ("far", 60, ["far", "held"], "Both aims 15"),
     ):
-        made = merge(serving(intent(id, degrees)), backend, mind, Angles())
-        backend.apply_changeset(made)
+        backend.apply_changeset(merge(serving(intent(id, degrees)), backend, mind, ANGLES))
         assert sorted(node.id for node in backend.get_nodes_by_type(["intent"])) == kept
         held = backend.get_node("held")
         assert isinstance(held, Intent)
         assert held.description == words
     assert mind.asked == ["merged"]
-    assert isinstance(held, Intent)
-    assert held.embedding == pytest.approx(at(15), abs=0.02)
+    assert held and held.embedding == pytest.approx(at(15), abs=0.02)
     assert {node.id for node in backend.get_linked_nodes(["held"])} == {"of-held", "of-same", "of-near"}
     used = backend.get_metadata(["held"])["held"]
     assert (used.access_count, used.cumulative_reward, used.reward_count) == (3, 3.0, 6)
 
 
-def test_intents_of_one_changeset_are_merged_with_each_other() -> None:
-    made, merges = merging(
-        serving(intent("a", 0), intent("b", 5), intent("c", 30), intent("d", 90)),
-        None,
-        Told(merged="Both 15"),
-        Angles(),
-    )
+def test_intents_of_one_changeset_are_merged() -> None:
+    intents = serving(intent("a", 0), intent("b", 5), intent("c", 30), intent("d", 90))
+    made, merges = merging(intents, None, Told(merged="Both 15"), ANGLES)
     assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Both 15"), ("d", "Aim d 90")]
     assert tied(made, named(made, "Both 15"), "hierarchical") == {"Do of-a.", "Do of-b.", "Do of-c."}
     assert (made.metadata["a"].reward_count, made.gained) == (3, {})
-    assert [(one["held"], one["new"], one["merged"]) for one in merges] == [
-        ("Aim a 0", "Aim b 5", "Aim a 0"),
-        ("Aim a 0", "Aim c 30", "Both 15"),
-    ]
+    told = [(one["held"], one["new"], one["merged"]) for one in merges]
+    assert told == [("Aim a 0", "Aim b 5", "Aim a 0"), ("Aim a 0", "Aim c 30", "Both 15")]
 
 
-def test_what_is_kept_goes_before_what_came_with_it_and_is_compared_as_it_is_by_now() -> None:
+def test_kept_intent_comes_first_and_is_compared_as_reworded() -> None:
     backend = InMemoryBackend()
     backend.apply_changeset(serving(intent("held", 0)))
-    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both 40"), Angles())
+    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both 40"), ANGLES)
     assert [(node.id, node.description) for node in of(made, "intent")] == [("held", "Both 40")]
     assert {tie[0] for tie in made.links} == {"held"}
     assert made.gained["held"].reward_count == 2
 
 
-@pytest.mark.parametrize("problem", [PromptError("merge_intent", "empty_response"), AdapterError("m", "chat", "500")])
-def test_where_no_wording_can_be_had_two_intents_count_as_the_same(
-    problem: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
-    made = merge(serving(intent("a", 0), intent("b", 30)), None, Told(merged=problem), Angles())
-    assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Aim a 0")]
-    assert "count as the same" in caplog.text
+def test_without_a_wording_near_intents_count_as_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    for problem in (PromptError("merge_intent", "empty_response"), AdapterError("m", "chat", "500")):
+        caplog.clear()
+        made = merge(serving(intent("a", 0), intent("b", 30)), None, Told(merged=problem), ANGLES)
+        assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Aim a 0")]
+        assert "count as the same" in caplog.text
 
 
-def test_where_nothing_embeds_only_the_same_words_are_the_same_intent() -> None:
+def test_without_vectors_intents_are_the_same_by_their_words() -> None:
     bare = [replace(intent(id, 0, words), embedding=None) for id, words in (("a", "Aim"), ("b", "aim "), ("c", "Goal"))]
-    assert [node.id for node in of(merge(serving(*bare), None, Told()), "intent")] == ["a", "c"]
-    broken = Letters(AdapterError("letters", "embed", "out of order"))
-    assert [node.id for node in of(merge(serving(*bare), None, Told(), broken), "intent")] == ["a", "c"]
+    for embedding in (None, letters(AdapterError("letters", "embed", "out of order"))):
+        assert ids(merge(serving(*bare), None, Told(), embedding), "intent") == ["a", "c"]
 
 
-def test_the_thresholds_are_those_of_the_configuration() -> None:
-    def kept(**more: Any) -> int:
-        config = Config(llm={"model": "none"}, embedding={"model": "auto"}, **more)
-        made = merge(serving(intent("a", 0), intent("b", 30)), None, mind, Angles(), config)
-        return len(of(made, "intent"))
+def test_thresholds_are_those_of_the_configuration() -> None:
+    for given, kept, asked in (
+        ({"intent_merge_threshold": 0.9}, 2, []),
+        ({"intent_identity_threshold": 0.85}, 1, []),
+        ({}, 1, ["merged"]),
+    ):
+        mind = Told(merged="Both 15")
+        made = merge(serving(intent("a", 0), intent("b", 30)), None, mind, ANGLES, config(**given))
+        assert (len(of(made, "intent")), mind.asked) == (kept, asked)
 
-    mind = Told(merged="Both 15")
-    assert (kept(intent_merge_threshold=0.9), mind.asked) == (2, [])
-    assert (kept(intent_identity_threshold=0.85), mind.asked) == (1, [])
-    assert (kept(), mind.asked) == (1, ["merged"])
 
-
-def test_a_value_function_chooses_among_those_that_are_near_enough() -> None:
+def test_value_function_chooses_among_near_intents() -> None:
     class MostUsed:
         def score(self, relevance: float, node: Any, metadata: Any, params: Any) -> float:
             return float(metadata.access_count)
@@ -224,34 +205,32 @@ def test_a_value_function_chooses_among_those_that_are_near_enough() -> None:
     backend.apply_changeset(serving(intent("nearest", 1), intent("used", 10)))
     backend.update_metadata({"nearest": NodeMetadata(), "used": NodeMetadata(access_count=5)})
     for given, taken in ((None, "nearest"), ({"module": MostUsed}, "used")):
-        made = merge(serving(intent("a", 0)), backend, Told(), Angles(), None, given)
+        made = merge(serving(intent("a", 0)), backend, Told(), ANGLES, None, given)
         assert {tie[0] for tie in made.links} == {taken}
 
 
 # --- both
 
 
-def test_what_was_structured_twice_is_written_with_the_same_tags_and_intents(backend: GraphBackend) -> None:
+def test_knowledge_learnt_twice_has_the_same_tags_and_intents() -> None:
     mind = Told([Proposition("It rains.", ("Rain",))], [Procedure("Stay dry", "it rains", "Take a coat", "dry")], [0.5])
-    config = Config(llm={"model": "none"}, embedding={"model": "auto"}, trace_verbosity="detailed")
+    backend, detailed = InMemoryBackend(), config(trace_verbosity="detailed")
     for turn in range(2):
-        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=Angles(), config=config)
-        ready = settled(made, backend, mind, Angles(), config)
+        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=ANGLES, config=detailed)
+        ready = settled(made, backend, mind, ANGLES, detailed)
         assert ready.trace.merged_intents is not None
         assert len(ready.trace.merged_intents) == turn
         backend.apply_changeset(ready.changeset)
-    assert {kind: len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")} == {
-        "tag": 1, "intent": 1, "semantic": 2,
-    }  # fmt: skip
-    assert prepared(Changeset(), backend, mind, Angles()) == Changeset()
+    assert [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")] == [1, 1, 2]
+    assert prepared(Changeset(), backend, mind, ANGLES) == Changeset()
 
 
-def test_telemetry_tells_how_many_went() -> None:
+def test_telemetry_counts_what_was_merged() -> None:
     heard: list[tuple[Any, Any, Any]] = []
     stop = telemetry.attach(lambda *told: heard.append(told))
     try:
-        changeset = tagged(tag("a", "x"), tag("b", "X")).merge(serving(intent("i", 0), intent("j", 1), intent("k", 30)))
-        prepared(changeset, None, Told(merged="Both 15"), Angles())
+        changeset = tagged(a="x", b="X").merge(serving(intent("i", 0), intent("j", 1), intent("k", 30)))
+        prepared(changeset, None, Told(merged="Both 15"), ANGLES)
     finally:
         stop()
     told = {event[1:-1]: (metadata, measured) for event, measured, metadata in heard if event[-1] == "stop"}

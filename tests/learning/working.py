@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,10 +50,6 @@ class Session:
         return self.event("end")
 
 
-def noticed(events: Iterable[AgentEvent]) -> list[Observation]:
+def noticed(*events: AgentEvent) -> list[Observation]:
     """Return the observations of a whole session, by rules."""
     return list(distilled(list(events), RuleMind(), scope="bank").observations)
-
-
-def types(observations: Iterable[Observation]) -> list[str]:
-    return [str(each.new.body["type"]) for each in observations]
