@@ -11,6 +11,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from pieria.runtime import forks
@@ -53,7 +55,9 @@ class Background:
         self.reset()
 
     def reset(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        # Garbage collection in the thread itself may add work just before it waits: a condition would not wake it then.
+        self._woken: SimpleQueue[None] = SimpleQueue()
         self._due: dict[Worker, float] = {}
         self._at_work: Worker | None = None
         self._thread: threading.Thread | None = None
@@ -72,14 +76,14 @@ class Background:
 
     def _schedule(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
         starting = None
-        with self._changed:
+        with self._lock:
             if self._ended:
                 return False
             if is_urgent or worker not in self._due:
                 self._due[worker] = begin
             if self._thread is None:
                 starting = self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
-            self._changed.notify()
+            self._woken.put(None)
         return starting is None or self._start(starting)
 
     def _start(self, thread: threading.Thread) -> bool:
@@ -91,7 +95,7 @@ class Background:
             thread.start()
         except RuntimeError as problem:
             log.info("background work is off: %s", problem)
-            with self._changed:
+            with self._lock:
                 self._thread = None
             return False
         return True
@@ -119,20 +123,20 @@ class Background:
         return self._ended
 
     def drop(self, worker: Worker) -> None:
-        with self._changed:
+        with self._lock:
             self._due.pop(worker, None)
-            self._changed.notify()
+            self._woken.put(None)
 
     def end(self) -> None:
         """Wait for the running step, and run what must not be left.
 
         Cutting off a model's runtime crashes the process.
         """
-        with self._changed:
+        with self._lock:
             self._ended = True
             left = [worker for worker in self._due if isinstance(worker, _Once)]
             self._due.clear()
-            self._changed.notify()
+            self._woken.put(None)
             thread = self._thread
             patience = LAST_STEP if self._at_work is None else self._at_work.last_step
         if thread is not None and thread is not threading.current_thread():
@@ -146,7 +150,7 @@ class Background:
             if worker is None:
                 return
             again = self._stepped(worker)
-            with self._changed:
+            with self._lock:
                 self._at_work = None
                 if again is not None and not self._ended:
                     self._due.setdefault(worker, time.monotonic() + again)
@@ -161,18 +165,24 @@ class Background:
 
     def _next(self) -> Worker | None:
         """Wait for the next due worker and return it, or None if there is none and the thread ends."""
-        with self._changed:
-            while self._due:
-                worker = min(self._due, key=self._due.__getitem__)
+        while True:
+            with self._lock:
+                worker = min(self._due, key=self._due.__getitem__, default=None)
+                if worker is None:
+                    self._thread = None
+                    # Work that was added before that has started no thread.
+                    if not self._due:
+                        return None
+                    self._thread = threading.current_thread()
+                    continue
                 left = self._due[worker] - time.monotonic()
                 if left <= 0:
                     # Before the step, so that work added during the step is not lost.
                     del self._due[worker]
                     self._at_work = worker
                     return worker
-                self._changed.wait(left)
-            self._thread = None
-            return None
+            with suppress(Empty):
+                self._woken.get(timeout=left)
 
 
 background = Background()
