@@ -279,7 +279,7 @@ def test_dropped_bank_gives_its_store_back(tmp_path: Path, few_objects: None) ->
     bank.remember_many([{"text": "a word"}])
     bank.remember("about the user", scope="user")
     assert is_held(tmp_path / "@me.db")
-    with background._changed:
+    with background._lock:
         del bank
         gc.collect()
         assert is_held(tmp_path / "notes.db")
@@ -293,9 +293,9 @@ def test_starting_thread_may_find_that_a_bank_was_dropped(tmp_path: Path, monkey
     free: list[bool] = []
 
     def found() -> None:
-        free.append(background._changed.acquire(timeout=5))
+        free.append(background._lock.acquire(timeout=5))
         if free[-1]:
-            background._changed.release()
+            background._lock.release()
 
     def start(thread: threading.Thread) -> None:
         if thread.name == "pieria-background":

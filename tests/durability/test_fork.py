@@ -131,7 +131,7 @@ def inherited_is_refused(pipe: Connection, folder: str) -> None:
             own.open("forked").remember("child")
             own.open("forked").session("Sail").append("wind", "sail")
 
-    locks = (stores.lock, workspace._own_lock, places._lock, session._machine.changed, background._changed)
+    locks = (stores.lock, workspace._own_lock, places._lock, session._machine.changed, background._lock)
     with held_by_a_thread(*locks):
         ended_well(child(work))
     session.append("flour", "bread")
