@@ -33,11 +33,14 @@ def bank(opened: Callable[..., Bank]) -> Bank:
 
 
 def holding(folder: Path, words: Iterable[str] = WORDS) -> set[tuple[str, str]]:
-    """Return (file, word) for each word found in a file, in any case and encoding."""
+    """Return (file, word) for each word found in a file, in any case and encoding.
+
+    Another process reads them: closing a file in this one would end SQLite's locks on it.
+    """
     found = set()
     for path in folder.rglob("*"):
         if path.is_file():
-            content = path.read_bytes().lower()
+            content = subprocess.run(["cat", path], check=True, capture_output=True).stdout.lower()
             for word in words:
                 if any(word.lower().encode(encoding) in content for encoding in ENCODINGS):
                     found.add((str(path.relative_to(folder)), word))
