@@ -39,7 +39,7 @@ EXAMPLES ?= nightly
 test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the slow tests: kill -9, many processes, long histories, the page in Chromium
 	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=$(EXAMPLES)
 
-test-all: test test-slow ## both
+test-all: test test-slow ## the fast and the slow tests
 
 bench: .venv/runtime.stamp .venv/share/pieria/models.stamp ## measure speed against the budgets; prints JSON
 	@$(BIN)/python -m benchmarks speed --json

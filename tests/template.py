@@ -24,8 +24,8 @@ def copy_or_migrate(
     connection: sqlite3.Connection, path: Path, now: str, back_up: Callable[[int], None], *steps: Any
 ) -> None:
     """Fill an empty file from the template; migrate any other as the store does."""
-    is_plain = type(connection).__mro__[-2] is sqlite3.Connection
-    if steps or not is_plain or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    is_sealed = not isinstance(connection, sqlite3.Connection)
+    if steps or is_sealed or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         _migrate(connection, path, now, back_up, *steps)
         return
     _template().backup(connection)

@@ -6,8 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from tests.bank.embedding_server import Requests, server, vector
 from tests.bank.resting import rested
+from tests.waiting import SOON, soon
 
 import pieria
 from pieria import Bank, Workspace
@@ -28,7 +28,6 @@ from pieria.workspace.open_stores import Held
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SOURCE = Path(pieria.__file__).parents[1]
-SOON = 15.0
 DIMENSION = len(vector(""))
 APPLE = "an apple"
 
@@ -101,13 +100,6 @@ def finding(bank: Bank, check: str = "embedder") -> Any:
 
 def ill(bank: Bank) -> list[Any]:
     return [found for found in bank.doctor().findings if not found.well]
-
-
-def soon(holds: Callable[[], bool]) -> None:
-    ends = time.monotonic() + SOON
-    while not holds():
-        assert time.monotonic() < ends, "it did not come to pass"
-        time.sleep(0.01)
 
 
 def ran(code: str, folder: Path, **more: Any) -> "subprocess.Popen[str]":

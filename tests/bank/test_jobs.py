@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.bank.test_embedding import soon
 from tests.contract.making import START, HandClock
+from tests.waiting import soon
 
 from pieria import Bank, errors
 from pieria.bank.jobs import run as running

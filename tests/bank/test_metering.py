@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import Requests, server
-from tests.bank.test_embedding import soon
 from tests.contract.making import HandClock
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank

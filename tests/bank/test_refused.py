@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from tests.bank.embedding_server import Requests, server
 from tests.bank.resting import rested
-from tests.bank.test_embedding import SOON, embedded, finding, letters, soon
+from tests.bank.test_embedding import embedded, finding, letters
 from tests.bank.test_embedding import opened as open_with
+from tests.waiting import SOON, soon
 
 from pieria import Bank
 from pieria.errors import AdapterError

@@ -4,15 +4,14 @@ import gc
 import logging
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.bank.resting import rested
 from tests.contract.making import START, HandClock
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank
@@ -20,8 +19,6 @@ from pieria.bank.read import usage as using
 from pieria.errors import ConflictError
 from pieria.record.usage import UNUSED
 from pieria.runtime.background import background
-
-SOON = 15.0
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +37,6 @@ def few_objects() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
-
-
-def soon(holds: Any) -> None:
-    ends = time.monotonic() + SOON
-    while not holds():
-        assert time.monotonic() < ends, "it did not come to pass"
-        time.sleep(0.01)
 
 
 def written(bank: Bank, *ids: str) -> dict[str, int]:

@@ -18,7 +18,8 @@ import pytest
 from tests.bank.fading_effects import OF_MNEMEX
 from tests.bank.resting import rested
 from tests.bank.setting_effects import EFFECTS
-from tests.bank.test_embedding import letters, soon
+from tests.bank.test_embedding import letters
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank, Workspace

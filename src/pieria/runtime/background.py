@@ -124,8 +124,8 @@ class Background:
 
     def drop(self, worker: Worker) -> None:
         with self._lock:
-            self._due.pop(worker, None)
-            self._woken.put(None)
+            if self._due.pop(worker, None) is not None:
+                self._woken.put(None)
 
     def end(self) -> None:
         """Wait for the running step, and run what must not be left.
@@ -165,15 +165,16 @@ class Background:
 
     def _next(self) -> Worker | None:
         """Wait for the next due worker and return it, or None if there is none and the thread ends."""
+        current = threading.current_thread()
         while True:
             with self._lock:
                 worker = min(self._due, key=self._due.__getitem__, default=None)
                 if worker is None:
                     self._thread = None
-                    # Work that was added before that has started no thread.
-                    if not self._due:
+                    # Garbage collection may have added work: before that line it started no thread, after it one.
+                    if not self._due or self._thread is not None:
                         return None
-                    self._thread = threading.current_thread()
+                    self._thread = current
                     continue
                 left = self._due[worker] - time.monotonic()
                 if left <= 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.doors.hermes.conftest import Begin
-from tests.doors.http.conftest import until
+from tests.waiting import soon
 
 from pieria import Bank
 from pieria.errors import BusyError, StorageError
@@ -173,7 +173,7 @@ def test_the_background_thread_ends_when_idle_and_restarts(monkeypatch: pytest.M
     for number in range(3):
         assert work.add("a task", lambda number=number: done.append(number))  # type: ignore[misc]
         assert work.flush(5) == 0
-        until(lambda: not any(thread.name == "test-behind" for thread in threading.enumerate()))
+        soon(lambda: not any(thread.name == "test-behind" for thread in threading.enumerate()))
     assert done == [0, 1, 2]
     assert work.close(1) == 0
     assert work.add("a task", lambda: done.append(9)) is False

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.doors.hermes.conftest import Begin
 from tests.doors.hermes.host import Hermes
-from tests.doors.http.conftest import until
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank
@@ -198,7 +198,7 @@ def test_the_end_of_a_session_queues_a_sleep(begin: Begin, bank: Bank) -> None:
     last = bank.hooks.last()
     assert last is not None and (last.session, last.messages) == ("first", 2)
     [job] = bank.jobs.list(kinds="sleep")
-    until(lambda: bank.jobs.get(job.id).state == "done")
+    soon(lambda: bank.jobs.get(job.id).state == "done")
 
 
 @pytest.mark.parametrize("said", [{}, {"agent_context": "cron"}])
@@ -206,12 +206,12 @@ def test_jobs_are_done_while_the_agent_lives(begin: Begin, bank: Bank, said: dic
     memory = bank.remember("Maya works on billing.")
     left = bank.jobs.add("extract", {"id": memory.id, "entities": True, "statements": True})
     agent = begin(**said)
-    until(lambda: bank.jobs.get(left.id).state == "done")
+    soon(lambda: bank.jobs.get(left.id).state == "done")
     kept = agent.tool("mnemosyne_remember", {"content": "Ben works on search."})
     later = bank.jobs.add("extract", {"id": kept["memory_id"], "entities": True, "statements": True})
-    until(lambda: bank.jobs.get(later.id).state == "done")
+    soon(lambda: bank.jobs.get(later.id).state == "done")
     agent.leave()
-    until(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
+    soon(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
 
 
 def test_two_agents_at_once_keep_everything(begin: Begin, bank: Bank) -> None:

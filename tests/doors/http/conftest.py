@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,14 +167,6 @@ def started(*arguments: str) -> Iterator[Process]:
         process.wait(PATIENCE)
         process.stdout.close()
         process.stderr.close()
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until this holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def later(served: Served) -> None:

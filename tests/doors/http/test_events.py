@@ -11,7 +11,8 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.doors.http.conftest import PATIENCE, READS, Served, asked, calling, listening, until
+from tests.doors.http.conftest import PATIENCE, READS, Served, asked, calling, listening
+from tests.waiting import soon
 
 import pieria
 from pieria.doors.http import events as streaming
@@ -202,7 +203,7 @@ def test_a_slow_listener_misses_events_and_holds_up_nobody(live: Served) -> None
     others = [threading.Thread(target=listen) for _ in range(20)]
     for other in others:
         other.start()
-    until(lambda: live.service.hub.listeners == 21)
+    soon(lambda: live.service.hub.listeners == 21)
     for _ in range(3_000):
         live.service.hub.publish("recall", "notes", {"ids": ["x" * 100] * 100})
     for text in ("for those who listen", "and once more"):
@@ -217,7 +218,7 @@ def test_a_slow_listener_misses_events_and_holds_up_nobody(live: Served) -> None
         received += part
     assert received.count(b"event: recall") < 3_000
     slow.close()
-    until(lambda: live.service.hub.listeners == 0)
+    soon(lambda: live.service.hub.listeners == 0)
 
 
 def test_impossible_requests_for_events_are_refused(live: Served) -> None:

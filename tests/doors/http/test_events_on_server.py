@@ -4,9 +4,10 @@ import threading
 from typing import Any
 
 import pytest
-from tests.doors.http.conftest import PATIENCE, listening, until
+from tests.doors.http.conftest import PATIENCE, listening
 from tests.doors.http.test_events import EVENTS, NOTES, remember, told
 from tests.servers import own_server
+from tests.waiting import soon
 
 import pieria
 
@@ -31,7 +32,7 @@ def test_a_listener_outlives_a_server_that_stops(durable: None, monkeypatch: pyt
             remember(live, "We chose JWT.")
             listener = threading.Thread(target=listen)
             listener.start()
-            until(lambda: live.service.hub.listeners == 1)
+            soon(lambda: live.service.hub.listeners == 1)
             remember(live, "before")
             own.stop("immediate")
             assert warned.wait(PATIENCE)

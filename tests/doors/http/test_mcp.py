@@ -19,8 +19,8 @@ from tests.doors.http.conftest import (
     later,
     listening,
     right,
-    until,
 )
+from tests.waiting import soon
 
 from pieria import Bank
 from pieria.doors.http.service import CALLS_AT_ONCE
@@ -139,12 +139,12 @@ def test_abandoned_calls_keep_their_places_until_they_end(live: Served, monkeypa
         thread.start()
     for thread in callers:
         thread.join()
-    until(lambda: waiting() == 0)
+    soon(lambda: waiting() == 0)
     assert len(begun) == CALLS_AT_ONCE
     question = {"json": {"query": "JWT"}}
     late = threading.Thread(target=live.client.post, args=("/v1/banks/notes/recall",), kwargs=question)
     late.start()
-    until(lambda: waiting() == 1)
+    soon(lambda: waiting() == 1)
     assert len(begun) == CALLS_AT_ONCE
     go.set()
     late.join(PATIENCE)

@@ -10,7 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 from tests.cli.conftest import Ask, ask
-from tests.doors.http.conftest import PATIENCE, Process, started, until
+from tests.doors.http.conftest import PATIENCE, Process, started
+from tests.waiting import soon
 
 import pieria
 from pieria.doors.http.tokens import Tokens
@@ -27,7 +28,7 @@ def test_a_server_serves_does_jobs_and_ends_in_order() -> None:
             with server.client() as client:
                 assert client.get("/health").json() == {"status": "ok"}
                 assert client.post(MEMORIES, json={"text": "We chose JWT."}).status_code == 201
-                until(lambda: bank.jobs.get(job.id).state == "done")
+                soon(lambda: bank.jobs.get(job.id).state == "done")
                 assert 'pieria_jobs{bank="notes",state="done"} 1' in client.get("/metrics").text
             assert server.stop() == 0
             assert server.process.stderr is not None and server.process.stderr.read() == b""
@@ -44,7 +45,7 @@ def test_a_signal_lets_calls_finish_and_ends_streams(by: signal.Signals) -> None
             with bank.core.store.writing():
                 asking = asking_in_parts(server, "during")
                 server.process.send_signal(by)
-                until(lambda: takes_nothing_new(server))
+                soon(lambda: takes_nothing_new(server))
             with asking:
                 assert asking.recv(1 << 16).startswith(b"HTTP/1.1 201")
             assert [*events.iter_lines()][:1] == ["retry: 2000"]

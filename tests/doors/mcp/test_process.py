@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from tests.doors.http.conftest import until
 from tests.doors.mcp.conftest import INITIALIZE, PIERIA, Piped, Start, asked, environment_of, parameters_in
+from tests.waiting import soon
 
 import pieria
 
@@ -31,7 +31,7 @@ def filling(start: Start) -> Piped:
     server = start(odd=True).begun()
     server.call("odd_fill", count=10)
     server.send("tools/call", {"name": "odd_fill", "arguments": {"count": 200_000}}, id="long")
-    until(lambda: b"filling 200000" in server.said)
+    soon(lambda: b"filling 200000" in server.said)
     return server
 
 
@@ -50,7 +50,7 @@ def test_a_server_writes_only_protocol_until_its_client_ends(start: Start, tmp_p
     assert server.call("odd_say")["structuredContent"] == {"printed": True}
     server.call("odd_fill", count=10)
     assert server.call("odd_job")["structuredContent"] == {"before": {}}
-    until(lambda: server.call("odd_job")["structuredContent"]["before"].get("done"))
+    soon(lambda: server.call("odd_job")["structuredContent"]["before"].get("done"))
     tasks = Path(f"/proc/{server.process.pid}/task")
     assert [child for task in tasks.iterdir() for child in (task / "children").read_text().split()] == []
     server.end()
@@ -152,7 +152,7 @@ def test_a_server_that_ends_while_it_writes_leaves_a_sound_bank(start: Start, tm
 def test_a_call_that_does_not_end_does_not_hold_the_server(start: Start) -> None:
     server = start(odd=True).begun()
     server.send("tools/call", {"name": "odd_sleep", "arguments": {"seconds": 60}}, id="long")
-    until(lambda: b"sleeping" in server.said)
+    soon(lambda: b"sleeping" in server.said)
     server.end()
     server.process.wait(PATIENCE)
 
@@ -183,10 +183,10 @@ def test_the_engine_is_loaded_after_the_greeting(start: Start) -> None:
     server = start(python=("-X", "importtime"))
     server.ask("initialize", INITIALIZE)
     loaded = imported(server)
-    until(lambda: "mcp.server.lowlevel.server" in imported(server))
+    soon(lambda: "mcp.server.lowlevel.server" in imported(server))
     assert not [name for name in HEAVY if name in loaded]
     server.send("notifications/initialized")
-    until(lambda: "pieria.workspace" in imported(server))
+    soon(lambda: "pieria.workspace" in imported(server))
 
 
 def imported(server: Piped) -> set[str]:

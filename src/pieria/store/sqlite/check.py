@@ -30,7 +30,7 @@ NAMED = 5
 def findings(store: SQLiteStore) -> Iterator[Finding]:
     """Yield the findings that take reading the whole file."""
     # Reading a large file takes long, but blocks no writer.
-    with store.looking_anew() as connection:
+    with store.new_reader() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
     with store.looking() as connection:

@@ -411,7 +411,7 @@ class SQLiteStore:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def looking_anew(self) -> Iterator[sqlite3.Connection]:
+    def new_reader(self) -> Iterator[sqlite3.Connection]:
         """Yield a reading connection that has read nothing before."""
         with self._connections.used(), self._connections.new_reader() as connection:
             yield connection
