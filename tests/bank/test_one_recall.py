@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.bank.embedding_server import vector
 from tests.bank.test_embedding import letters
-from tests.learning.answerable import DAY, learned, read, settings
 
+from benchmarks.learning.answerable import DAY, learned, read, settings
 from pieria import Bank, Config, EmbeddingResponse, Workspace, telemetry
 from pieria.graph import Changeset, Edge, Episodic, Procedural, Semantic, Subgoal, Tag
 from pieria.graph.search import Question

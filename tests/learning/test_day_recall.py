@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning import answerable
-from tests.learning.answerable import DAY, FIRST, TYPES, days, learn, learned, settings, steps_of
 
+from benchmarks.learning import answerable
+from benchmarks.learning.answerable import DAY, FIRST, TYPES, days, learn, learned, settings, steps_of
 from pieria import Workspace
 from pieria.models.llm import LLMResponse, Message
 

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.learning.turning import Counted, Day, boundaries, days_of, f1, measured, written, written_days
-
 from benchmarks.datasets import Conversation
+from benchmarks.learning.turning import Counted, Day, boundaries, days_of, f1, measured, written, written_days
 from pieria.models import FLOOR, embedder
 
 WORKDAYS = Path(__file__).with_name("workdays") / "tuning"

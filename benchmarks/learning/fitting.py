@@ -1,4 +1,4 @@
-"""Fit the weights of `packs/turning.toml`: `python -m tests.learning.fitting FILE FOLDER --embedder local`.
+"""Fit the weights of `packs/turning.toml`: `python -m benchmarks.learning.fitting FILE FOLDER --embedder local`.
 
 The data are days with known turns: those in `workdays/tuning`, and days that `turning` makes of the first half of
 published conversations. The model is a logistic regression with a penalty towards 0; its output goes into the pack.
@@ -15,15 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.learning.turning import Day, conversations, days_of, written_days
 
+from benchmarks.learning.answerable import DAYS
+from benchmarks.learning.turning import Day, conversations, days_of, written_days
 from pieria.learning.episode import RECENT
 from pieria.models import Embedder, embedder
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Embed, Sight
 from pieria.settings import resolve
 
-TUNING = Path(__file__).with_name("workdays") / "tuning"
+TUNING = DAYS / "workdays" / "tuning"
 MADE, SEED = 24, 11
 """The number of days made of conversations."""
 WORK, TALK = 600.0, 450.0

@@ -1,4 +1,4 @@
-"""Measure if the lessons of sessions answer questions: `python -m tests.learning.answerable --embedder local`.
+"""Measure if the lessons of sessions answer questions: `python -m benchmarks.learning.answerable --embedder local`.
 
 Rules learn each day of `known/` into a bank. The bank gets three kinds of questions, in other words than the day's.
 The day answers the first kind. The second is about the same work, but the day does not answer it. Another day answers
@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 from pieria import Workspace
 from pieria.graph import Edge, Graph, Source
 
-HERE = Path(__file__).parent
-DAY = HERE.parent / "data" / "day"
+DAYS = Path(__file__).parents[2] / "tests" / "learning"
+DAY = DAYS.parent / "data" / "day"
 MODELS = Path(sys.prefix) / "share" / "pieria" / "models"
 KINDS = ("answered", "same work", "other work")
 TYPES = ("episodic", "semantic", "procedural")
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 
 def days(part: str) -> Days:
-    found: Days = read(HERE / "known" / f"{part}.json")
+    found: Days = read(DAYS / "known" / f"{part}.json")
     return found
 
 
@@ -60,7 +60,7 @@ def read(path: Path) -> Any:
 
 def learn(workspace: Workspace, day: str) -> str:
     """Return the name of the bank that learned a day of work."""
-    return learned(workspace, day.rpartition("/")[2], read(HERE / "workdays" / f"{day}.json"))
+    return learned(workspace, day.rpartition("/")[2], read(DAYS / "workdays" / f"{day}.json"))
 
 
 def learned(workspace: Workspace, name: str, told: Mapping[str, Any]) -> str:

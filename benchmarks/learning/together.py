@@ -1,4 +1,4 @@
-"""Compare graph recall with bank recall: `python -m tests.learning.together`.
+"""Compare graph recall with bank recall: `python -m benchmarks.learning.together`.
 
 Rules learn the day of `tests/data/day` and the eight days under `workdays`, each into a bank of its own. The first
 bank gets its thirty questions, six others get paraphrased questions. All eight also get three random words of each
@@ -20,8 +20,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, NamedTuple
 
-from tests.learning.answerable import DAY, FIRST, HERE, TYPES, days, learn, learned, read, settings, steps_of
-
+from benchmarks.learning.answerable import DAY, DAYS, FIRST, TYPES, days, learn, learned, read, settings, steps_of
 from pieria import Workspace
 
 WORDS, PAGE = 3, 10
@@ -81,7 +80,7 @@ def main() -> None:
     given = parser.parse_args()
     known = {**days("tuning"), **days("held_out")}
     every = sorted(f"{part}/{path.stem}" for part in ("tuning", "held_out")
-                   for path in (HERE / "workdays" / part).glob("*.json"))  # fmt: skip
+                   for path in (DAYS / "workdays" / part).glob("*.json"))  # fmt: skip
     with TemporaryDirectory() as folder, Workspace(Path(folder), settings(given.embedder)) as workspace:
         name = learned(workspace, "day", read(DAY / "day.json"))
         asked: list[Asked] = [(each["question"], each["steps"]) for each in read(DAY / "questions.json")]
@@ -92,7 +91,7 @@ def main() -> None:
             name = learn(workspace, day)
             if day in known:
                 in_words += places(workspace, name, known[day]["answered"])
-            drawn += places(workspace, name, by_words(read(HERE / "workdays" / f"{day}.json"), given.seed))
+            drawn += places(workspace, name, by_words(read(DAYS / "workdays" / f"{day}.json"), given.seed))
         told("six work days, in other words", in_words)
         told("eight work days, by three words", drawn)
 

@@ -1,4 +1,4 @@
-"""Measure if episodes turn where days turn: `python -m tests.learning.turning FILE FOLDER --embedder local`.
+"""Measure if episodes turn where days turn: `python -m benchmarks.learning.turning FILE FOLDER --embedder local`.
 
 A day is made of stretches of published conversations, LoCoMo from a file and BEAM from a folder. A step is an
 utterance and the reply; the start of the next stretch is known. `--part` takes every other conversation of each, to
