@@ -1,6 +1,7 @@
 """The effects of the settings of fading: what a memory's retention becomes under two values each."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,11 @@ def lived(folder: Path, **settings: Any) -> Bank:
 
 
 def told(what: Callable[[Bank], Any], **beside: Any) -> Callable[[str], Seen]:
-    def of(setting: str) -> Seen:
-        def seen(folder: Path, value: Any) -> object:
-            with lived(folder, **beside, **{setting: value}) as bank:
-                return what(bank)
+    def seen(setting: str, folder: Path, value: Any) -> object:
+        with lived(folder, **beside, **{setting: value}) as bank:
+            return what(bank)
 
-        return seen
-
-    return of
+    return lambda setting: partial(seen, setting)
 
 
 def left(id: str = "once", **beside: Any) -> Callable[[str], Seen]:

@@ -49,9 +49,8 @@ def fill(bank: Bank, *items: Mapping[str, Any]) -> None:
 
 def session(name: str, *texts: str, **values: Any) -> list[dict[str, Any]]:
     """Return the turns of a session."""
-    return [
-        {"id": f"{name}{n}", "text": text, "kind": "turn", "session": name, **values} for n, text in enumerate(texts)
-    ]
+    turn = {"kind": "turn", "session": name, **values}
+    return [{"id": f"{name}{n}", "text": text, **turn} for n, text in enumerate(texts)]
 
 
 def numbered(bank: Bank, number: int, text: str, prefix: str = "m", **values: Any) -> None:

@@ -12,11 +12,8 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
 from pieria.upkeep.clusters import cluster_id, clustered
 
-DEPLOYS = [
-    "The deploy runs every Friday at noon.",
-    "The deploy runs every Friday at noon!",
-    "Deploys run Fridays, noon.",
-]
+FRIDAY = "The deploy runs every Friday at noon"
+DEPLOYS = [f"{FRIDAY}.", f"{FRIDAY}!", "Deploys run Fridays, noon."]
 
 
 def said(bank: Bank, *texts: str, **more: Any) -> list[str]:
@@ -36,8 +33,7 @@ def test_cluster_keeps_its_id_and_members(bank: Bank) -> None:
     assert (cluster.cohesion, cluster.id) == (1.0, cluster_id(reversed(ids[:2])))
     assert bank.upkeep.members(cluster.id) == tuple(ids[:2])
     before = len(bank.changes())
-    assert bank.upkeep.clusters(keep=True).found[0].id == cluster.id
-    bank.upkeep.clusters(keep=True)
+    assert [bank.upkeep.clusters(keep=True).found[0].id for _ in range(2)] == [cluster.id] * 2
     assert len(bank.changes()) == before + 1, "what is known is not written again"
     said(bank, DEPLOYS[0])
     assert bank.upkeep.members(cluster.id) == tuple(ids[:2])
@@ -62,12 +58,11 @@ def test_large_cluster_is_split_without_loss(bank: Bank) -> None:
 
 
 def test_duplicates_are_pairs_the_most_alike_first(bank: Bank) -> None:
-    one, other, third = (said(bank, text, kind="drawer")[0] for text in DEPLOYS)
+    one, other, third = said(bank, *DEPLOYS, kind="drawer")
     found = bank.upkeep.duplicates(least=0.5)
-    assert {found.found[0].one.id, found.found[0].other.id} == {one, other}
-    assert found.found[0].similarity == 1.0
-    assert third in {found.found[1].one.id, found.found[1].other.id}
-    assert found.whole == 3
+    first, second, *_ = found.found
+    assert ({first.one.id, first.other.id}, first.similarity, found.whole) == ({one, other}, 1.0, 3)
+    assert third in {second.one.id, second.other.id}
     assert len(bank.upkeep.duplicates(least=0.5, most=1)) == 1
     assert len(bank.upkeep.clusters()) == 0, "evidence is only found if its kind is named"
     assert len(bank.upkeep.clusters(kinds="drawer")) == 1
@@ -76,30 +71,27 @@ def test_duplicates_are_pairs_the_most_alike_first(bank: Bank) -> None:
 def test_merge_keeps_what_all_say_and_is_undone(kept: Kept) -> None:
     with kept.opened("clusters") as bank:
         [first] = said(bank, "The deploy runs on Friday.", tags=["Deploy", "ops"], source="Maya", meta={"a": 1})
-        [second] = said(
-            bank, "The deploy needs a green build.", tags=["deploy"], source="Omar", strength=1.5, meta={"b": 2}
-        )
+        more: dict[str, Any] = {"tags": ["deploy"], "source": "Omar", "strength": 1.5, "meta": {"b": 2}}
+        second, build = said(bank, "The deploy needs a green build.", **more)[0], said(bank, "Builds take long.")[0]
         bank.touch(first, accesses=3)
         bank.touch(second, accesses=2, reviews=1)
         bank.facts.add("deploy", "runs_on", "Friday", memory=first)
-        [build] = said(bank, "Builds take ten minutes.")
         bank.link(second, build, "causes", weight=0.5)
         shown = bank.upkeep.merge([first, second], dry_run=True)
         assert (shown.change, held(bank, first).status) == (None, "active")
-        merged = bank.upkeep.merge([first, second])
-        made = held(bank, merged.id)
+        made = held(bank, bank.upkeep.merge([first, second]).id)
         assert made.text == shown.text == "The deploy runs on Friday. The deploy needs a green build."
         assert (made.tags, made.source, dict(made.meta)) == (("Deploy", "ops"), "Maya; Omar", {"a": 1, "b": 2})
         assert 1.5 < made.strength <= 2.0
-        assert (bank.usage(made.id)[made.id].accesses, bank.usage(made.id)[made.id].reviews) == (5, 1)
+        used = bank.usage(made.id)[made.id]
+        assert (used.accesses, used.reviews) == (5, 1)
         assert {held(bank, id).status for id in (first, second)} == {"archived"}
-        assert {near.memory.id for near in bank.neighbors(made.id, relation=DRAWN_FROM) if near.memory} == set()
+        assert not any(near.memory for near in bank.neighbors(made.id, relation=DRAWN_FROM))
         assert {link.target.name for link in bank.links(made.id, relation=DRAWN_FROM)} == {first, second}
         [tie] = bank.links(made.id, relation="causes")
         assert (tie.target.name, tie.weight) == (build, 0.5)
         bank.remove(first)
-        [fact] = bank.facts.query("deploy")
-        assert fact.memory == made.id
+        assert [fact.memory for fact in bank.facts.query("deploy")] == [made.id]
         assert bank.recall("when does the deploy run?", k=5).hits[0].memory.id == made.id
         ids = said(bank, *DEPLOYS)
         worded = bank.upkeep.merge(ids, text="Deploys run Fridays at noon.")
@@ -128,13 +120,12 @@ def test_refused_undo_names_the_change_in_its_way(bank: Bank) -> None:
 
 
 def test_pinned_evidence_archived_and_single_are_not_merged(bank: Bank) -> None:
-    [note, pinned, drawer] = [said(bank, DEPLOYS[0], **more)[0] for more in ({}, {"pinned": True}, {"kind": "drawer"})]
-    for other, why in ((pinned, "pinned"), (drawer, "evidence")):
+    note, archived = said(bank, *DEPLOYS[:2])
+    bank.update(archived, status="archived")
+    others = {"pinned": said(bank, FRIDAY, pinned=True), "evidence": said(bank, FRIDAY, kind="drawer")}
+    for why, other in (others | {"archived": [archived]}).items():
         with pytest.raises(ConflictError, match=why):
-            bank.upkeep.merge([note, other])
-    bank.update(note, status="archived")
-    with pytest.raises(ConflictError, match="archived"):
-        bank.upkeep.merge([note, *said(bank, DEPLOYS[1])])
+            bank.upkeep.merge([note, *other])
     with pytest.raises(InputError, match="2 to 100"):
         bank.upkeep.merge([note])
     with pytest.raises(InputError, match="text"):

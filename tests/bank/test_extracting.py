@@ -1,9 +1,10 @@
 """Facts drawn from a memory: they name the memory, follow its text, and go with it."""
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ from tests.contract.making import START, HandClock
 from tests.models.scripted import Scripted
 
 import pieria
-from pieria import Bank
+from pieria import Bank, Workspace
 from pieria.errors import BusyError, InputError, NotFoundError
 
-Opened = Callable[..., Bank]
 BILLING = "Maya works on billing since March 2026 and lives in Berlin."
 SEARCH = "Maya works on search and lives in Berlin."
 WORKS, LIVES = ("Maya", "works_on", "billing"), ("Maya", "lives_in", "Berlin")
@@ -80,8 +80,7 @@ def test_several_single_values_of_a_text_follow_each_other(bank: Bank) -> None:
     bank.facts.declare("lives_in")
     bank.remember("Maya lives in Berlin since 2020. Maya lives in Lisbon since 2024.", extract=True)
     assert bank.facts.conflicts() == []
-    [now] = bank.facts.query("Maya", "lives_in")
-    assert now.object == "Lisbon"
+    assert [fact.object for fact in bank.facts.query("Maya", "lives_in")] == ["Lisbon"]
 
 
 def test_fact_that_a_person_ended_is_not_stated_again(bank: Bank, clock: HandClock) -> None:
@@ -95,63 +94,56 @@ def test_fact_that_a_person_ended_is_not_stated_again(bank: Bank, clock: HandClo
 
 
 def test_facts_follow_every_change_of_the_text(bank: Bank) -> None:
-    memory = bank.remember(BILLING, extract=True)
-    bank.remove(memory.id)
+    id = bank.remember(BILLING, extract=True).id
+    bank.remove(id)
     assert stated(bank) == set()
-    bank.restore(memory.id)
-    assert (stated(bank), mentioned(bank, memory.id)) == ({WORKS, LIVES}, {"Maya", "Berlin"})
-    bank.update(memory.id, text=SEARCH)
+    bank.restore(id)
+    assert (stated(bank), mentioned(bank, id)) == ({WORKS, LIVES}, {"Maya", "Berlin"})
+    bank.update(id, text=SEARCH)
     assert stated(bank) == {("Maya", "works_on", "search"), LIVES}
-    bank.update(memory.id, text=BILLING)
-    bank.update(memory.id, text="It rains.")
-    assert (stated(bank), mentioned(bank, memory.id)) == (set(), set())
-    undone = bank.undo(bank.changes()[-1].seq)
-    assert (stated(bank), mentioned(bank, memory.id)) == ({WORKS, LIVES}, {"Maya", "Berlin"})
-    bank.undo(undone.seq)
-    assert (stated(bank), mentioned(bank, memory.id)) == (set(), set())
-    bank.facts.add("Maya", "leads", "billing", memory=memory.id)
-    bank.update(memory.id, text="Maya left.")
+    for text in (BILLING, "It rains."):
+        bank.update(id, text=text)
+    for facts, names in ((set(), set()), ({WORKS, LIVES}, {"Maya", "Berlin"}), (set(), set())):
+        assert (stated(bank), mentioned(bank, id)) == (facts, names)
+        bank.undo(bank.changes()[-1].seq)
+    bank.facts.add("Maya", "leads", "billing", memory=id)
+    bank.update(id, text="Maya left.")
     assert stated(bank) == {("Maya", "leads", "billing")}, "what was stated by hand outlives a new text"
-    revised = bank.revise(memory.id, text="Maya lives in Porto.")
+    revised = bank.revise(id, text="Maya lives in Porto.")
     assert stated(bank) == {("Maya", "lives_in", "Porto")}
     assert mentioned(bank, revised.id) == {"Maya", "Porto"}
 
 
 def test_only_memories_that_ask_for_it_are_drawn_from(bank: Bank) -> None:
     memory = bank.remember("Nothing yet.")
-    bank.update(memory.id, text=BILLING)
-    bank.update(memory.id, text="It rains.")
+    for text in (BILLING, "It rains."):
+        bank.update(memory.id, text=text)
     bank.undo(bank.changes()[-1].seq)
     assert bank.facts.timeline() == []
     bank.remember_many([{"text": BILLING}, {"text": CAROL, "extract": True}])
-    assert stated(bank) == {("Bob", "reports_to", "Carol")}
+    bob = ("Bob", "reports_to", "Carol")
+    assert stated(bank) == {bob}
     bank.remember("Ola reports to Bob.")
     bank.remember("Ola reports to Bob.", unless_exists="text", extract=True)
-    assert stated(bank) == {("Bob", "reports_to", "Carol"), ("Ola", "reports_to", "Bob")}
+    assert stated(bank) == {bob, ("Ola", "reports_to", "Bob")}
 
 
-def busy_after_one_write(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
-    """Return a function that runs a verb. A second write transaction of the verb finds the bank busy."""
-    writing = bank.core.store.writing
+def busy_after_one_write(bank: Bank, monkeypatch: pytest.MonkeyPatch, verb: Callable[[], object]) -> None:
+    """Run a verb. Its second write transaction finds the bank busy."""
+    writes = iter([bank.core.store.writing])
 
-    def run(verb: Callable[[], object]) -> None:
-        left = [1]
+    def writing() -> Any:
+        for first in writes:
+            return first()
+        raise BusyError("write")
 
-        def busy() -> AbstractContextManager[Any]:
-            if not left:
-                raise BusyError("write")
-            left.pop()
-            return writing()
-
-        with monkeypatch.context() as patched:
-            patched.setattr(bank.core.store, "writing", busy)
-            verb()
-
-    return run
+    with monkeypatch.context() as patched:
+        patched.setattr(bank.core.store, "writing", writing)
+        verb()
 
 
 def test_facts_are_written_with_the_text_or_not_at_all(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    once = busy_after_one_write(bank, monkeypatch)
+    once = partial(busy_after_one_write, bank, monkeypatch)
     once(lambda: bank.remember(BILLING, id="a", extract=True))
     once(lambda: bank.update("a", text="Maya works on search."))
     once(lambda: bank.undo(next(each.seq for each in bank.changes() if each.what == "update")))
@@ -159,17 +151,14 @@ def test_facts_are_written_with_the_text_or_not_at_all(bank: Bank, monkeypatch: 
     assert stated(bank) == {("Maya", "lives_in", "Porto")}
 
 
-def test_facts_are_known_to_readers_of_their_memory(tmp_path: Path) -> None:
-    with pieria.open("b", data=tmp_path, session="s") as bank:
-        memory = bank.remember(BILLING, scope="session", extract=True)
-        bank.remember(CAROL, scope="user", extract=True)
-        assert stated(bank) == {WORKS, LIVES}
-    with pieria.open("b", data=tmp_path, session="other") as other:
-        assert stated(other) == set()
-        with pytest.raises(NotFoundError):
-            other.extract(memory.id)
-    with pieria.open("@me", data=tmp_path) as user:
-        assert stated(user) == {("Bob", "reports_to", "Carol")}
+def test_facts_are_known_to_readers_of_their_memory(opened: Callable[..., Bank]) -> None:
+    bank, other = opened(session="s"), opened(session="other")
+    memory = bank.remember(BILLING, scope="session", extract=True)
+    bank.remember(CAROL, scope="user", extract=True)
+    assert (stated(bank), stated(other)) == ({WORKS, LIVES}, set())
+    with pytest.raises(NotFoundError):
+        other.extract(memory.id)
+    assert stated(opened("@me")) == {("Bob", "reports_to", "Carol")}
 
 
 def test_secret_becomes_no_fact(bank: Bank) -> None:
@@ -182,20 +171,20 @@ def test_secret_becomes_no_fact(bank: Bank) -> None:
 
 # --- with a language model
 
-TRIPLE = {
-    "subject": "Maya", "predicate": "works_on", "object": "billing", "confidence": 0.8, "since": None, "until": None,
-}  # fmt: skip
+TRIPLE: dict[str, Any] = {"subject": "Maya", "predicate": "works_on", "object": "billing", "confidence": 0.8}
+TRIPLE |= {"since": None, "until": None}
 NAMES = {"entities": [{"name": "Maya", "kind": "person"}]}
 
 
-def with_model(folder: Path, *replies: object) -> tuple[pieria.Workspace, Scripted]:
+@contextmanager
+def with_model(folder: Path, *replies: object) -> Iterator[tuple[Workspace, Bank, Scripted]]:
     model = Scripted(*(json.dumps(reply) for reply in replies))
-    return pieria.Workspace(folder, llm=model), model
+    with Workspace(folder, llm=model) as workspace:
+        yield workspace, workspace.open("b"), model
 
 
 def test_model_is_asked_by_a_job_that_names_the_version(tmp_path: Path) -> None:
-    workspace, model = with_model(tmp_path, NAMES, {"triples": [TRIPLE]})
-    with workspace, workspace.open("b") as bank:
+    with with_model(tmp_path, NAMES, {"triples": [TRIPLE]}) as (workspace, bank, model):
         memory = bank.remember("Maya works on billing.", session="s", scope="session", extract=True)
         [job] = bank.jobs.list()
         assert (job.kind, job.about, model.calls) == ("extract", memory.reference, [])
@@ -219,9 +208,8 @@ def test_model_is_asked_by_a_job_that_names_the_version(tmp_path: Path) -> None:
 def test_job_is_queued_with_the_text_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pieria.open("b", data=tmp_path) as bank:
         bank.remember(BILLING, id="a", extract=True)
-    workspace, _ = with_model(tmp_path)
-    with workspace, workspace.open("b") as bank:
-        once = busy_after_one_write(bank, monkeypatch)
+    with with_model(tmp_path) as (_, bank, _):
+        once = partial(busy_after_one_write, bank, monkeypatch)
         once(lambda: bank.update("a", text="Maya works on search."))
         once(lambda: bank.remember(BILLING, id="b", extract=True))
         assert {job.about for job in bank.jobs.list()} == {"a@2", "b@1"}
@@ -229,8 +217,8 @@ def test_job_is_queued_with_the_text_or_not_at_all(tmp_path: Path, monkeypatch: 
 
 def test_reply_that_is_no_fact_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     long = "x" * 600
-    workspace, _ = with_model(tmp_path, NAMES, {"triples": [TRIPLE, {**TRIPLE, "object": long}]})
-    with workspace, workspace.open("b") as bank, caplog.at_level("INFO", "pieria.bank.facts.from_text"):
+    caplog.set_level("INFO", "pieria.bank.facts.from_text")
+    with with_model(tmp_path, NAMES, {"triples": [TRIPLE, {**TRIPLE, "object": long}]}) as (_, bank, _):
         memory = bank.remember(f"Maya works on billing and {long}.", extract=True)
         assert dict(bank.jobs.worker().run(once=True)) == {"done": 1}
         assert stated(bank) == {WORKS}

@@ -4,7 +4,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
@@ -24,31 +27,18 @@ def bank(folder: Kept) -> Iterator[Bank]:
 
 
 def test_changes_of_other_processes_are_heard_once_and_in_order(kept: Kept) -> None:
-    write = (
-        "import pieria, sys\n"
-        "with pieria.open('notes', data=sys.argv[1]) as bank:\n"
-        "    for text in sys.argv[2:]: bank.remember(text)"
-    )
-    heard: list[int] = []
-    woken: list[bool] = []
-    with kept.opened("notes") as bank:
-
-        def follow() -> None:
-            for change in bank.follow(1):
-                heard.append(change.seq)
-                if change.seq == 5:
-                    return
-
-        bank.remember("before", id="before")
-        bank.remember("also before", id="also")
-        waiting = [threading.Thread(target=follow), threading.Thread(target=lambda: woken.append(bank.wait(2, LONG)))]
-        for thread in waiting:
-            thread.start()
+    write = """if True:
+        import pieria, sys
+        with pieria.open('notes', data=sys.argv[1]) as bank:
+            for text in sys.argv[2:]: bank.remember(text)"""
+    with kept.opened("notes") as bank, ThreadPoolExecutor() as threads:
+        bank.remember("before")
+        bank.remember("also before")
+        heard = threads.submit(lambda: [change.seq for change in islice(bank.follow(1), 4)])
+        woken = threads.submit(bank.wait, 2, LONG)
         command = [sys.executable, "-c", write, kept.data, "one", "two", "three"]
         subprocess.run(command, env=kept.environment, timeout=LONG, check=True)
-        for thread in waiting:
-            thread.join(LONG)
-    assert (heard, woken) == ([2, 3, 4, 5], [True])
+        assert (heard.result(LONG), woken.result(LONG)) == ([2, 3, 4, 5], True)
 
 
 def test_existing_change_is_not_waited_for(bank: Bank) -> None:
@@ -64,36 +54,23 @@ def test_existing_change_is_not_waited_for(bank: Bank) -> None:
 
 
 def test_following_ends_when_the_bank_is_closed(kept: Kept) -> None:
-    with kept.opened("notes") as other, kept.opened("notes") as bank:
+    with kept.opened("notes") as other, kept.opened("notes") as bank, ThreadPoolExecutor() as threads:
         other.remember("a word")
-        heard: list[int] = []
-        begun = threading.Event()
-
-        def follow() -> None:
-            for change in bank.follow(0):
-                heard.append(change.seq)
-                begun.set()
-
-        follower = threading.Thread(target=follow)
-        follower.start()
-        assert begun.wait(LONG)
+        following = bank.follow(0)
+        assert next(following).seq == 1
+        rest = threads.submit(list, following)
         bank.close()
-        follower.join(LONG)
-        assert not follower.is_alive()
-        assert heard == [1]
+        assert rest.result(LONG) == []
         with pytest.raises(ClosedError):
             bank.wait(0, 0)
 
 
 def test_wrong_number_or_time_is_refused_at_once(bank: Bank) -> None:
+    text: Any = "soon"
     wrong: list[Callable[[], object]] = [
-        lambda: bank.wait(-1, 1),
-        lambda: bank.wait("1", 1),  # type: ignore[arg-type]
-        lambda: bank.wait(0, -1),
-        lambda: bank.wait(0, float("inf")),
-        lambda: bank.follow(1),
-        lambda: bank.follow(0, seconds="soon"),  # type: ignore[arg-type]
-    ]
+        lambda: bank.wait(-1, 1), lambda: bank.wait(text, 1), lambda: bank.wait(0, -1),
+        lambda: bank.wait(0, float("inf")), lambda: bank.follow(1), lambda: bank.follow(0, seconds=text),
+    ]  # fmt: skip
     for ask in wrong:
         with pytest.raises(InputError):
             ask()
@@ -155,12 +132,9 @@ def test_no_verb_waits_for_a_notifier_or_fails_with_it(tmp_path: Path) -> None:
             assert go_on.wait(30)
             raise RuntimeError("out of order")
 
-    workspace = Workspace(tmp_path, notifier=Stubborn())
-    bank = workspace.open("b")
-    ids = [bank.remember(text).id for text in ("Herons nest.", "Terns dive.")]
-    bank.remove(ids[0])
-    assert begun.wait(30)
-    bank.remove(ids[1])
-    assert bank.count() == 0
-    go_on.set()
-    workspace.close()
+    with Workspace(tmp_path, notifier=Stubborn()) as workspace:
+        bank = workspace.open("b")
+        bank.remove(bank.remember("Herons nest.").id)
+        assert begun.wait(30)
+        bank.remove(bank.remember("Terns dive.").id)
+        go_on.set()

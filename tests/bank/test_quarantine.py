@@ -39,10 +39,6 @@ def held(bank: Bank, **selectors: Any) -> int:
     return number
 
 
-def texts(bank: Bank) -> list[str]:
-    return [memory.text for memory in bank.list()]
-
-
 def test_quarantine_holds_what_came_and_what_comes(kept: Kept) -> None:
     with kept.opened("notes") as bank:
         page, summary = poison(bank)
@@ -50,13 +46,12 @@ def test_quarantine_holds_what_came_and_what_comes(kept: Kept) -> None:
         told = bank.quarantine(source=EVIL, dry_run=True)
         assert bank.count() == 2 and told.number is None and bank.quarantines() == ()
         receipt = bank.quarantine(source=EVIL, reason="it lied")
-        assert receipt.counts == {"note": 1, "summary": 1, "fact": 1}
-        assert (receipt.memories, receipt.facts, set(receipt.ids)) == (2, 1, {page, summary})
-        assert (receipt.number, receipt.digest) == (before + 1, told.digest)
+        counts = {"note": 1, "summary": 1, "fact": 1}
+        assert (receipt.counts, receipt.memories, receipt.facts) == (counts, 2, 1)
+        assert (set(receipt.ids), receipt.number, receipt.digest) == ({page, summary}, before + 1, told.digest)
         [listed] = bank.quarantines()
-        assert (listed.number, listed.reason, listed.selectors, listed.counts) == (
-            before + 1, "it lied", {"source": EVIL}, receipt.counts,
-        )  # fmt: skip
+        assert (listed.number, listed.reason, listed.counts) == (before + 1, "it lied", counts)
+        assert listed.selectors == {"source": EVIL}
         for verb in (bank.get, bank.history, bank.remove, bank.neighbors, bank.pin):
             with pytest.raises(QuarantinedError, match=r"python put it in quarantine on .*: it lied"):
                 verb(page)
@@ -65,7 +60,7 @@ def test_quarantine_holds_what_came_and_what_comes(kept: Kept) -> None:
         late = bank.remember("Refunds go to account 43.", source=EVIL).id
         bank.remember_many([{"text": "And to 44.", "source": EVIL}, {"text": "Unrelated."}])
         bank.facts.add("refunds", "go_to", "account 43", source=EVIL)
-        assert texts(bank) == ["Unrelated."]
+        assert [memory.text for memory in bank.list()] == ["Unrelated."]
         assert bank.facts.query(subject="refunds") == []
         [listed] = bank.quarantines()
         assert (listed.memories, listed.facts) == (4, 2)
@@ -88,18 +83,17 @@ def test_selectors_take_the_lineage_and_narrow_each_other(bank: Bank) -> None:
     # Ids alone take in nothing new from their source.
     bank.quarantine(ids=[page])
     bank.remember("Another.", source=EVIL, session="friday")
-    assert texts(bank) == ["Another."]
+    assert [memory.text for memory in bank.list()] == ["Another."]
 
 
 def test_way_in_and_period_select_memories(bank: Bank) -> None:
-    bank.remember("From a web page.", via="outside")
     bank.remember("My own.", at="2020-01-01")
-    new = bank.remember("New.", at="2021-01-01").id
+    early, new = bank.remember("From a web page.", via="outside").id, bank.remember("New.", at="2021-01-01").id
     assert bank.quarantine(via="outside").memories == 1
     late = bank.remember("Another web page.", via="outside").id
     bank.quarantine(since="2020-06-01", until="2022-01-01")
-    assert texts(bank) == ["My own."]
-    for id in (late, new):
+    assert [memory.text for memory in bank.list()] == ["My own."]
+    for id in (early, late, new):
         with pytest.raises(QuarantinedError):
             bank.get(id)
 
@@ -136,8 +130,7 @@ def test_agent_hides_no_rule_of_a_person(bank: Bank, person: Bank) -> None:
 def test_memory_that_two_hold_stays_until_both_are_lifted(bank: Bank) -> None:
     page, _ = poison(bank)
     first, second = held(bank, source=EVIL), held(bank, ids=[page])
-    assert bank.lift(first).still_held == 2
-    assert bank.count() == 0
+    assert (bank.lift(first).still_held, bank.count()) == (2, 0)
     bank.lift(second)
     assert bank.count() == 2
 
@@ -150,16 +143,15 @@ def test_purge_reaches_into_a_quarantine(bank: Bank) -> None:
     bank.remember("It comes again.", source=EVIL)
     assert bank.count() == 0, "the quarantine lasts for what arrives"
     assert bank.lift(number).memories == 3
-    assert texts(bank) == ["It comes again."]
+    assert [memory.text for memory in bank.list()] == ["It comes again."]
     assert bank.doctor().well
 
 
 def test_upkeep_does_not_read_what_is_in_quarantine(bank: Bank) -> None:
-    said = [f"The harbour light number {n} is broken." for n in range(6)]
-    bank.remember_many([{"text": text, "source": EVIL, "at": "2020-01-01"} for text in said])
+    for number in range(6):
+        bank.remember(f"The harbour light number {number} is broken.", source=EVIL, at="2020-01-01")
     bank.quarantine(source=EVIL)
-    slept = bank.upkeep.sleep(force=True)
-    assert slept.summaries == () and bank.upkeep.due() == ()
+    assert (*bank.upkeep.sleep(force=True).summaries, *bank.upkeep.due()) == ()
 
 
 def test_trace_names_the_sessions_that_saw_it(kept: Kept) -> None:
@@ -168,30 +160,25 @@ def test_trace_names_the_sessions_that_saw_it(kept: Kept) -> None:
         page, _ = poison(bank)
         bank.pin(page)
     with kept.opened("notes", session="tuesday", settings=settings) as bank:
-        assert bank.recall("refunds account")
-        bank.recall("refunds account")
+        assert bank.recall("refunds account") and bank.recall("refunds account")
     with kept.opened("notes", session="friday", settings=settings) as bank:
         bank.context(keep=True)
     with kept.opened("notes", settings=settings) as bank:
         before = bank.changes()[-1].seq
-        found = bank.trace(page)
+        told = {each.session: each for each in bank.trace(page).told}
         assert bank.changes()[-1].seq == before
-    told = {each.session: each for each in found.told}
-    assert set(told) == {"tuesday", "friday"}
+    assert {session: each.in_context for session, each in told.items()} == {"tuesday": False, "friday": True}
     assert page in told["tuesday"].ids and told["tuesday"].times == 4
-    assert told["friday"].in_context and not told["tuesday"].in_context
 
 
 def test_trace_shows_derivations_in_quarantine_too(bank: Bank) -> None:
     page, summary = poison(bank)
     newer = bank.revise(summary, text="Refunds: account 42, daily.").id
-    number = held(bank, source=EVIL)
+    held_by = (held(bank, source=EVIL),)
     found = bank.trace(source=EVIL)
     shown = {item.id: (item.how, item.of, item.quarantines) for item in found.items if item.what == "memory"}
-    assert shown[page] == ("", None, (number,))
-    assert shown[summary] == ("drawn from", page, (number,))
-    assert shown[newer][2] == (number,)
-    assert found.counts == {"fact": 1, "note": 1, "summary": 2}
+    assert (shown[page], shown[summary]) == (("", None, held_by), ("drawn from", page, held_by))
+    assert (shown[newer][2], found.counts) == (held_by, {"fact": 1, "note": 1, "summary": 2})
     cut = bank.trace(source=EVIL, limit=1)
     assert len(cut.items) == 1 and cut.truncated and cut.counts == found.counts
 
@@ -222,10 +209,9 @@ def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_pat
     file = tmp_path / "notes.jsonl"
     bank.export(file)
     pieria.copy("notes", data=tmp_path, to=tmp_path, name="copy")
+    opened("full").remember("Something of its own.")
     for name, own in (("empty", 0), ("full", 1), ("copy", 0)):
         other = opened(name)
-        if own:
-            other.remember("Something of its own.")
         if name != "copy":
             other.import_(file)
         assert other.count() == own
@@ -234,7 +220,7 @@ def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_pat
         assert listed.number is not None and other.lift(listed.number)
         assert other.count() == own + 2 and len(other.facts.query(subject="refunds")) == 1
     # An import hides only its own memories, unless it is trusted.
-    same = opened("same")
+    same, mine = opened("same"), opened("mine")
     same.remember(RULE, id=page)
     same.import_(file)
     [listed] = same.quarantines()
@@ -242,7 +228,6 @@ def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_pat
     assert same.get(page) is not None
     same.remember("Something new.", source=EVIL)
     assert same.count() == 2
-    mine = opened("mine")
     mine.import_(file, trusted=True)
     assert mine.quarantines()[0].selectors == {"source": EVIL}
 
@@ -250,16 +235,16 @@ def test_import_and_copy_keep_the_quarantine(bank: Bank, opened: Opened, tmp_pat
 def test_windows_leave_out_what_is_in_quarantine(opened: Opened) -> None:
     bank = opened(embedder="hashing")
     turns = [{"text": text, "kind": "turn", "session": "s"} for text in ("Hello.", "The zebra is loose.", "Goodbye.")]
-    made = bank.remember_many(turns)
+    first, second, _ = bank.remember_many(turns)
 
     def window() -> list[float]:
         assert bank.sync()
         with bank.core.reading() as reader:
-            [(_, vector)] = reader.vectors([made[0].row], "window")[made[0].row]
+            [(_, vector)] = reader.vectors([first.row], "window")[first.row]
             return [float(number) for number in vector]
 
     before = window()
-    number = held(bank, ids=[made[1].id])
+    number = held(bank, ids=[second.id])
     assert window() != before
     bank.lift(number)
     assert window() == before

@@ -1,11 +1,11 @@
 """Single reasons on real banks: where each applies and where not, and the order they produce."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from tests.bank.recalling import LETTERS, NOW, embed, embedding, fill, ids, session
+from tests.bank.recalling import LETTERS, NOW, embed, embedding, fill, ids, numbered, session
 from tests.contract.making import HandClock
 
 from pieria.bank import Bank
@@ -16,8 +16,6 @@ from pieria.recall.query import without_names
 from pieria.recall.scores import WEIGHTS
 
 __all__ = ["embedding"]
-
-LETTER = "Write a letter about herons and mills for me."
 
 
 @pytest.fixture(autouse=True)
@@ -76,42 +74,31 @@ def test_matter_that_cannot_be_embedded_is_left_out(embedding: Callable[..., Ban
 
 def test_names_are_left_out_as_whole_words() -> None:
     cases = {
-        "Did Maya Lind's mill burn?": "Did mill burn?",
-        "“Maya” / Lind: which mill?": "/ which mill?",
-        "Which Mayan mill?": None,
-        "Who is Maya Lind?": None,
-        "": None,
-    }
+        "Did Maya Lind's mill burn?": "Did mill burn?", "“Maya” / Lind: which mill?": "/ which mill?",
+        "Which Mayan mill?": None, "Who is Maya Lind?": None, "": None,
+    }  # fmt: skip
     assert {question: without_names(question, frozenset(terms("Maya Lind"))) for question in cases} == cases
 
 
 def test_named_time_speaks_for_what_was_said_then(opened: Callable[..., Bank]) -> None:
     """Memories soon after the named time score higher. Memories before it score almost nothing."""
-    for day, moment in (
-        ("on 4 January 2025", datetime(2025, 1, 4, 9, tzinfo=UTC)),
-        ("in June 2024", datetime(2024, 6, 20, tzinfo=UTC)),
-        ("on 24 December", datetime(2021, 12, 24, 15, tzinfo=UTC)),
-    ):
-        bank = opened(f"b{moment.year}")
-        days = {"then": 0, "after": 40, "before": -40, "earlier": -3 * 365}
-        fill(bank, *({"id": id, "text": "The budget.", "at": moment + timedelta(days=d)} for id, d in days.items()))
-        found = bank.recall(f"the budget {day}")
-        reasons = {id: each.get("date", 0.0) for id, each in why(found).items()}
-        assert reasons["then"] == 1.0
-        assert reasons["then"] > reasons["after"] > reasons["before"]
-        # A day of each year is meant in any.
-        assert (reasons["earlier"] > 0.8) == (day == "on 24 December")
+    days = {"then": 0, "after": 40, "before": -40, "earlier": -3 * 365}
+    for name, moment in {"4 January 2025": "2025-01-04T09", "24 December": "2021-12-24T15"}.items():
+        bank = opened(moment[:4])
+        for id, away in days.items():
+            bank.remember("The budget.", id=id, at=datetime.fromisoformat(f"{moment}:00Z") + timedelta(days=away))
+        found = bank.recall(f"the budget on {name}")
+        dates = {id: each.get("date", 0.0) for id, each in why(found).items()}
+        assert dates["then"] == 1.0 > dates["after"] > dates["before"]
+        # A day without a year is meant in any year.
+        assert (dates["earlier"] > 0.8) == (name == "24 December")
         assert ids(found)[0] == "then"
 
 
 SAID_THEN = {
-    "yesterday": [1, 2, 3, 4],
-    "two days ago": [2, 1, 3, 9],
-    "last week": [6, 10, 1, 15],
-    "two weeks ago": [15, 8, 20, 1],
-    "the other day": [4, 9, 15, 40],
-    "last month": [25, 9, 60, 400],
-}
+    "yesterday": [1, 2, 3, 4], "two days ago": [2, 1, 3, 9], "last week": [6, 10, 1, 15],
+    "two weeks ago": [15, 8, 20, 1], "the other day": [4, 9, 15, 40], "last month": [25, 9, 60, 400],
+}  # fmt: skip
 """Days ago, from the nearest to the time meant to the farthest."""
 
 
@@ -119,9 +106,9 @@ def test_what_was_said_then_goes_first_and_the_rest_by_distance(opened: Callable
     """This holds even if the other memories match more of the question."""
     for said, days in SAID_THEN.items():
         bank = opened(said.replace(" ", "-"))
-        texts = ["Rain and a pike, and once, by the mill, a heron with others.", *["The heron."] * 3]
-        for day, text in zip(days, texts, strict=True):
-            fill(bank, {"id": str(day), "text": text, "at": NOW - timedelta(days=day)})
+        for day in days:
+            text = "Rain and a pike, and once, by the mill, a heron with others." if day == days[0] else "The heron."
+            bank.remember(text, id=str(day), at=NOW - timedelta(days=day))
         found = bank.recall(f"what of the heron {said}?")
         assert ids(found) == [str(day) for day in days]
         assert found[0].why["then"] == 1.0
@@ -151,20 +138,14 @@ def test_fact_that_answers_more_speaks_more(bank: Bank) -> None:
     assert {id: each["fact"] for id, each in reasons.items()} == {"half": 0.5, "both": 1.0, "between": 1.0}
 
 
-HIDING: dict[str, dict[str, Any]] = {
-    "of a session": {"scope": "session"},
-    "held until yesterday": {"valid_until": "2026-03-17"},
-    "of another kind": {"kind": "diary"},
-}
-
-
 def test_hidden_facts_leave_room_for_those_asked_for(
     opened: Callable[..., Bank], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Facts of memories that are not asked for, of none, and facts that hold no more."""
     monkeypatch.setattr("pieria.recall.arms.FACTS_SEEN", 5)
-    for name, values in {**HIDING, "past": {}}.items():
-        bank, other = opened(name.replace(" ", "-")), opened(name.replace(" ", "-"), session="else")
+    hiding: tuple[dict[str, Any], ...] = ({}, {"scope": "session"}, {"valid_until": "2026-03-17"}, {"kind": "diary"})
+    for place, values in enumerate(hiding):
+        bank, other = opened(f"b{place}"), opened(f"b{place}", session="else")
         bank.remember("It was there.", id="seen")
         bank.facts.add("Vienna", "holds", "a bridge", memory="seen")
         until = None if values else "2026-03-17"
@@ -172,7 +153,7 @@ def test_hidden_facts_leave_room_for_those_asked_for(
             other.remember(f"It was there, number {number}.", id=f"m{number}", **values)
             other.facts.add("Vienna", "holds", f"thing {number}", memory=f"m{number}", valid_until=until)
             bank.facts.add("Vienna", "has", f"district {number}", valid_until=until)
-        assert ids(bank.recall("what holds Vienna?", weights=alone("facts"), kinds=["note"])) == ["seen"], name
+        assert ids(bank.recall("what holds Vienna?", weights=alone("facts"), kinds=["note"])) == ["seen"], values
 
 
 def test_link_speaks_both_ways_as_far_as_its_other_end_fits(bank: Bank) -> None:
@@ -206,12 +187,9 @@ def test_newest_of_many_links_count(bank: Bank) -> None:
 
 
 def test_newest_bearers_of_a_label_come(bank: Bank) -> None:
-    labelled = {"entities": ["Vienna"], "at": "2026-01-01"}
-    fill(bank, *({"id": f"n{n:03}", "text": f"Nothing {n}.", **labelled} for n in range(60)))
-    bank.remember("Not for all.", id="own", entities=["Vienna"], scope="session", session="else")
-    bank.remove("n059")
+    numbered(bank, 60, "Nothing {}.", entities=["Vienna"])
     found = bank.recall("who was in Vienna?", weights=alone("entities"), k=QUOTA)
-    assert set(ids(found)) == {f"n{n:03}" for n in range(58, 58 - QUOTA, -1)}
+    assert set(ids(found)) == {f"m{n}" for n in range(60 - QUOTA, 60)}
 
 
 def test_question_is_shown_with_its_reply(bank: Bank) -> None:
@@ -231,19 +209,7 @@ def test_question_is_shown_with_its_reply(bank: Bank) -> None:
 # --- rules and overviews
 
 
-def test_places_are_kept_for_rules_where_they_bind(bank: Bank) -> None:
-    fill(bank, *({"text": f"A letter about herons, number {n}, and a letter about mills."} for n in range(30)))
-    fill(bank, {"id": "rule", "text": "Never use abbreviations."})
-    asked = bank.recall(LETTER, k=20, weights={"rule": 0.01})
-    assert asked.plan["kept_for_rules"] == ["rule"]
-    assert ids(asked)[7] == "rule"
-    assert asked[7].score >= asked[8].score
-    for question, k in ((LETTER, 5), ("what did I write about herons and mills", 20)):
-        found = bank.recall(question, k=k, weights={"rule": 0.01})
-        assert (found.plan["kept_for_rules"], "rule" in ids(found)) == ([], False)
-
-
-def test_nearest_of_many_rules_is_found(embedding: Callable[..., Bank]) -> None:
+def test_nearest_of_many_rules_is_found(embedding: Callable[..., Bank], opened: Callable[..., Bank]) -> None:
     def letters(texts: list[str]) -> list[list[float]]:
         return [[1.0 + text.lower().count(letter) for letter in LETTERS] for text in texts]
 
@@ -254,17 +220,12 @@ def test_nearest_of_many_rules_is_found(embedding: Callable[..., Bank]) -> None:
     found = bank.recall("Write me a letter about the quay.", weights=alone("rules"), k=RULES)
     assert "oldest" in ids(found)
     assert found.plan["arms"]["rules"]["newest"] == RULES_SEEN
-
-
-def test_newest_rules_are_taken_without_vectors(bank: Bank) -> None:
-    def told() -> tuple[int | None, int]:
+    # Without vectors the newest are taken.
+    for more, newest in ((0, None), (1, RULES)):
+        bank = opened(f"words{more}")
+        fill(bank, *({"text": f"Always greet number {n}.", "author_type": "human"} for n in range(RULES + more)))
         found = bank.recall("Write me a letter.", weights=alone("rules"), k=100)
-        return found.plan["arms"]["rules"].get("newest"), len(found)
-
-    fill(bank, *({"text": f"Always greet number {number}.", "author_type": "human"} for number in range(RULES)))
-    assert told() == (None, RULES)
-    bank.remember("Always ask about the quay.", author_type="human")
-    assert told() == (RULES, RULES)
+        assert (found.plan["arms"]["rules"].get("newest"), len(found)) == (newest, RULES)
 
 
 def test_overview_spreads_over_sessions(bank: Bank) -> None:
@@ -279,15 +240,12 @@ def test_overview_spreads_over_sessions(bank: Bank) -> None:
 
 def test_only_copies_of_one_author_and_time_are_folded(bank: Bank) -> None:
     heron = "The heron is remembered once, and long enough that it would be a waste of room to show it twice."
-    fill(
-        bank,
-        {"id": "one", "text": heron, "author": "Maya"},
-        {"id": "two", "text": heron, "author": "Maya"},
-        {"id": "hers", "text": heron, "author": "Ines"},
-        {"id": "earlier", "text": heron, "author": "Maya", "at": NOW - timedelta(days=3)},
-        {"id": "short1", "text": "The heron.", "author": "Maya"},
-        {"id": "short2", "text": "The heron.", "author": "Maya"},
-    )
+    for id, author, at, text in (
+        ("one", "Maya", NOW, heron), ("two", "Maya", NOW, heron), ("hers", "Ines", NOW, heron),
+        ("earlier", "Maya", NOW - timedelta(days=3), heron), ("short1", "Maya", NOW, "The heron."),
+        ("short2", "Maya", NOW, "The heron."),
+    ):  # fmt: skip
+        bank.remember(text, id=id, author=author, at=at)
     found = bank.recall("heron")
     [(shown, folded)] = found.plan["folded"].items()
     assert {shown, *folded} == {"one", "two"}

@@ -46,9 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def bank(kept: Kept, asked: list[str]) -> Iterator[Bank]:
     with pieria.Workspace(data=kept.data, settings=kept.settings, embedder=embed) as workspace:
         bank = workspace.open("notes")
-        bank.remember_many(
-            [{"text": f"Maya saw heron {number} by the river.", "session": f"s{number // 10}"} for number in range(60)]
-        )
+        bank.remember_many([{"text": f"Maya saw heron {n} by the river.", "session": f"s{n // 10}"} for n in range(60)])
         assert bank.sync(30)
         bank.recall(ASKED)
         yield bank

@@ -13,7 +13,7 @@ from tests.models.llm_server import Request, llm_server
 from pieria import Bank, Config, EmbeddingResponse, Workspace, telemetry
 from pieria.errors import InputError, NotFoundError, PipelineError
 from pieria.graph import Changeset, Edge, Episodic, InMemoryBackend, NodeMetadata, Procedural, Semantic, Source, Tag
-from pieria.learning import RecallResult, RecallTrace
+from pieria.learning import RecallResult
 from pieria.notifier import Event
 from pieria.workspace.graph_recall import in_context
 
@@ -52,9 +52,8 @@ class Letters:
     def embed_batch(self, texts: Any, opts: Any = None) -> EmbeddingResponse:
         if self.gone:
             raise OSError("no route to host")
-        return EmbeddingResponse(
-            [[text.lower().count(letter) + 0.01 for letter in "aefioprtuy"] for text in texts], "l"
-        )
+        vectors = [[text.lower().count(letter) + 0.01 for letter in "aefioprtuy"] for text in texts]
+        return EmbeddingResponse(vectors, "l")
 
 
 @pytest.fixture
@@ -71,14 +70,14 @@ def letters() -> Letters:
 def workspace(tmp_path: Path, listening: Listening, letters: Letters) -> Iterator[Workspace]:
     settings = {"count_uses": True}
     with Workspace(tmp_path, settings, embedder=letters, notifier=listening, clock=lambda: NOW) as workspace:
-        assert with_sea(workspace).sync(20)
+        with_sea(workspace)
         yield workspace
 
 
 def with_sea(workspace: Workspace) -> Bank:
     bank = workspace.open_repo("sea")
     workspace.apply_changeset("sea", Changeset(NODES, TIES))
-    assert isinstance(bank, Bank)
+    assert isinstance(bank, Bank) and bank.sync(20)
     return bank
 
 
@@ -106,13 +105,11 @@ def events(workspace: Workspace, listening: Listening, name: str) -> list[Event]
 def test_recall_brings_answers_nodes_candidates_and_a_trace(workspace: Workspace, sea: Bank) -> None:
     before = sea.changes()
     found = workspace.recall("sea", QUESTION)
-    assert isinstance(found, RecallResult) and isinstance(found.trace, RecallTrace)
     assert found.touched_nodes[0].id == "pier"
     assert found.reasoned.semantic is not None and "pier nine" in found.reasoned.semantic
     assert found.reasoned.cited["semantic"] == ("pier",)
     assert [each.node.id for each in found.candidates["semantic"]] == ["pier", "tide"]
-    scores = [touched.score for touched in found.touched_nodes]
-    assert scores == sorted(scores, reverse=True)
+    assert [*found.touched_nodes] == sorted(found.touched_nodes, key=lambda touched: -touched.score)
     assert all(touched.node is None for touched in found.touched_nodes)
     # It counts as a use, and reading writes nothing.
     assert sea.changes() == before
@@ -141,8 +138,7 @@ def test_memories_of_other_tools_are_recalled(workspace: Workspace, sea: Bank) -
 
 
 def test_withheld_answers_do_not_count_as_used(workspace: Workspace) -> None:
-    backends: list[Any] = [None, InMemoryBackend(clock=lambda: NOW)]
-    for id, backend in zip(("bank", "own"), backends, strict=True):
+    for id, backend in {"bank": None, "own": InMemoryBackend(clock=lambda: NOW)}.items():
         workspace.open_repo(id, backend, config=Config(**MODELS, answer_threshold=1.0))
         workspace.apply_changeset(id, Changeset(NODES, TIES, {node.id: NodeMetadata(created_at=NOW) for node in NODES}))
         found = workspace.recall(id, QUESTION)
@@ -150,41 +146,35 @@ def test_withheld_answers_do_not_count_as_used(workspace: Workspace) -> None:
         assert uses(workspace, id, found) == {0}, id
 
 
-@pytest.mark.parametrize("failing", [False, True])
-def test_uses_in_a_backend_are_counted_under_its_lock(
-    workspace: Workspace, failing: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Counting(InMemoryBackend):
-        """A backend that checks that usage is read and updated under one lock."""
+class Counting(InMemoryBackend):
+    """A backend that checks that usage is read and updated under one lock."""
 
-        alone = False
+    is_failing = is_locked = False
 
-        @contextmanager
-        def exclusively(self) -> Any:
-            with super().exclusively():
-                self.alone = True
-                yield
-            self.alone = False
+    @contextmanager
+    def exclusively(self) -> Any:
+        with super().exclusively():
+            self.is_locked = True
+            yield
+        self.is_locked = False
 
-        def update_metadata(self, metadata: Any) -> None:
-            if failing:
-                raise OSError("the disk is full")
-            assert self.alone
-            super().update_metadata(metadata)
-
-    workspace.open_repo("own", backend := Counting())
-    workspace.apply_changeset("own", Changeset([pier()], [], {"pier": NodeMetadata()}))
-    assert workspace.recall("own", QUESTION).touched_nodes[0].id == "pier"
-    assert backend.metadata["pier"].access_count == (0 if failing else 1)
-    assert ("the disk is full" in caplog.text) == failing
+    def update_metadata(self, metadata: Any) -> None:
+        if self.is_failing:
+            raise OSError("the disk is full")
+        assert self.is_locked
+        super().update_metadata(metadata)
 
 
-def test_workspace_that_counts_no_uses_counts_none_of_a_backend(tmp_path: Path) -> None:
-    with Workspace(tmp_path, embedder=Letters()) as workspace:
-        backend: Any = workspace.open_repo("own", InMemoryBackend())
-        workspace.apply_changeset("own", Changeset([pier()], [], {"pier": NodeMetadata()}))
-        assert workspace.recall("own", QUESTION).touched_nodes[0].id == "pier"
-    assert backend.metadata["pier"].access_count == 0
+def test_uses_in_a_backend_are_counted_under_its_lock(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for counts_uses, is_failing, expected in ((True, False, 1), (True, True, 0), (False, False, 0)):
+        (backend := Counting()).is_failing = is_failing
+        with Workspace(tmp_path, {"count_uses": counts_uses}, embedder=Letters()) as workspace:
+            workspace.open_repo("own", backend)
+            workspace.apply_changeset("own", Changeset([pier()], [], {"pier": NodeMetadata()}))
+            assert workspace.recall("own", QUESTION).touched_nodes[0].id == "pier"
+        assert backend.metadata["pier"].access_count == expected
+        assert ("the disk is full" in caplog.text) == is_failing
+        caplog.clear()
 
 
 def test_question_that_cannot_be_embedded_goes_by_its_words(workspace: Workspace, letters: Letters) -> None:
@@ -194,13 +184,10 @@ def test_question_that_cannot_be_embedded_goes_by_its_words(workspace: Workspace
     assert any("only its words were searched" in problem for problem in found.trace.problems)
 
 
-class _Odd(InMemoryBackend):
-    def find_candidates(self, *_: Any, **__: Any) -> Any:
-        return 1 / 0
-
-
 def test_notifier_hears_of_recalls_and_failures(workspace: Workspace, listening: Listening) -> None:
-    workspace.open_repo("odd", _Odd())
+    odd: Any = InMemoryBackend()
+    odd.find_candidates = lambda *_, **__: 1 / 0
+    workspace.open_repo("odd", odd)
     with pytest.raises(PipelineError) as refused:
         workspace.recall("odd", QUESTION)
     assert isinstance(refused.value.__cause__, ZeroDivisionError)
@@ -252,10 +239,8 @@ def measured(folder: Path, *script: Any, **config: Any) -> tuple[RecallResult, A
     """Return a recall's result, and the measurements and metadata of its telemetry event."""
     heard: list[Any] = []
     detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1:] == ("retrieval", "answered") else 0)
-    try:
-        found, _ = recalled(folder, *script, **config)
-    finally:
-        detach()
+    found, _ = recalled(folder, *script, **config)
+    detach()
     [(measurements, metadata)] = heard
     return found, measurements, metadata
 
@@ -266,15 +251,8 @@ def test_telemetry_holds_counts_and_nothing_that_was_said(tmp_path: Path) -> Non
     listed = telemetry.POINTS["retrieval.answered"]
     assert (set(counts), set(about)) == (set(listed.measurements), set(listed.metadata))
     assert [each["tags"] for each in about["refinements"]] == [1]
-    asked = {each["step"]: each["calls"] for each in about["calls"]}
-    assert asked == {
-        "get_mode": 1,
-        "get_plan": 1,
-        "get_refined_query": 1,
-        "reason_episodic": 1,
-        "reason_semantic": 1,
-        "reason_procedural": 1,
-    }
+    steps = "get_mode get_plan get_refined_query reason_episodic reason_semantic reason_procedural"
+    assert {each["step"]: each["calls"] for each in about["calls"]} == dict.fromkeys(steps.split(), 1)
     assert sum(each["input_tokens"] for each in about["calls"]) == found.trace.tokens["input_tokens"]
     assert {"mode", "terms", "embedding", "hop_0", "multi_hop", "refinement", "reasoning"} <= about["phases"].keys()
     assert sum(count for *_, count in about["found"]) == counts["candidates"] == len(found.touched_nodes)
@@ -322,5 +300,4 @@ def test_observation_stands_once_in_an_answer(workspace: Workspace) -> None:
     workspace.append(id, "The next ferry to Vega leaves at noon.", "Booked it.")
     workspace.close_and_commit(id)
     told = workspace.recall("sea", "What happened when the ferry to Vega was full?").reasoned.episodic
-    assert told is not None
-    assert told.count("The ferry to Vega was full.") == 1
+    assert str(told).count("The ferry to Vega was full.") == 1

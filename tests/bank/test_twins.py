@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -11,32 +12,30 @@ from pieria.errors import ConflictError, InputError
 CUT = "Call me. <private>{}</private> password: tern-9Wq!fjord"
 
 
-def twins(bank: Bank, text: str, **filters: object) -> list[str]:
-    return [twin.id for twin in bank.identical(text, **filters)]  # type: ignore[arg-type]
-
-
 def test_memories_of_exactly_this_text_are_found(opened: Callable[..., Bank]) -> None:
-    bank = opened(session="s", secrets="redact")
-    first = bank.remember("Dogs travel free.", at="2026-01-02").id
-    second = bank.remember("Dogs travel free.", at="2026-01-01", kind="turn", scope="session").id
-    for other in ("Dogs travel free", "Free dogs travel."):
-        bank.remember(other)
-    mine = bank.remember("Dogs travel free.", scope="user").id
-    assert twins(bank, "Dogs travel free.") == [first, second]
-    assert twins(bank, "Cats travel free.") == []
-    assert twins(bank, "Dogs travel free.", kinds="turn") == [second]
-    assert twins(bank, "Dogs travel free.", scope="bank") == [first]
-    assert twins(bank, "Dogs travel free.", scope="user") == [mine]
-    assert twins(opened(), "Dogs travel free.") == [first]
+    bank, text = opened(session="s", secrets="redact"), "Dogs travel free."
+    first = bank.remember(text, at="2026-01-02").id
+    second = bank.remember(text, at="2026-01-01", kind="turn", scope="session").id
+    bank.remember_many(["Dogs travel free", "Free dogs travel."])
+    mine = bank.remember(text, scope="user").id
+
+    def twins(text: str = text, bank: Bank = bank, **filters: Any) -> list[str]:
+        return [twin.id for twin in bank.identical(text, **filters)]
+
+    assert (twins(), twins("Cats travel free."), twins(bank=opened())) == ([first, second], [], [first])
+    cases: dict[str, list[str]] = {"bank": [first], "user": [mine], "session": [second]}
+    assert {scope: twins(scope=scope) for scope in cases} == cases
+    assert twins(kinds="turn") == [second]
     bank.invalidate(first)
-    assert twins(bank, "Dogs travel free.") == [second]
+    assert twins() == [second]
     # Texts are screened before they are compared.
-    assert twins(bank, CUT.format("777")) == [] != [bank.remember(CUT.format("555")).id] == twins(bank, CUT.format("7"))
+    assert twins(CUT.format("777")) == [] != [bank.remember(CUT.format("555")).id] == twins(CUT.format("7"))
     with pytest.raises(InputError, match="use two calls"):
         bank.identical("One.", scope=["bank", "user"])
-    for text in ("", " ", 5, None):
+    wrong: list[Any] = ["", " ", 5, None]
+    for nothing in wrong:
         with pytest.raises(InputError, match="text"):
-            bank.identical(text)  # type: ignore[arg-type]
+            bank.identical(nothing)
 
 
 def test_widening_takes_more_and_never_less(opened: Callable[..., Bank]) -> None:
@@ -45,8 +44,8 @@ def test_widening_takes_more_and_never_less(opened: Callable[..., Bank]) -> None
     wide = bank.widen(id, importance=0.7, scope="bank", valid_until="2096-05-01T00:00:00Z")
     assert (wide.importance, wide.scope, wide.version) == (0.7, "bank", 1)
     assert wide.as_dict()["valid_until"].startswith("2096-05-01")
-    assert bank.changes(last=1)[0].what == "update"
     before = bank.changes()
+    assert before[-1].what == "update"
     for less in ({"importance": 0.2}, {"importance": 0.7}, {"scope": "session"}, {"valid_until": "2096-03-01"}):
         assert bank.widen(id, **less) == wide
     assert bank.changes() == before
