@@ -1,5 +1,7 @@
-"""Fixtures: banks in a folder and on a server for tests of both, and banks whose clock is set by hand."""
+"""Fixtures: banks in a folder and on a server for tests of both, and quick garbage collections."""
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,11 @@ def served(empty_database: str) -> Kept:
 def kept(request: pytest.FixtureRequest) -> Kept:
     found: Kept = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """Let garbage collections of the test look at its own objects only, which is quick."""
+    gc.freeze()
+    yield
+    gc.unfreeze()

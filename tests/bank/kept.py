@@ -1,4 +1,4 @@
-"""The location of a test's banks: a folder or a server."""
+"""The location of a test's banks, a folder or a server, and the memory of an id."""
 
 import os
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pieria
-from pieria import Bank
+from pieria import Bank, Memory
 
 SOURCE = Path(pieria.__file__).parents[1]
 
@@ -26,3 +26,9 @@ class Kept:
         """Return the environment for a process with these settings."""
         said = {f"PIERIA_{name.upper()}": str(value) for name, value in self.settings.items()}
         return {**os.environ, **said, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def held(bank: Bank, id: str) -> Memory:
+    memory = bank.get(id)
+    assert memory is not None
+    return memory

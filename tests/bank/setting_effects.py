@@ -55,7 +55,8 @@ def in_bank(setting: str, look: Callable[[Bank], object], **more: Any) -> Seen:
     return seen
 
 
-# --- banks and what they hold
+def remembered(setting: str) -> Seen:
+    return in_bank(setting, lambda bank: getattr(bank.remember("x"), setting))
 
 
 def seen_of_data(folder: Path, value: Any) -> object:
@@ -100,10 +101,9 @@ def seen_of_seal_key(folder: Path, value: Any) -> object:
 
 
 def keeps_secret(bank: Bank) -> object:
-    try:
+    with suppress(PrivacyError):
         return KEY in bank.remember(f"the key is {KEY} for now").text
-    except PrivacyError:
-        return "refused"
+    return "refused"
 
 
 def kinds_that_fade(bank: Bank) -> object:
@@ -133,14 +133,12 @@ def accepted(bank: Bank) -> object:
 def seen_of_session_lease(folder: Path, value: Any) -> bool:
     """Return whether another process may take over a session after ten seconds without a sign of life."""
     clock = HandClock()
-    with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
+    with Workspace(folder, {"session_lease": value}, clock=clock) as workspace, suppress(SessionError):
         workspace.open("b").sessions.log.begin(UnfinishedSession("session_1", "b", "Plan the trip"))
         clock.move(seconds=10)
-        try:
-            workspace.open("b").sessions.log.hold("session_1")
-        except SessionError:
-            return False
-    return True
+        workspace.open("b").sessions.log.hold("session_1")
+        return True
+    return False
 
 
 def seen_of_time_zone(folder: Path, value: Any) -> object:
@@ -155,9 +153,6 @@ def seen_of_nlp(folder: Path, value: str) -> list[str]:
     named = value if value == "none" else small_pipeline(folder / value)
     with pieria.open("b", data=folder, settings={"nlp": named}) as bank:
         return [found.name for found in bank.text.names("so maya okafor moved")]
-
-
-# --- models
 
 
 def dimension(bank: Bank) -> object:
@@ -185,21 +180,14 @@ def seen_of_embedder_threads(folder: Path, value: Any) -> object:
     return int(done.stdout)
 
 
-def seen_of_embedder_url(folder: Path, value: Any) -> object:
+def embedded(folder: Path, path: str = "", **settings: Any) -> Any:
+    """Return the first request to an embedder."""
     with server() as (address, requests):
-        told = {"embedder": "server:m", "embedder_url": address + value}
+        told = {"embedder": "server:m", "embedder_url": address + path, **settings}
         with pieria.open("b", data=folder, settings=told) as bank:
             bank.remember_many([{"text": "a word"}])
-    return requests[0].path
-
-
-def seen_of_embedder_key(folder: Path, value: Any) -> object:
-    with server() as (address, requests):
-        told = {"embedder": "server:m", "embedder_url": address, "embedder_key": value}
-        with pieria.open("b", data=folder, settings=told) as bank:
-            bank.remember_many([{"text": "a word"}])
-            assert value not in json.dumps(bank.doctor().as_dict())
-    return requests[0].key
+            assert "hunter" not in json.dumps(bank.doctor().as_dict())
+    return requests[0]
 
 
 def seen_of_llm(folder: Path, value: Any) -> object:
@@ -265,25 +253,14 @@ def seen_of_reranker(folder: Path, value: Any) -> object:
     return request and sorted(request.body)
 
 
-def seen_of_reranker_seconds(folder: Path, value: Any) -> object:
-    return reranked(folder, never, reranker_seconds=value)[0]["left_out"]["rerank"].partition(": ")[2]
-
-
-# --- callers of a server
-
-
 def seen_of_paths(data: Path, value: str | None) -> list[bool]:
     """Return whether network callers reach a file in each of two folders."""
     allowed = over_the_network(data, Workspace(data, {"paths": value}).resolved.roots)
-
-    def reaches(file: str) -> bool:
-        try:
-            allowed.allowed(file, "path")
-        except InputError:
-            return False
-        return True
-
-    return [reaches(f"/{folder}/file") for folder in "ab"]
+    reached = []
+    for folder in "ab":
+        with suppress(InputError):
+            reached.append(allowed.allowed(f"/{folder}/file", "path"))
+    return [any(f"/{folder}/" in str(path) for path in reached) for folder in "ab"]
 
 
 def seen_of_token(data: Path, value: str | None) -> list[bool]:
@@ -321,16 +298,14 @@ def seen_of_request_memory(data: Path, value: int) -> int:
         return client.post("/v1/banks/notes/recall", json=text).status_code
 
 
+BEARER: dict[Any, object] = {key: f"Bearer {key}" for key in ("hunter1", "hunter2")}
 EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
     "session": (seen_of_session, {"s1": [("said in s1", "s1")], "s2": []}),
     "channel": (seen_of_channel, {"c1": [("said in c1", "c1")], "c2": []}),
-    "author": (in_bank("author", lambda bank: bank.remember("x").author), {"Maya": "Maya", "Jun": "Jun"}),
-    "author_type": (
-        in_bank("author_type", lambda bank: bank.remember("x").author_type),
-        {"human": "human", "agent": "agent"},
-    ),
+    "author": (remembered("author"), {"Maya": "Maya", "Jun": "Jun"}),
+    "author_type": (remembered("author_type"), {"human": "human", "agent": "agent"}),
     "durability": (
         in_bank("durability", lambda bank: bank.core.store.describe()["synchronous"]),
         {"full": "full", "relaxed": "relaxed", "off": "off"},
@@ -338,10 +313,7 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "busy_seconds": (in_bank("busy_seconds", busy_seconds), {5.0: 5_000, 60: 60_000}),
     "seal_key": (seen_of_seal_key, {None: False, "one": True, "two": "sealed"}),
     "secrets": (in_bank("secrets", keeps_secret), {"flag": True, "redact": False, "refuse": "refused"}),
-    "upkeep_fades": (
-        in_bank("upkeep_fades", kinds_that_fade),
-        {"note": ["note"], "drawer": ["drawer"], "": []},
-    ),
+    "upkeep_fades": (in_bank("upkeep_fades", kinds_that_fade), {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (in_bank("count_uses", counted_uses), {True: 1, False: 0}),
     "session_lease": (seen_of_session_lease, {5: True, 60: False}),
     "accept_above": (in_bank("accept_above", accepted, via="person"), {0.5: "accepted", 0.8: "proposed"}),
@@ -353,26 +325,20 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
         in_bank("enrich", lambda bank: bank.text.enrich("Use JWT tokens for authentication").entities),
         {True: ("jwt", "authentication"), False: ()},
     ),
-    "embedder": (
-        in_bank("embedder", dimension),
-        {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384},
-    ),
+    "embedder": (in_bank("embedder", dimension), {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),
     "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),
-    "embedder_url": (seen_of_embedder_url, {"/one": "/one/embeddings", "/two": "/two/embeddings"}),
-    "embedder_key": (seen_of_embedder_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
+    "embedder_url": (
+        lambda folder, value: embedded(folder, value).path,
+        {"/one": "/one/embeddings", "/two": "/two/embeddings"},
+    ),
+    "embedder_key": (lambda folder, value: embedded(folder, embedder_key=value).key, BEARER),
     "llm": (seen_of_llm, {"none": ["none: Pieria calls no language model"], "server:a": "a", "ollama:b:8b": "b:8b"}),
     "llm_url": (
         lambda folder, value: asked(folder, llm_url="{}" + value).path,
         {"/one": "/v1/one/chat/completions", "/two": "/v1/two/chat/completions"},
     ),
-    "llm_key": (
-        lambda folder, value: asked(folder, llm_key=value).headers["authorization"],
-        {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"},
-    ),
-    "llm_seconds": (
-        seen_of_llm_seconds,
-        {1: "no whole reply within 1 seconds", 1.25: "no whole reply within 1.25 seconds"},
-    ),
+    "llm_key": (lambda folder, value: asked(folder, llm_key=value).headers["authorization"], BEARER),
+    "llm_seconds": (seen_of_llm_seconds, {value: f"no whole reply within {value} seconds" for value in (1, 1.25)}),
     "llm_steps": (seen_of_llm_steps, {None: ["m", "m"], "summarize=a, retrieval=b:2": ["a", "b:2"]}),
     "budget_tokens_per_day": (in_bank("budget_tokens_per_day", calls_allowed), {None: 3, 200: 2, 0: 0}),
     "budget_calls_per_day": (in_bank("budget_calls_per_day", calls_allowed), {None: 3, 1: 1}),
@@ -385,13 +351,10 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
         lambda folder, value: reranked(folder, reranker_url="{}" + value)[1].path,
         {"/one": "/v1/one/rerank", "/two": "/v1/two/rerank"},
     ),
-    "reranker_key": (
-        lambda folder, value: reranked(folder, reranker_key=value)[1].headers["authorization"],
-        {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"},
-    ),
+    "reranker_key": (lambda folder, value: reranked(folder, reranker_key=value)[1].headers["authorization"], BEARER),
     "reranker_seconds": (
-        seen_of_reranker_seconds,
-        {0.1: "it did not answer within 0.1 s", 0.2: "it did not answer within 0.2 s"},
+        lambda folder, value: reranked(folder, never, reranker_seconds=value)[0]["left_out"]["rerank"],
+        {value: f"adapter server:m.rerank: it did not answer within {value} s" for value in (0.1, 0.2)},
     ),
     "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
     "request_seconds": (seen_of_request_seconds, {1: "1 seconds", 3_600: "done"}),

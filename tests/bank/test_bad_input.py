@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import partial
 from itertools import product
@@ -12,31 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.kept import held
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import (
-    ConflictError,
-    InputError,
-    Invalid,
-    NotFoundError,
-    PieriaError,
-    TransferError,
-    UnavailableError,
-)
+from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, TransferError, UnavailableError
 from pieria.record.cursor import parts_of, written
 from pieria.store.protocol import ORDERS
 
 
 @pytest.fixture
-def bank(tmp_path: Path) -> Iterator[Bank]:
-    with pieria.open("notes", data=tmp_path, session="s") as bank:
-        bank.remember("heron", id="one", valid_from="2026-01-01")
-        bank.remember("stork", id="two")
-        bank.remember("heron of the user", id="mine", scope="user")
-        bank.link("one", "two")
-        bank.facts.add("heron", "eats", "fish")
-        yield bank
+def bank(opened: Callable[..., Bank]) -> Bank:
+    bank = opened(session="s")
+    bank.remember("heron", id="one", valid_from="2026-01-01")
+    bank.remember("stork", id="two")
+    bank.remember("heron of the user", id="mine", scope="user")
+    bank.link("one", "two")
+    bank.facts.add("heron", "eats", "fish")
+    return bank
 
 
 def refusal(bank: Bank, act: Callable[[], Any]) -> PieriaError:
@@ -164,12 +157,9 @@ def test_bad_value_is_refused_by_name_and_nothing_is_written(bank: Bank) -> None
 
 BY_ID = {
     "id": "update revise invalidate remove restore pin history neighbors scratchpad.update",
-    "ids": "touch purge neighbors_each",
-    "source": "link unlink",
-    "target": "link",
-    "memory": "facts.add",
+    "ids": "touch purge neighbors_each", "source": "link unlink", "target": "link", "memory": "facts.add",
     "fact_id": "facts.remove facts.history",
-}
+}  # fmt: skip
 """Parameters that take an id, and their verbs."""
 NO_IDS: list[Any] = ["", " ", NUL, SURROGATE, 5, True, 1.5, b"one", ["one"], {"one": 1}, None, object]
 NOBODY = ["nobody", "one@1", "ONE", "one ", "o", "%", "'", "one\u0301", "🙂", "x" * 500]
@@ -177,23 +167,15 @@ NOBODY = ["nobody", "one@1", "ONE", "one ", "o", "%", "'", "one\u0301", "🙂", 
 
 def test_bad_or_unknown_id_is_refused(bank: Bank) -> None:
     for parameter, verbs in BY_ID.items():
-        for verb in verbs.split():
-            for id in NO_IDS:
-                if (verb, id) != ("facts.add", None):
-                    error = refusal(bank, partial(call, bank, verb, {parameter: [id] if parameter == "ids" else id}))
-                    assert isinstance(error, InputError | NotFoundError), (verb, id, error)
-            for id in NOBODY:
-                if id != "one " or verb == "scratchpad.update":  # Other verbs trim names, so this id exists.
-                    error = refusal(bank, partial(call, bank, verb, {parameter: [id] if parameter == "ids" else id}))
-                    assert isinstance(error, NotFoundError), (verb, id, error)
-                    assert error.resource
-
-
-def test_unknown_link_is_refused(bank: Bank) -> None:
-    for id in NO_IDS:
-        assert isinstance(refusal(bank, partial(bank.unlink, id)), InputError | NotFoundError)
-    for id in NOBODY:
-        assert isinstance(refusal(bank, partial(bank.unlink, id)), NotFoundError)
+        for verb, id in product(verbs.split(), [*NO_IDS, *NOBODY]):
+            # Most verbs trim names, so that "one " exists. A fact may be without a memory.
+            if (verb, id) != ("facts.add", None) and (id != "one " or verb == "scratchpad.update"):
+                error = refusal(bank, partial(call, bank, verb, {parameter: [id] if parameter == "ids" else id}))
+                assert isinstance(error, NotFoundError if id in NOBODY else InputError | NotFoundError), (verb, id)
+                assert not isinstance(error, NotFoundError) or error.resource
+    for id in [*NO_IDS, *NOBODY]:
+        wanted = NotFoundError if id in NOBODY else InputError | NotFoundError
+        assert isinstance(refusal(bank, partial(bank.unlink, id)), wanted)
 
 
 def test_contradictions_and_every_wrong_value_are_named(bank: Bank) -> None:
@@ -210,6 +192,9 @@ def test_contradictions_and_every_wrong_value_are_named(bank: Bank) -> None:
 
 
 def test_error_names_the_item_of_a_batch(bank: Bank) -> None:
+    no_items: list[Any] = [5, None, "text", {"text": "a"}, object()]
+    for items in no_items:
+        assert named(refusal(bank, partial(bank.remember_many, items))) == ["items"]
     batches: dict[str, Any] = {
         "items[2].importance": [{"text": "a"}, {"text": "b"}, {"text": "c", "importance": 5}],
         "items[1].text": [{"text": "a"}, {}],
@@ -221,20 +206,15 @@ def test_error_names_the_item_of_a_batch(bank: Bank) -> None:
     for parameter, items in batches.items():
         assert parameter in named(refusal(bank, partial(bank.remember_many, items)))
     assert "importance" in str(refusal(bank, partial(bank.remember_many, batches["items[0].importnace"])).hint)
-    no_items: list[Any] = [5, None, "text", {"text": "a"}, object()]
-    for items in no_items:
-        assert named(refusal(bank, partial(bank.remember_many, items))) == ["items"]
     several: list[Any] = [
         {"text": "a", "importance": 5, "kind": "nonsense"}, 7, {"text": "c"}, {"tag": 1, "importnace": 2},
         {"text": "d", "extract": "yes"}, {"text": "e", "id": "<private>x</private>"},
     ]  # fmt: skip
     error = refusal(bank, lambda: bank.remember_many(several))
-    parameters = [getattr(each, "parameter", None) for each in (error, *error.errors)]
-    assert parameters == [
+    assert [each.message.partition(":")[0] for each in (error, *error.errors)] == [
         "items[0].kind", "items[0].importance", "items[1]", "items[3].tag", "items[3].importnace", "items[3].text",
         "items[4].extract", "items[5].id",
     ]  # fmt: skip
-    assert all(each.message.startswith(f"{of}:") for each, of in zip((error, *error.errors), parameters, strict=True))
     many = [{"text": "a", "importance": n % 2 * 5} for n in range(1_000)]
     error = refusal(bank, lambda: bank.remember_many(many))
     assert named(error) == [f"items[{2 * n + 1}].importance" for n in range(100)]
@@ -248,7 +228,6 @@ def test_plain_texts_and_places_are_taken(bank: Bank) -> None:
         ("The stork is back.", "note", ()), ("The crane is not.", "note", ("crane",))
     ]  # fmt: skip
     here = pieria.Place("birds/grey")
-    assert not bank.recall("heron", place=here)
     heron = bank.remember("heron", place=here)
     [stork] = bank.remember_many([{"text": "stork", "place": here}])
     assert heron.place == stork.place == "birds/grey"
@@ -269,12 +248,11 @@ def test_batch_with_one_bad_item_writes_nothing(bank: Bank) -> None:
     for verb in (bank.touch, bank.purge):
         for id in ("mine", "one"):
             assert isinstance(refusal(bank, partial(verb, [id, "nobody"])), NotFoundError)
-    assert bank.usage("mine") == used
-    assert [memory.id for memory in bank.list(scope="user")] == ["mine"]
+    assert (bank.usage("mine"), [memory.id for memory in bank.list(scope="user")]) == (used, ["mine"])
 
 
-def parts_after_first(bank: Bank, order: str) -> list[Any]:
-    """Return the parts of the cursor of a one-item page."""
+def cursor_parts(bank: Bank, order: str) -> list[Any]:
+    """Return the parts of the cursor of a page with one memory."""
     return parts_of(bank.list(limit=1, order=order).cursor, "a cursor", 3)
 
 
@@ -296,7 +274,7 @@ def test_cursor_belongs_to_its_question_filters_and_order(bank: Bank) -> None:
     ):
         assert named(refusal(bank, ask)) == ["cursor"]
     for order in ORDERS:
-        cursor = written(parts_after_first(bank, order))
+        cursor = written(cursor_parts(bank, order))
         assert [*bank.list(limit=1, order=order), *bank.list(order=order, cursor=cursor)] == [*bank.list(order=order)]
         for other in set(ORDERS) - {order}:
             error = refusal(bank, partial(bank.list, order=other, cursor=cursor))
@@ -310,7 +288,7 @@ def test_every_part_of_a_cursor_is_checked(bank: Bank) -> None:
         2: [None, "1", True, 1.0, -1, 2**63, 2**80, [1]],
     }
     for order in ORDERS:
-        parts = parts_after_first(bank, order)
+        parts = cursor_parts(bank, order)
         for place, values in forged.items():
             for value in values:
                 cursor = written([*parts[:place], value, *parts[place + 1 :]])
@@ -320,50 +298,11 @@ def test_every_part_of_a_cursor_is_checked(bank: Bank) -> None:
 def test_unavailable_parameter_and_unknown_policy_say_why(bank: Bank) -> None:
     for verb in ("remember", "remember_many"):
         error = refusal(bank, partial(call, bank, verb, {"vectors": [0.1]}))
-        assert isinstance(error, UnavailableError)
-        assert error.parameter.endswith("vectors") and error.reason and error.hint
+        assert isinstance(error, UnavailableError) and error.reason and error.hint
+        assert error.parameter.endswith("vectors")
     error = refusal(bank, lambda: bank.recall("heron", policy="hybird"))
     expected = "one of hybrid, value, decay, weighted, similarity, or a callable"
-    assert str(error) == f"policy: expected {expected}, got 'hybird'"
-    assert error.hint == "Did you mean hybrid?"
-
-
-# --- names, folders and files
-
-
-def test_bank_name_that_could_lead_elsewhere_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "in" / "data"
-    names: list[Any] = [
-        "../x", "..", ".", "a/b", "a\\b", "/etc/passwd", "", " ", NUL, SURROGATE, "@you", "@", "x" * 101, "con",
-        ".hidden", "a\nb", "~", "a b", "e\u0301" * 90, "x.", 5, b"x", ["x"],
-    ]  # fmt: skip
-    with pieria.Workspace(folder) as workspace:
-        for name in names:
-            for opener in (partial(pieria.open, data=folder), workspace.open):
-                with pytest.raises(InputError) as refused:
-                    opener(name)
-                assert refused.value.parameter == "name"
-    assert not (tmp_path / "in").exists()
-
-
-def test_opening_with_bad_values_makes_nothing(tmp_path: Path) -> None:
-    wrong: list[tuple[str, Any]] = [
-        ("session", ""), ("session", NUL), ("channel", "x" * 501), ("author", SURROGATE), ("author_type", "robot"),
-        ("clock", 5), ("who", ""), ("who", 5), ("data", ""), ("data", "a\0b"), ("data", 5), ("settings", "x"),
-        ("settings", {"no_such": 1}),
-    ]  # fmt: skip
-    settings = [
-        ("durability", "never"), ("secrets", "keep"), ("busy_seconds", 1), ("busy_seconds", math.nan),
-        ("text_budget", 1),
-    ]  # fmt: skip
-    cases = [(name, {name: value}) for name, value in wrong]
-    cases += [(name, {"settings": {name: value}}) for name, value in settings]
-    for parameter, values in cases:
-        with pytest.raises(Invalid) as refused:
-            pieria.open("notes", **{"data": tmp_path / "data", **values})
-        assert getattr(refused.value, "parameter", parameter) == parameter
-        assert parameter in str(refused.value)
-    assert not (tmp_path / "data").exists()
+    assert (str(error), error.hint) == (f"policy: expected {expected}, got 'hybird'", "Did you mean hybrid?")
 
 
 def test_bad_or_missing_path_changes_nothing(bank: Bank, tmp_path: Path) -> None:
@@ -386,11 +325,7 @@ def test_error_does_not_repeat_the_refused_text(bank: Bank) -> None:
         lambda: bank.scratchpad.write(f"{secret}\0"),
     ):
         error = refusal(bank, act)
-        assert secret not in str(error)
-        assert secret not in repr(error.as_dict())
-
-
-# --- what is strange and right
+        assert secret not in f"{error} {error.as_dict()!r}"
 
 
 def test_any_text_is_a_question(bank: Bank) -> None:
@@ -407,25 +342,17 @@ def test_any_text_is_a_question(bank: Bank) -> None:
 
 def test_strange_values_are_kept_as_they_are(bank: Bank) -> None:
     strange: list[dict[str, Any]] = [
-        {"text": "é" * (1 << 19)},
-        {"text": "🪶 \u202ereversed\u202c \u0301 combining", "title": "\u200b."},
-        {"text": "'; DROP TABLE content; --", "tags": ["'", '"', "%", "_", "\\"]},
-        {"importance": 0, "confidence": 1, "strength": 2},
-        {"at": "0001-01-01", "valid_until": "9999-12-31"},
-        {"at": datetime(2026, 1, 1, tzinfo=UTC), "valid_from": date(2026, 1, 1)},
-        {"valid_from": date(2026, 1, 1), "valid_until": date(2026, 1, 1)},
-        {"at": 0, "valid_from": -1.5},
-        {"tags": (tag for tag in ["a", "b", "a"])},
+        {"text": "é" * (1 << 19)}, {"text": "🪶 \u202ereversed\u202c \u0301 combining", "title": "\u200b."},
+        {"text": "'; DROP TABLE content; --", "tags": ["'", '"', "%", "_", "\\"]}, {"text": "a\r\nb\tc\x0b"},
+        {"importance": 0, "confidence": 1, "strength": 2}, {"at": "0001-01-01", "valid_until": "9999-12-31"},
+        {"at": datetime(2026, 1, 1, tzinfo=UTC), "valid_from": date(2026, 1, 1)}, {"at": 0, "valid_from": -1.5},
+        {"valid_from": date(2026, 1, 1), "valid_until": date(2026, 1, 1)}, {"tags": (tag for tag in ["a", "b", "a"])},
         {"tags": {"a"}, "meta": {"": None, "deep": {"er": [[[]]]}}, "body": {}},
-        {"id": "any string: /é 🪶@7", "place": "wing / room"},
-        {"tags": None, "meta": None, "body": None},
-        {"text": "a\r\nb\tc\x0b"},
-    ]
+        {"id": "any string: /é 🪶@7", "place": "wing / room"}, {"tags": None, "meta": None, "body": None},
+    ]  # fmt: skip
     for values in strange:
         memory = bank.remember(**{"text": "a", **values})
-        kept = bank.get(memory.id)
-        assert kept is not None and kept.as_dict() == memory.as_dict()
-        assert kept.text == values.get("text", "a")
-    again = bank.get("any string: /é 🪶@7@1")
-    assert again is not None and again.id == "any string: /é 🪶@7"
+        kept = held(bank, memory.id)
+        assert (kept.as_dict(), kept.text) == (memory.as_dict(), values.get("text", "a"))
+    assert held(bank, "any string: /é 🪶@7@1").id == "any string: /é 🪶@7"
     assert bank.doctor().well

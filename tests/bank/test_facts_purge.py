@@ -1,6 +1,6 @@
 """`facts.purge`: a fact is erased with all its versions. The receipt names what else states it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,6 @@ from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 
 
-@pytest.fixture
-def bank(folder: Kept) -> Iterator[Bank]:
-    with folder.opened("notes") as bank:
-        yield bank
-
-
 def test_purge_erases_every_version_of_a_fact(kept: Kept) -> None:
     with kept.opened("notes") as bank:
         fact = bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
@@ -24,18 +18,15 @@ def test_purge_erases_every_version_of_a_fact(kept: Kept) -> None:
         left = bank.facts.add("Maya", "lives_in", "Berlin")
         bank.facts.remove(fact.id, reason="told in confidence")
         receipt = bank.facts.purge(fact.id)
-        assert receipt.ids == (fact.id,)
-        assert dict(receipt.erased) == {"facts": 1, "versions": 3}
+        assert (receipt.ids, dict(receipt.erased)) == ((fact.id,), {"facts": 1, "versions": 3})
         assert [each.id for each in bank.facts.timeline()] == [left.id]
         assert bank.facts.query(entity="billing", history=True) == []
         assert [entity.name for entity in bank.facts.entities()] == ["Berlin", "Maya"]
         last = bank.changes()[-1]
         assert (last.what, last.ids) == ("facts purge", (fact.id,))
-        for verb in (bank.facts.purge, bank.facts.remove, bank.facts.history):
-            with pytest.raises(NotFoundError):
+        for verb in (bank.facts.remove, bank.facts.history, bank.facts.purge):
+            with pytest.raises(NotFoundError) as missing:
                 verb(fact.id)
-        with pytest.raises(NotFoundError) as missing:
-            bank.facts.purge(fact.id)
         assert "erased for good" in str(missing.value.hint)
         for change in bank.changes():
             if fact.id in change.ids:
@@ -55,16 +46,16 @@ def test_dry_run_announces_and_its_digest_binds(bank: Bank) -> None:
     assert bank.facts.purge(fact.id, as_told=again.digest).digest == again.digest
 
 
-def test_several_facts_are_purged_or_none(folder: Kept, bank: Bank) -> None:
+def test_several_facts_are_purged_or_none(opened: Callable[..., Bank], bank: Bank) -> None:
     one, two = bank.facts.add("Maya", "knows", "Ola"), bank.facts.add("Ola", "knows", "Maya")
-    with folder.opened("notes", session="mine") as mine:
-        secret = mine.remember("Maya works on billing.", scope="session")
-        unseen = mine.facts.add("Maya", "works_on", "billing", memory=secret.id)
-        for missing in ("none such", unseen.id):
-            with pytest.raises(NotFoundError):
-                bank.facts.purge([one.id, missing])
-        assert len(bank.facts.timeline()) == 2
-        mine.facts.purge(unseen.id)
+    mine = opened(session="mine")
+    secret = mine.remember("Maya works on billing.", scope="session")
+    unseen = mine.facts.add("Maya", "works_on", "billing", memory=secret.id)
+    for missing in ("none such", unseen.id):
+        with pytest.raises(NotFoundError):
+            bank.facts.purge([one.id, missing])
+    assert len(bank.facts.timeline()) == 2
+    mine.facts.purge(unseen.id)
     assert bank.facts.purge([one.id, two.id]).erased["facts"] == 2
     assert bank.facts.timeline() == []
     with pytest.raises(InputError):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from tests.bank.kept import Kept
+from tests.bank.kept import Kept, held
 from tests.graph.histories import histories
 
-from pieria import Bank, Memory, Workspace, graph, telemetry
+from pieria import Bank, Workspace, graph, telemetry
 from pieria.errors import ConflictError, InputError, UnavailableError
 from pieria.graph import NODE_TYPES, Changeset, Edge, Episodic, InMemoryBackend, NodeMetadata, Semantic, Source, Tag
 from pieria.graph.contract import check_backend
@@ -48,15 +48,6 @@ def put(bank: Bank, *nodes: Any, ties: Any = (), uses: Any = None) -> None:
     bank.graph.apply_changeset(Changeset([*nodes], [*ties], uses or {}))
 
 
-def held(bank: Bank, id: str) -> Memory:
-    memory = bank.get(id)
-    assert memory is not None
-    return memory
-
-
-# --- the contract
-
-
 def test_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
     with Workspace(kept.data, kept.settings, embedder=axes) as opened:
         names = (f"bank{number}" for number in itertools.count())
@@ -71,52 +62,43 @@ def test_bank_keeps_the_contract_of_backends(kept: Kept) -> None:
 
 def as_compared(backend: graph.GraphBackend) -> dict[str, Any]:
     """Return nodes and usage without embeddings, because a bank embeds nodes that come without a vector."""
-    nodes = backend.get_nodes_by_type(NODE_TYPES)
-    metadata = backend.get_metadata([node.id for node in nodes])
-    used = {node.id: metadata.get(node.id, NodeMetadata()) for node in nodes}
-    return {
-        node.id: (replace(node, embedding=None), used[node.id].access_count, used[node.id].cumulative_reward)
-        for node in nodes
-    }
+    nodes = {node.id: replace(node, embedding=None) for node in backend.get_nodes_by_type(NODE_TYPES)}
+    used = {id: NodeMetadata() for id in nodes} | dict(backend.get_metadata([*nodes]))
+    return {id: (node, used[id].access_count, used[id].cumulative_reward) for id, node in nodes.items()}
 
 
 @settings(max_examples=12)
 @given(histories)
 def test_bank_and_backend_in_memory_agree_on_any_history(history: list[Any]) -> None:
-    plain, taken = InMemoryBackend(), dict[str, str]()
     with Workspace("any") as opened:
-        bank = opened.open(f"b{len(opened.banks())}")
+        backends = plain, bank = InMemoryBackend(), opened.open(f"b{len(opened.banks())}").graph
+        taken: dict[str, str] = {}
         for change in history:
-            if not isinstance(change, Changeset):
-                plain.delete_nodes(change)
-                bank.graph.delete_nodes(change)
-            else:
+            if isinstance(change, Changeset):
                 # A bank requires that each id keeps its first node type.
                 first = {**{node.id: node.node_type for node in reversed(change.additions)}, **taken}
-                if all(first[node.id] == node.node_type for node in change.additions):
-                    taken |= {node.id: node.node_type for node in change.additions}
-                    bare = [replace(node, embedding=None) for node in change.additions]
-                    for backend in (plain, bank.graph):
-                        backend.apply_changeset(Changeset(bare, change.links, change.metadata))
-            assert as_compared(bank.graph) == as_compared(plain)
+                if any(first[node.id] != node.node_type for node in change.additions):
+                    continue
+                taken |= {node.id: node.node_type for node in change.additions}
+                bare = [replace(node, embedding=None) for node in change.additions]
+                for backend in backends:
+                    backend.apply_changeset(Changeset(bare, change.links, change.metadata))
+            else:
+                for backend in backends:
+                    backend.delete_nodes(change)
+            assert as_compared(bank) == as_compared(plain)
 
 
 def test_bank_and_backend_in_memory_value_alike(bank: Bank) -> None:
     plain = InMemoryBackend(clock=bank.clock)
     facts = [fact(f"f{number}", embedding=axis(number, number + 1)) for number in range(6)]
-    used = {
-        node.id: NodeMetadata(access_count=n, cumulative_reward=n / 6, reward_count=1) for n, node in enumerate(facts)
-    }
+    used = {f"f{n}": NodeMetadata(access_count=n, cumulative_reward=n / 6, reward_count=1) for n in range(6)}
     for backend in (plain, bank.graph):
         backend.apply_changeset(Changeset(facts, [], used))
     for tags in ([], [axis(5)]):
         both = [backend.find_candidates(["semantic"], axis(1), tags, None, None) for backend in (plain, bank.graph)]
         [one, other] = [[(node.id, pytest.approx(score, abs=0.01)) for node, score in found] for found in both]
-        assert one == other
-        assert len(one) == 6
-
-
-# --- one memory
+        assert one == other and len(one) == 6
 
 
 def test_changeset_is_one_change_and_can_be_undone(bank: Bank) -> None:
@@ -179,9 +161,8 @@ def test_memory_of_a_learnt_kind_is_a_node(bank: Bank) -> None:
     silent: Any = bank.graph.get_node("s")
     assert (silent.episode_id, silent.step_index, silent.plain_text) == ("ep", 2, None)
     put(bank, replace(silent, plain_text="It rained."))
-    assert (bank.graph.get_node("s").text, held(bank, "s").body) == (  # type: ignore[union-attr]
-        "It rained.", {"episode_id": "ep", "step_index": 2}
-    )  # fmt: skip
+    assert bank.graph.get_node("s").text == "It rained."  # type: ignore[union-attr]
+    assert held(bank, "s").body == {"episode_id": "ep", "step_index": 2}
 
 
 def test_provenance_leads_to_evidence_and_purges_follow_it(bank: Bank) -> None:
@@ -239,8 +220,7 @@ def test_taken_ids_and_wrong_vectors_are_refused(bank: Bank, tmp_path: Path) -> 
             put(bank, fact(), fact(id), ties=[("fact", id, Edge.SIBLING)])
     with pytest.raises(InputError, match="8 numbers"):
         put(bank, fact(embedding=[1.0, 0.0]))
-    assert bank.graph.get_node("fact") is None
-    assert bank.changes() == before
+    assert (bank.graph.get_node("fact"), bank.changes()) == (None, before)
     # A node without a vector is a candidate at once.
     put(bank, fact())
     [(node, score)] = bank.graph.find_candidates(["semantic"], axes([NINE])[0])
@@ -301,7 +281,8 @@ def test_every_memory_can_be_seen_as_a_node(bank: Bank) -> None:
 
 
 def test_graph_of_many_nodes_is_written_at_once(bank: Bank) -> None:
-    steps = [step(f"s{number}", embedding=axis(number % NUMBERS)) for number in range(150)]
-    facts = [fact(f"f{number}", text=f"Fact {number}.", embedding=axis(number % NUMBERS)) for number in range(150)]
+    numbers = range(150)
+    steps = [step(f"s{n}", embedding=axis(n % NUMBERS)) for n in numbers]
+    facts = [fact(f"f{n}", text=f"Fact {n}.", embedding=axis(n % NUMBERS)) for n in numbers]
     put(bank, *steps, *facts, ties=[(one.id, of.id, Edge.PROVENANCE) for one in facts for of in steps[:20]])
     assert len(bank.graph.get_linked_nodes(["s0"], Edge.PROVENANCE)) == 150

@@ -15,35 +15,27 @@ from tests.contract.making import HandClock
 
 from pieria import Event, Workspace, telemetry
 from pieria.errors import ConflictError, InputError, NotFoundError
-from pieria.graph import (
-    Changeset,
-    Edge,
-    GraphBackend,
-    InMemoryBackend,
-    Node,
-    NodeMetadata,
-    Semantic,
-    Tag,
-)
+from pieria.graph import Changeset, Edge, GraphBackend, InMemoryBackend, Node, NodeMetadata, Semantic, Tag
 from pieria.graph.view import Pair, tended
 
-NUMBERS = 6
 MADE = datetime(2026, 4, 1, tzinfo=UTC)
 NOW = MADE + timedelta(days=60)
+OLD = datetime(2026, 1, 1, tzinfo=UTC)
+MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
 
 
-def axes(texts: list[str]) -> list[list[float]]:
-    return [[1.0] * NUMBERS for _ in texts]
+def embed(texts: list[str]) -> list[list[float]]:
+    return [[1.0, 0.0] for _ in texts]
 
 
 def test_nodes_changed_since_they_were_looked_at_are_left(kept: Kept) -> None:
     at = [MADE]
-    with Workspace(kept.data, kept.settings, embedder=axes, clock=lambda: at[0]) as workspace:
+    with Workspace(kept.data, kept.settings, embedder=embed, clock=lambda: at[0]) as workspace:
         bank = workspace.open("shared")
         backends: list[GraphBackend] = [bank.graph, InMemoryBackend()]
         for backend in backends:
             at[0] = MADE
-            facts = [Semantic(id=id, proposition=id, created_at=MADE, embedding=[1.0] * NUMBERS) for id in "abcd"]
+            facts = [Semantic(id=id, proposition=id, created_at=MADE, embedding=[1.0, 0.0]) for id in "abcd"]
             made = dict.fromkeys("abcd", NodeMetadata(created_at=MADE))
             backend.apply_changeset(Changeset([*facts, Tag(id="tag", label="tides")], [], made))
             at[0] = NOW
@@ -51,7 +43,7 @@ def test_nodes_changed_since_they_were_looked_at_are_left(kept: Kept) -> None:
             [looks] = graph.looks(["semantic"])
             [tag] = graph.looks(["tag"])
             backend.update_metadata({"a": NodeMetadata(created_at=MADE, access_count=1)})
-            backend.apply_changeset(Changeset([Semantic(id="b", proposition="Another.", embedding=[1.0] * NUMBERS)]))
+            backend.apply_changeset(Changeset([Semantic(id="b", proposition="Another.", embedding=[1.0, 0.0])]))
             backend.apply_changeset(Changeset([], [("tag", "c", Edge.MEMBERSHIP)]))
             assert graph.put_away(looks) == ["d"]
             assert graph.put_away_idle(tag) == []
@@ -59,10 +51,6 @@ def test_nodes_changed_since_they_were_looked_at_are_left(kept: Kept) -> None:
             assert graph.fold([Pair(by_id["b"], by_id["a"]), Pair(by_id["c"], by_id["d"])]) == []
             assert graph.fold([Pair(by_id["a"], by_id["c"])]) == ["a"]
             assert backend.get_metadata(["c"])["c"].access_count == 1
-
-
-OLD = datetime(2026, 1, 1, tzinfo=UTC)
-MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
 
 
 class Heard:
@@ -86,10 +74,6 @@ class Gated(InMemoryBackend):
         self.came.put(tuple(node_types))
         assert self.gate.wait(30)
         return super().get_nodes_by_type(node_types)
-
-
-def embed(texts: list[str]) -> list[list[float]]:
-    return [[1.0, 0.0] for _ in texts]
 
 
 def learnt() -> Changeset:
@@ -141,12 +125,8 @@ def test_bank_tends_its_graph_by_its_configuration(tmp_path: Path) -> None:
 
 def test_calls_wait_their_turn_and_all_are_made(tmp_path: Path) -> None:
     backend, heard, done = Gated(), Heard(), queue.Queue[str]()
-    told: list[tuple[str, int]] = []
-    detach = telemetry.attach(
-        lambda event, counts, of: (
-            told.append((of["event"], counts["maintenance_active"])) if event[1:] == ("memory_store", "queue") else None
-        )
-    )
+    heard_of: list[tuple[Any, Any, Any]] = []
+    detach = telemetry.attach(lambda event, counts, of: heard_of.append((event[1:], counts, of)))
     with Workspace(tmp_path, notifier=heard) as workspace:
         workspace.open_repo("mine", backend=backend)
         workspace.repair_graph_async("mine", lambda _: done.put("repaired"))
@@ -163,6 +143,8 @@ def test_calls_wait_their_turn_and_all_are_made(tmp_path: Path) -> None:
     detach()
     in_turn = [heard.events.get(timeout=30)[1].name.removesuffix("_completed") for _ in range(4)]
     assert in_turn == ["repair", "decay", "consolidation", "validation"]
+    queued = [(counts, of) for event, counts, of in heard_of if event == ("memory_store", "queue")]
+    told = [(of["event"], counts["maintenance_active"]) for counts, of in queued]
     assert [one for one in told if one[0] != "enqueue"] == [("maintenance_start", 1), ("maintenance_complete", 0)] * 4
     assert told.count(("enqueue", 0)) == 4
 
@@ -180,10 +162,9 @@ def test_error_is_raised_given_to_the_callback_or_logged(tmp_path: Path) -> None
         workspace.open_repo("mine", backend=Refusing())
         with pytest.raises(ConflictError):
             workspace.decay_nodes("mine")
-        workspace.decay_nodes_async("mine", callback=outcomes.put)
-        assert isinstance(outcomes.get(timeout=30), ConflictError)
-        workspace.decay_nodes_async("mine", callback=outcomes.put, threshold=7)
-        assert isinstance(outcomes.get(timeout=30), InputError)
+        for threshold, error in ((0.1, ConflictError), (7, InputError)):
+            workspace.decay_nodes_async("mine", callback=outcomes.put, threshold=threshold)
+            assert isinstance(outcomes.get(timeout=30), error)
         workspace.decay_nodes_async("mine", threshold=7)
         problem = "threshold: expected a number from 0 to 1, got 7"
         assert said.get(timeout=30).getMessage() == f"graph upkeep of mine failed: {problem}"

@@ -68,11 +68,6 @@ def test_id_that_ends_like_a_version_comes_before_the_version(bank: Bank) -> Non
     assert text(mine.id, 1) == text(f"{mine.id}@1") == "mine"
     bank.remove("k1")
     assert bank.get("k1", version=2, include_removed=True) is not None
-    wrong: list[Any] = [0, -1, 1.0, True, "1"]
-    for version in wrong:
-        with pytest.raises(InputError) as refused:
-            bank.get("k1", version=version)
-        assert refused.value.parameter == "version"
 
 
 def test_unknown_ids_and_keywords_are_refused(bank: Bank) -> None:
@@ -97,10 +92,10 @@ def test_hook_settings_and_checkpoints_are_kept(bank: Bank, clock: HandClock, tm
     before = bank.changes()
     bank.hooks.set(silent_save=True, desktop_toast=True)
     assert bank.changes() == before
-    with pytest.raises(InputError):
-        bank.hooks.set()
-    with pytest.raises(InputError):
-        bank.hooks.set(silent_save="yes")  # type: ignore[arg-type]
+    wrong: list[dict[str, Any]] = [{}, {"silent_save": "yes"}]
+    for values in wrong:
+        with pytest.raises(InputError):
+            bank.hooks.set(**values)
     with pieria.open("notes", data=tmp_path, session="one", clock=clock) as one:
         assert one.hooks.settings().desktop_toast
         one.hooks.checkpoint(15)
@@ -110,6 +105,6 @@ def test_hook_settings_and_checkpoints_are_kept(bank: Bank, clock: HandClock, tm
         clock.move(hours=1)
         one.hooks.checkpoint(30)
         last = bank.hooks.last()
-        assert last is not None
-        assert (last.session, last.messages, last.at) == ("one", 30, "2026-03-01T14:00:00Z")
+        assert last is not None and last.at == "2026-03-01T14:00:00Z"
+        assert (last.session, last.messages) == ("one", 30)
         assert "one" not in str(one.changes()[-1].ids)

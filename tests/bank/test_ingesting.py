@@ -101,14 +101,12 @@ def test_run_becomes_knowledge_that_names_its_source(bank: Bank) -> None:
     kinds = {memory.kind: memory for memory in bank.list(source="run-7", limit=100)}
     assert {"episodic", "source", "subgoal"} <= kinds.keys()
     assert all(memory.meta == {"ticket": 7} for memory in kinds.values())
-    assert {node.text for node in bank.graph.get_nodes_by_type(["episodic"])} == {
-        " → ".join(step.values()) for step in TRIP["steps"]
-    }
+    steps = {" → ".join(step.values()) for step in TRIP["steps"]}
+    assert {node.text for node in bank.graph.get_nodes_by_type(["episodic"])} == steps
     found = [hit.memory.id for hit in bank.recall("Who flies to Tokyo in March?", source="run-7")]
     assert set(found) & set(receipt.node_ids)
-    steps = [{"observation": "The code is <private>4711</private>.", "action": "Opened <private>it</private> all."}]
-    private = {"source_id": "p", "goal": "Open <private>the safe</private> it", "steps": steps}
-    bank.sessions.ingest(private)
+    step = {"observation": "The code is <private>4711</private>.", "action": "Opened <private>it</private> all."}
+    bank.sessions.ingest({"source_id": "p", "goal": "Open <private>the safe</private> it", "steps": [step]})
     said = " ".join(memory.text for memory in bank.list(limit=100))
     assert "4711" not in said and "safe" not in said
 
@@ -118,9 +116,8 @@ def test_wrong_or_other_payload_is_refused_before_any_is_begun(bank: Bank) -> No
     with pytest.raises(InputError) as caught:
         bank.sessions.ingest_many([TRIP, wrong])
     told = {error.parameter for error in (caught.value, *caught.value.errors) if isinstance(error, InputError)}
-    assert told == {
-        f"trajectories[1].{name}" for name in ("meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
-    }
+    names = ("meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
+    assert told == {f"trajectories[1].{name}" for name in names}
     expected = "trajectories[1].meta: expected no names but source_id, goal, steps, metadata, got 'meta'"
     assert (caught.value.message, caught.value.hint) == (expected, "Did you mean metadata?")
     with pytest.raises(InputError, match="1 to 10,000 steps"):
@@ -159,8 +156,7 @@ def test_two_callers_of_one_run_share_a_receipt_and_its_cost(tmp_path: Path) -> 
         assert (one, one.is_new, other.is_new) == (other, True, False)
         asked = len(llm.asked)
         assert banks[0].sessions.ingest(TRIP) == one
-        assert len(llm.asked) == asked
-        assert [change.what for change in banks[0].changes()] == ["graph"]
+        assert (len(llm.asked), [change.what for change in banks[0].changes()]) == (asked, ["graph"])
 
 
 def test_nothing_is_kept_where_a_model_fails(tmp_path: Path) -> None:

@@ -78,9 +78,6 @@ def sql(bank: Bank, *statement: Any) -> None:
     connection.close()
 
 
-# --- queueing
-
-
 def test_bad_job_is_not_queued(bank: Bank) -> None:
     wrong: list[dict[str, Any]] = [
         {"kind": "Embed it"}, {"kind": ""}, {"payload": ["a"]}, {"payload": {"a": {1, 2}}},
@@ -97,8 +94,7 @@ def test_bad_job_is_not_queued(bank: Bank) -> None:
 def test_jobs_are_looked_up_listed_and_counted(bank: Bank) -> None:
     first = bank.jobs.add("keep", {"id": "a"}, priority=2)
     second = bank.jobs.add("other", due=START + timedelta(hours=1))
-    assert bank.jobs.get(first.id) == first
-    assert bank.jobs.list() == [second, first]
+    assert (bank.jobs.get(first.id), bank.jobs.list()) == (first, [second, first])
     assert bank.jobs.list(states="later") == bank.jobs.list(kinds="other") == [second]
     assert [bank.jobs.list(limit=limit).truncated for limit in (1, 2)] == [True, False]
     assert bank.jobs.counts() == bank.stats().jobs == {"waiting": 1, "later": 1}
@@ -120,11 +116,7 @@ def test_journal_holds_effects_but_no_jobs(bank: Bank) -> None:
     assert bank.jobs.list(kinds="later", states="dead")
     with bank.core.writing() as writer:
         bank.core.write_changes(writer, lambda _: Changeset("keep", jobs=[new_job("keep", key="k")]))
-    assert [job.key for job in bank.jobs.list(states="waiting")] == ["k"]
-    assert bank.changes() == before
-
-
-# --- doing
+    assert ([job.key for job in bank.jobs.list(states="waiting")], bank.changes()) == (["k"], before)
 
 
 def test_job_and_its_effect_are_done_once(bank: Bank) -> None:
@@ -133,8 +125,7 @@ def test_job_and_its_effect_are_done_once(bank: Bank) -> None:
     assert bank.get("kept") is not None
     assert [change.what for change in bank.changes()] == ["keep"]
     done = bank.jobs.get(job.id)
-    assert (done.state, done.attempts, done.ended_at) == ("done", 1, START)
-    assert done.worker is not None
+    assert (done.state, done.attempts, done.ended_at, bool(done.worker)) == ("done", 1, START, True)
 
 
 def test_effect_that_cannot_be_written_leaves_the_job_undone(bank: Bank, clock: HandClock) -> None:
@@ -144,8 +135,7 @@ def test_effect_that_cannot_be_written_leaves_the_job_undone(bank: Bank, clock: 
 
     refused = bank.jobs.add("keep")
     assert do(bank, lambda work: plan) == {"dead": 1}
-    assert bank.changes() == ()
-    assert said(bank.jobs.get(refused.id)) == "conflict"
+    assert (bank.changes(), said(bank.jobs.get(refused.id))) == ((), "conflict")
     # As on a full disk: the effect is missing, and another worker takes the job over.
     job = bank.jobs.add("keep")
     sql(bank, "CREATE TRIGGER full BEFORE UPDATE OF ended ON job BEGIN SELECT RAISE(ABORT, 'full'); END")
@@ -160,16 +150,13 @@ def test_effect_that_cannot_be_written_leaves_the_job_undone(bank: Bank, clock: 
 
 def test_worker_takes_priorities_kinds_and_banks_in_turn(bank: Bank, opened: Opened) -> None:
     done: list[str] = []
+    run = Handler(lambda work: done.append(f"{work.bank.name} {work.job.key}"))
     other = opened("other")
-
-    def run(work: Work) -> None:
-        done.append(f"{work.bank.name} {work.job.key}")
-
     for key, priority in (("low", -1), ("first", 0), ("second", 0), ("high", 1)):
         bank.jobs.add("keep", key=key, priority=priority)
     other.jobs.add("keep", key="1")
     left = bank.jobs.add("left")
-    worker = Worker(lambda: (bank, other), {"keep": Handler(run)}, kinds=["keep"])
+    worker = Worker(lambda: (bank, other), {"keep": run}, kinds=["keep"])
     assert dict(worker.run(once=True)) == {"done": 5}
     assert done == ["notes high", "other 1", "notes first", "notes second", "notes low"]
     assert bank.jobs.get(left.id).state == "waiting"
@@ -190,31 +177,24 @@ def test_bank_is_embedded_by_a_job(opened: Opened) -> None:
     assert said(other.jobs.get(job.id)) == "unavailable"
 
 
-# --- content that changes
-
-
-@pytest.mark.parametrize("when", ["before", "meanwhile"])
-def test_job_about_changed_content_does_nothing(bank: Bank, when: str) -> None:
-    changed: dict[str, Callable[[], object]] = {
-        "update": lambda: bank.update("update", text="otherwise"),
-        "remove": lambda: bank.remove("remove"),
-        "revise": lambda: bank.revise("revise", text="otherwise"),
-    }
-    for id, change in changed.items():
-        bank.remember("as it was", id=id)
+def test_job_about_changed_content_does_nothing(bank: Bank) -> None:
+    changes: list[Callable[[str], object]] = [
+        bank.remove, lambda id: bank.update(id, text="otherwise"), lambda id: bank.revise(id, text="otherwise"),
+    ]  # fmt: skip
+    for number, change in enumerate(changes * 2):
+        is_before = number < len(changes)
+        id = bank.remember("as it was").id
         job = bank.jobs.add("keep", about=f"{id}@1")
-        ran: list[bool] = []
+        ran: list[object] = []
 
-        def run(work: Work, change: Callable[[], object] = change, ran: list[bool] = ran) -> Effect:
-            ran.append(True)
-            change()
+        def run(work: Work, id: str = id, change: Callable[[str], object] = change, ran: list[object] = ran) -> Effect:
+            ran.append(change(id))
             return keeping(work)
 
-        if when == "before":
-            change()
+        if is_before:
+            change(id)
         assert do(bank, run) == {"stale": 1}
-        assert ran == ([] if when == "before" else [True])
-        assert said(bank.jobs.get(job.id)) == "changed"
+        assert (len(ran), said(bank.jobs.get(job.id))) == (0 if is_before else 1, "changed")
     assert bank.get("kept") is None
 
 
@@ -240,32 +220,19 @@ def test_job_may_depend_on_other_input_by_its_digest(bank: Bank) -> None:
 def test_purge_meanwhile_takes_the_job_and_its_effect_along(bank: Bank) -> None:
     bank.remember("as it was", id="m")
     bank.jobs.add("keep", about="m@1")
-
-    def run(work: Work) -> Effect:
-        work.bank.purge("m")
-        return keeping(work)
-
-    assert do(bank, run) == {"lost": 1}
-    assert bank.get("kept") is None
-    assert bank.jobs.list() == []
-
-
-# --- failures
+    assert do(bank, lambda work: keeping(work) if work.bank.purge("m") else None) == {"lost": 1}
+    assert (bank.get("kept"), bank.jobs.list()) == (None, [])
 
 
 def test_passing_failure_is_tried_again_after_growing_pauses(bank: Bank, clock: HandClock) -> None:
-    passing = [
-        errors.AdapterError("a", "chat", "away", retryable=True),
-        errors.BusyError("write"),
-        RuntimeError("our secret plan"),
-    ]
-    for problem in passing:
+    away = errors.AdapterError("a", "chat", "away", retryable=True)
+    for problem in (away, errors.BusyError("write"), RuntimeError("our secret plan")):
         job = bank.jobs.add("keep", tries=3)
         for attempt, longest in ((1, 5), (2, 10)):
             assert do(bank, fails(problem)) == {"later": 1}
             failed = bank.jobs.get(job.id)
             assert failed.attempts == attempt
-            assert clock() + timedelta(seconds=longest / 2) <= failed.due_at <= clock() + timedelta(seconds=longest)
+            assert longest / 2 <= (failed.due_at - clock()).total_seconds() <= longest
             assert do(bank, fails(problem)) == {}
             clock.now = failed.due_at
         assert do(bank, fails(problem)) == {"dead": 1}
@@ -295,14 +262,9 @@ def test_poisoned_job_is_dead_and_holds_up_no_other(bank: Bank) -> None:
         if "wrong" in payload:
             raise errors.InputError("payload", "something else", payload)
 
-    poisons: list[tuple[str, Any, str]] = [
-        ("kind", "nobody's", "unknown_kind"),
-        ("payload", '{"id": ', "unreadable_payload"),
-        ("payload", "[1]", "unreadable_payload"),
-        ("payload", "[" * 100_000, "unreadable_payload"),
-        ("payload", b"\xff\x00", "unreadable_payload"),
-        ("payload", '{"wrong": 1}', "invalid_input"),
-    ]
+    unreadable: list[Any] = ['{"id": ', "[1]", "[" * 100_000, b"\xff\x00"]
+    poisons = [("payload", value, "unreadable_payload") for value in unreadable]
+    poisons += [("kind", "nobody's", "unknown_kind"), ("payload", '{"wrong": 1}', "invalid_input")]
     for number, (column, value, reason) in enumerate(poisons):
         poisoned = bank.jobs.add("keep", {"id": "poisoned"}, priority=9)
         bank.jobs.add("keep", {"id": f"sound {number}"})
@@ -312,32 +274,24 @@ def test_poisoned_job_is_dead_and_holds_up_no_other(bank: Bank) -> None:
         assert bank.get(f"sound {number}") is not None
     assert bank.get("poisoned") is None
     [finding] = [finding for finding in bank.doctor().findings if finding.check == "work"]
-    assert finding.detail == "6 done, 6 dead"
-    assert finding.remedy is not None
+    assert (finding.detail, bool(finding.remedy)) == ("6 done, 6 dead", True)
 
 
 def test_ended_jobs_are_forgotten_after_a_week_but_not_the_dead(bank: Bank, clock: HandClock) -> None:
-    bank.jobs.add("keep")
     bank.jobs.add("nobodys")
-    do(bank)
-    clock.move(days=7)
-    bank.jobs.add("keep", {"id": "other"})
-    do(bank)
-    assert bank.jobs.counts() == {"done": 2, "dead": 1}
-    clock.move(seconds=1)
-    bank.jobs.add("keep", {"id": "third"})
-    do(bank)
-    assert bank.jobs.counts() == {"done": 2, "dead": 1}
+    for id, pause in (("kept", 0), ("other", 7 * 86_400), ("third", 1)):
+        clock.move(seconds=pause)
+        bank.jobs.add("keep", {"id": id})
+        do(bank)
+        assert bank.jobs.counts() == {"done": 1 if id == "kept" else 2, "dead": 1}
 
 
-# --- leases
-
-
-def taken_over(work: Work, clock: HandClock) -> None:
-    """Let the lease expire and another worker claim the job at once."""
+def taken_over(work: Work, clock: HandClock) -> Effect:
+    """Let the lease expire and another worker claim the job at once. Return an effect that comes too late."""
     with work.bank.core.store.writing() as writer:
         clock.move(minutes=5)
         assert writer.claim(Lease("another", "another", micros(clock() + timedelta(minutes=5)))) is not None
+    return keeping(work)
 
 
 def test_worker_that_lost_its_job_has_no_effect_on_it(bank: Bank, clock: HandClock) -> None:
@@ -351,17 +305,11 @@ def test_worker_that_lost_its_job_has_no_effect_on_it(bank: Bank, clock: HandClo
         raise RuntimeError
 
     assert do(bank, run) == {"lost": 1}
-    assert bank.get("before") is not None
-    assert bank.get("after") is None
+    assert [bank.get(id) is None for id in ("before", "after")] == [False, True]
     held = bank.jobs.get(job.id)
     assert (held.state, held.worker, held.takeovers, held.problem) == ("running", "another", 1, None)
     clock.move(minutes=10)
-
-    def late(work: Work) -> Effect:
-        taken_over(work, clock)
-        return keeping(work)
-
-    assert do(bank, late) == {"lost": 1}
+    assert do(bank, lambda work: taken_over(work, clock)) == {"lost": 1}
     assert bank.get("kept") is None
 
 
@@ -416,22 +364,18 @@ def test_used_up_budget_puts_a_job_off_to_the_next_day(opened: Opened, clock: Ha
             raise errors.PipelineError("extraction_failed", errors=[problem]) from problem
 
     bank = opened(budget_tokens_per_day=150)
-    jobs = [bank.jobs.add("keep", key=key, tries=1) for key in "abc"]
+    *_, third = [bank.jobs.add("keep", key=key, tries=1).id for key in "abc"]
     assert do(bank, run) == {"done": 2, "later": 1}
-    third = bank.jobs.get(jobs[2].id)
-    assert (third.attempts, said(third), third.due_at) == (0, "budget", datetime(2026, 3, 2, tzinfo=UTC))
+    late = bank.jobs.get(third)
+    assert (late.attempts, said(late), late.due_at) == (0, "budget", datetime(2026, 3, 2, tzinfo=UTC))
     clock.now = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     assert do(bank, wrapped) == {}
     clock.now = datetime(2026, 3, 2, tzinfo=UTC)
     bank.core.meter.note("state", "test:model", {"input_tokens": 150}, 0.1)
     assert do(bank, wrapped) == {"later": 1}
-    assert bank.jobs.get(jobs[2].id).due_at == datetime(2026, 3, 3, tzinfo=UTC)
     clock.now = datetime(2026, 3, 3, tzinfo=UTC)
-    assert do(bank, wrapped) == {"done": 1}
-    assert bank.jobs.get(jobs[2].id).attempts == 1
-
-
-# --- ends
+    assert bank.jobs.get(third).due_at == clock.now
+    assert (do(bank, wrapped), bank.jobs.get(third).attempts) == ({"done": 1}, 1)
 
 
 @pytest.mark.parametrize(("heeds", "what"), [(True, "worker"), (False, "bank")])
@@ -459,9 +403,7 @@ def test_long_job_is_given_back_when_its_worker_closes(bank: Bank, again: Bank, 
     assert do(again) == {"done": 1}
 
 
-def test_nearly_done_job_is_done_before_the_bank_closes(
-    bank: Bank, again: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nearly_done_job_ends_before_the_bank_closes(bank: Bank, again: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(working, "LAST_CHANCE", 15)
     begun = threading.Event()
 
@@ -497,12 +439,11 @@ def test_worker_begins_nothing_once_it_or_its_bank_is_closed(bank: Bank, caplog:
 
 
 def test_worker_finds_later_jobs_and_ends_when_it_is_idle(bank: Bank, again: Bank) -> None:
-    worker = bank.jobs.worker({"keep": Handler(keeps)}, rules=QUICK)
+    worker, idle = (bank.jobs.worker({"keep": Handler(keeps)}, rules=QUICK) for _ in range(2))
     worker.start()
     job = again.jobs.add("keep")
     soon(lambda: again.jobs.get(job.id).state == "done")
     worker.close()
-    idle = bank.jobs.worker({"keep": Handler(keeps)}, rules=QUICK)
     bank.jobs.add("keep", {"id": "other"})
     idle.start(idle=0.05)
     assert idle.wait(15)
@@ -525,8 +466,7 @@ def test_fault_in_one_bank_ends_no_worker_for_the_others(
             patched.setattr(bank.core.store, "reading", fail)
         worker = Worker(lambda: (bank, other), {"keep": Handler(keeps)}, rules=QUICK)
         worker.start()
-        soon(lambda: other.jobs.counts() == {"done": 1})
-        soon(lambda: "the worker skips bank notes" in caplog.text)
+        soon(lambda: other.jobs.counts() == {"done": 1} and "the worker skips bank notes" in caplog.text)
         assert worker.problem is None
         worker.close()
         with pytest.raises(errors.CorruptError if fault == "damage" else OSError):

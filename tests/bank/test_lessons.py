@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.bank.kept import Kept
+from tests.bank.kept import Kept, held
 from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, Line, session
 from tests.learning.working import BEGIN
 from tests.models.llm_server import llm_server, status
@@ -105,8 +105,7 @@ def test_dry_run_shows_what_would_be_proposed(bank: Bank) -> None:
     bank.observe(session("monday", [*MIGRATED, *PUT_RIGHT]))
     before = bank.stats().last_change
     would = bank.upkeep.propose(dry_run=True)
-    assert (would.dry_run, would.sessions) == (True, 1)
-    assert bank.stats().last_change == before
+    assert ((would.dry_run, would.sessions), bank.stats().last_change) == ((True, 1), before)
     done = bank.upkeep.propose()
     shown = [(each.id, each.state, each.text, each.confidence) for each in would.proposals]
     assert sorted(shown) == sorted((each.id, each.state, each.text, each.confidence) for each in done.proposals)
@@ -116,7 +115,6 @@ def test_dry_run_shows_what_would_be_proposed(bank: Bank) -> None:
 def test_another_session_confirms_a_lesson_but_the_same_does_not(bank: Bank) -> None:
     lived(bank, "monday", MIGRATED)
     assert lived(bank, "monday", MIGRATED) == []
-    assert bank.distil().lessons == ()
     again: list[Line] = [["prompt", "and once more"], *MIGRATED[1:]]
     bank.observe(session("monday", [*MIGRATED, *again]))
     assert bank.distil().lessons == ()
@@ -140,10 +138,9 @@ def test_declined_lesson_waits_after_new_evidence_only(bank: Bank) -> None:
     lived(bank, "monday", MIGRATED)
     id = only(bank)
     bank.upkeep.decline(id, reason="we squash them")
-    assert lived(bank, "monday", MIGRATED) == []
-    assert only(bank, "declined") == id
-    assert lived(bank, "tuesday", MIGRATED) == ["proposed 0.78"]
-    assert lived(bank, "wednesday", MIGRATED) == ["proposed 0.88"]
+    assert (lived(bank, "monday", MIGRATED), only(bank, "declined")) == ([], id)
+    for day, confidence in (("tuesday", 0.78), ("wednesday", 0.88)):
+        assert lived(bank, day, MIGRATED) == [f"proposed {confidence}"]
     bank.upkeep.decline(id)
     with pytest.raises(ConflictError, match="declined already"):
         bank.upkeep.decline(id)
@@ -220,10 +217,7 @@ def test_rule_holds_again_while_its_correction_is_gone(bank: Bank) -> None:
     bank.upkeep.decline(only(bank, "accepted"))
     bank.restore(correction)
     assert texts(bank, "declined") == [PNPM]
-
-
-def test_rule_stays_ended_where_its_correction_was_replaced(bank: Bank) -> None:
-    correction = corrected(bank)
+    # One that was replaced by a note leaves no rule.
     bank.invalidate(correction, replacement=bank.remember("The shop moved to yarn in May.").id)
     assert rules(bank) == ""
 
@@ -232,8 +226,7 @@ def test_rule_stays_ended_where_its_correction_was_replaced(bank: Bank) -> None:
 def test_rule_holds_again_when_the_correcting_session_goes(bank: Bank, purge: bool) -> None:
     corrected(bank)
     bank.forget(session="friday", purge=purge)
-    assert texts(bank, "accepted") == [PNPM]
-    assert bank.upkeep.proposals("superseded").proposals == ()
+    assert (texts(bank, "accepted"), bank.upkeep.proposals("superseded").proposals) == ([PNPM], ())
 
 
 def test_correction_that_is_only_proposed_ends_no_rule(folder: Kept) -> None:
@@ -258,8 +251,7 @@ def test_confirmation_leaves_an_accepted_lesson_where_it_is(bank: Bank) -> None:
     bank.upkeep.accept(id)
     bank.upkeep.promote(id)
     lived(bank, "tuesday", MIGRATED)
-    held = bank.get(id)
-    assert held is not None and (held.status, held.tier) == ("promoted", "settled")
+    assert (held(bank, id).status, held(bank, id).tier) == ("promoted", "settled")
 
 
 def test_purge_of_the_evidence_takes_the_lesson_along(bank: Bank) -> None:

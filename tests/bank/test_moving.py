@@ -84,8 +84,7 @@ def test_copy_on_a_server_and_back_holds_everything(filled: Kept, served: Kept, 
             assert json.dumps(report.as_dict())
             # The copy is an independent bank: its changes do not appear in the original.
             assert copy.remember("after").row > bank.get("boat-29").row  # type: ignore[union-attr]
-            assert copy.changes(last=1)[0].seq == report.seq + 1
-            assert bank.changes(last=1)[0].seq == report.seq
+            assert (copy.changes(last=1)[0].seq, bank.changes(last=1)[0].seq) == (report.seq + 1, report.seq)
             assert copy.doctor().well
 
 
@@ -131,9 +130,7 @@ def test_existing_bank_is_not_written_over(kept: Kept, other: Kept, monkeypatch:
     assert not list(Path(other.data).glob("*.part*"))
 
 
-def test_broken_or_different_copy_is_taken_back(
-    filled: Kept, kept: Kept, other: Kept, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spoilt_copy_is_taken_back(filled: Kept, kept: Kept, other: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     target = other if kept.data == filled.data else kept
 
     def copied(**more: Any) -> None:
@@ -144,7 +141,7 @@ def test_broken_or_different_copy_is_taken_back(
         if "://" in target.data:
             with target.opened("notes") as bank, bank.core.store.reading() as reader:
                 return not any(reader.tables().values())
-        return not [file for file in Path(target.data).glob("*notes*")]
+        return not [*Path(target.data).glob("*notes*")]
 
     def stop(done: int, whole: int) -> None:
         if done > whole // 2:
@@ -165,8 +162,7 @@ def test_broken_or_different_copy_is_taken_back(
     with monkeypatch.context() as patched, pytest.raises(CorruptError, match="the copy differs in") as caught:
         patched.setattr(kind, "fill", spoilt)
         copied()
-    assert "usage (1 and 2), journal" in str(caught.value)
-    assert "boat-5" not in str(caught.value)
+    assert "usage (1 and 2), journal" in str(caught.value) and "boat-5" not in str(caught.value)
     assert nothing_of_it()
     copied()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bank.kept import Kept
+from tests.bank.kept import Kept, held
 from tests.contract.making import HandClock
 from tests.learning.replay import events
 from tests.learning.working import BEGIN, Session
@@ -58,10 +58,6 @@ def repair(s: Session) -> list[AgentEvent]:
     ]
 
 
-def linted(s: Session) -> list[AgentEvent]:
-    return [s.prompt("run the linter"), s.ran("ruff check .", "All checks passed!")]
-
-
 def raw(bank: Bank) -> dict[str, Any]:
     with bank.core.reading() as reader:
         return reader.records("events")
@@ -75,24 +71,14 @@ def told(bank: Bank) -> list[tuple[str, str, int]]:
     return sorted((m.id, m.text, m.body.get("times", 1)) for m in observations(bank))
 
 
-def got(bank: Bank, id: str) -> Memory:
-    memory = bank.get(id)
-    assert memory is not None
-    return memory
-
-
-# --- taking in
-
-
 def test_what_was_said_becomes_a_turn_at_once(bank: Bank, s: Session) -> None:
     day = repair(s)
     observed = bank.observe(day)
     assert (observed.kept, observed.turns, observed.repeated) == (5, 2, 0)
     prompt, reply = sorted(bank.list(kinds="turn"), key=lambda turn: turn.at)
-    assert (prompt.author, prompt.author_type, prompt.trust) == ("user", "human", 0.9)
-    assert (reply.author, reply.author_type, reply.source) == ("assistant", "agent", "claude-code")
-    assert (prompt.session, prompt.sequence, reply.sequence) == ("s1", 1, 2)
-    assert prompt.at == BEGIN + timedelta(minutes=1)
+    assert (prompt.author, prompt.author_type, prompt.trust, prompt.sequence) == ("user", "human", 0.9, 1)
+    assert (reply.author, reply.author_type, reply.source, reply.sequence) == ("assistant", "agent", "claude-code", 2)
+    assert (prompt.session, prompt.at) == ("s1", BEGIN + timedelta(minutes=1))
     assert "yen" not in json.dumps(raw(bank))
     # A turn that is purged before it is distilled is quoted nowhere.
     bank.purge(turn_id(day[0].id))
@@ -102,11 +88,9 @@ def test_what_was_said_becomes_a_turn_at_once(bank: Bank, s: Session) -> None:
 
 def test_mappings_are_events_and_wrong_ones_are_refused(bank: Bank, s: Session) -> None:
     good = s.prompt("hello there").as_dict()
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match="what"):
         bank.observe([good, {**good, "what": "shout"}])
-    assert refused.value.parameter == "what"
-    assert bank.count() == 0
-    assert bank.observe([good]).kept == 1
+    assert (bank.count(), bank.observe([good]).kept) == (0, 1)
     with pytest.raises(InputError):
         bank.observe("hello")  # type: ignore[arg-type]
     with pytest.raises(InputError):
@@ -122,20 +106,16 @@ def test_same_event_is_taken_in_once(bank: Bank, s: Session) -> None:
     assert len(first) == 1
     assert bank.observe(day) == type(bank.observe([]))(repeated=6)
     bank.distil()
-    assert told(bank) == first
-    assert bank.count(kinds="turn") == 2
+    assert (told(bank), bank.count(kinds="turn")) == (first, 2)
     # A purged turn stays away and takes along what was drawn from it.
     bank.purge(turn_id(day[0].id))
-    assert told(bank) == []
-    assert bank.observe(day).kept == 0
-    assert bank.count(kinds="turn") == 1
+    assert (told(bank), bank.observe(day).kept, bank.count(kinds="turn")) == ([], 0, 1)
 
 
 def test_only_the_useful_part_of_an_output_is_kept(bank: Bank, s: Session) -> None:
     long = "word " * 2_000
-    tools = [
-        s.ran("pytest -q", long),
-        s.ran("cat README.md && git status", long),
+    tools = [s.ran(command, long) for command in ("pytest -q", "cat README.md && git status")]
+    tools += [
         s.fetched("https://x.example", long),
         s.event("tool", tool="Read", input={"file_path": "a.py"}, text=long),
     ]
@@ -150,20 +130,15 @@ def test_only_the_useful_part_of_an_output_is_kept(bank: Bank, s: Session) -> No
 def test_private_parts_and_secrets_are_on_no_disk(tmp_path: Path, s: Session) -> None:
     secret = "ghp_" + "a8Kd03jfQ2mVx9Lp4Rt6Yw1Zs5Bn7Cu0De3F"
     with pieria.open("b", data=tmp_path, settings={"secrets": "flag"}) as bank:
-        bank.observe(
-            [
-                s.prompt(f"use the token {secret} <private>and my PIN 4711</private> please"),
-                s.ran(f"curl -H 'Authorization: Bearer {secret}' https://x.example", f"token {secret}\n" + "x" * 9_000),
-                s.event("tool", tool="Write", input={"file_path": "a.env", "content": f"password: {secret}"}),
-                s.reply(f"I used {secret}."),
-            ]
-        )
+        bank.observe([
+            s.prompt(f"use the token {secret} <private>and my PIN 4711</private> please"),
+            s.ran(f"curl -H 'Authorization: Bearer {secret}' https://x.example", f"token {secret}\n" + "x" * 9_000),
+            s.event("tool", tool="Write", input={"file_path": "a.env", "content": f"password: {secret}"}),
+            s.reply(f"I used {secret}."),
+        ])  # fmt: skip
         bank.distil()
-    for file in tmp_path.rglob("*"):
-        assert not file.is_file() or (secret.encode() not in file.read_bytes() and b"4711" not in file.read_bytes())
-
-
-# --- distilling
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert secret.encode() not in kept and b"4711" not in kept
 
 
 def test_observations_take_the_place_of_raw_events(kept: Kept, s: Session) -> None:
@@ -173,33 +148,26 @@ def test_observations_take_the_place_of_raw_events(kept: Kept, s: Session) -> No
         assert len(raw(bank)) == 5
         done = bank.distil("s1")
         assert (done.sessions, done.events, len(done.ids), done.problem) == (1, 5, 1, None)
-        fix = got(bank, done.ids[0])
+        fix = held(bank, done.ids[0])
         assert (fix.title, fix.body["type"], fix.body["by"]) == (FIXED, "bugfix", "rules")
         assert (fix.session, fix.source, fix.files) == ("s1", "claude-code", ("src/rates.py",))
         near = bank.neighbors(fix.id, relation=DRAWN_FROM, direction="out")
         assert {each.memory.id for each in near if each.memory} == {turn_id(day[0].id), turn_id(day[4].id)}
         # The prompt of the unfinished piece is kept, without its words.
         assert [value["what"] for value in raw(bank).values()] == ["prompt"]
-        assert bank.distil().events == 0
-        assert bank.observe(repair(Session())).kept == 0
+        assert (bank.distil().events, bank.observe(repair(Session())).kept) == (0, 0)
 
 
 def test_broken_distillation_changes_nothing(bank: Bank, s: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.observe([*repair(s), s.end()])
     before = raw(bank)
-
-    def broken(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    with monkeypatch.context() as during:
-        during.setattr("pieria.learning.distilling.pieces.settling", broken)
-        with pytest.raises(OSError, match="full"):
-            bank.distil()
+    with monkeypatch.context() as during, pytest.raises(TypeError):
+        during.setattr("pieria.learning.distilling.pieces.settling", None)
+        bank.distil()
     assert (raw(bank), told(bank)) == (before, [])
     # Of two at once, one writes.
     plans = [as_job(bank.core, "claude-code", "s1") for _ in range(2)]
-    changes = [bank.core.apply(plan) for plan in plans]
-    assert [change is not None for change in changes] == [True, False]
+    assert [bank.core.apply(plan) is not None for plan in plans] == [True, False]
     assert (len(told(bank)), raw(bank)) == (1, {})
 
 
@@ -214,16 +182,17 @@ def test_same_events_have_the_same_ids_in_another_bank(bank: Bank, tmp_path: Pat
 
 
 def test_repeated_observation_is_counted_until_it_is_removed(bank: Bank, s: Session) -> None:
+    def lint() -> None:
+        bank.observe([s.prompt("run the linter"), s.ran("ruff check .", "All checks passed!")])
+
     for _ in range(3):
-        bank.observe(linted(s))
+        lint()
         bank.distil()
     [found] = observations(bank)
-    assert (found.body["times"], found.version) == (3, 3)
-    assert found.at == BEGIN + timedelta(minutes=6)
+    assert (found.body["times"], found.version, found.at) == (3, 3, BEGIN + timedelta(minutes=6))
     bank.remove(found.id)
-    bank.observe(linted(s))
-    assert bank.distil().ids == ()
-    assert told(bank) == []
+    lint()
+    assert (bank.distil().ids, told(bank)) == ((), [])
 
 
 def test_text_of_a_page_is_trusted_little_and_is_no_rule(bank: Bank, s: Session) -> None:
@@ -238,9 +207,6 @@ def test_text_of_a_page_is_trusted_little_and_is_no_rule(bank: Bank, s: Session)
     assert summary.trust <= TRUST[OUTSIDE]
 
 
-# --- jobs
-
-
 def open_jobs(bank: Bank) -> list[tuple[str, str]]:
     return sorted((job.kind, job.state) for job in bank.jobs.list(states=["waiting", "later"]))
 
@@ -249,12 +215,10 @@ def test_session_is_distilled_at_its_end_and_summed_up(bank: Bank, s: Session) -
     bank.observe(repair(s))
     assert open_jobs(bank) == [("distil", "later")]
     bank.observe([s.end()])
-    assert open_jobs(bank) == [("distil", "waiting")]
-    assert bank.jobs.worker(kinds=["distil"]).run(once=True)["done"] == 1
-    assert open_jobs(bank) == [("session_summary", "waiting")]
-    assert bank.jobs.worker().run(once=True)["done"] == 1
-    assert bank.count(kinds="summary") == 1
-    assert raw(bank) == {}
+    for kind in ("distil", "session_summary"):
+        assert open_jobs(bank) == [(kind, "waiting")]
+        assert bank.jobs.worker(kinds=[kind]).run(once=True)["done"] == 1
+    assert (bank.count(kinds="summary"), raw(bank)) == (1, {})
 
 
 def test_resting_session_is_distilled_but_each_event_delays_it(bank: Bank, s: Session, clock: HandClock) -> None:
@@ -263,14 +227,11 @@ def test_resting_session_is_distilled_but_each_event_delays_it(bank: Bank, s: Se
     bank.observe([s.prompt("and the footer?")])
     clock.move(minutes=2)
     assert not bank.jobs.worker().run(once=True)
-    assert len(open_jobs(bank)) == 1
-    assert catch_up(bank) == {}
+    assert (len(open_jobs(bank)), catch_up(bank)) == (1, {})
     clock.move(minutes=9)
     # Where no worker comes by, the next caller does what is due, and no more than it may.
-    assert catch_up(bank, 0) == {}
-    assert told(bank) == []
-    assert catch_up(bank) == {"done": 1}
-    assert len(told(bank)) == 1
+    assert (catch_up(bank, 0), told(bank)) == ({}, [])
+    assert (catch_up(bank), len(told(bank))) == ({"done": 1}, 1)
 
 
 def test_unfinished_work_of_a_long_session_waits(bank: Bank, s: Session) -> None:
@@ -289,20 +250,17 @@ def test_doctor_says_how_much_is_not_distilled_yet(bank: Bank, clock: HandClock,
     def said() -> list[tuple[str, str | None]]:
         return [(one.detail, one.remedy) for one in bank.doctor().findings if one.check == "capture"]
 
+    detail, remedy = "{} captured events of {} sessions are not distilled yet", "bank.distil() distils them now."
     assert said() == []
     bank.observe([*repair(s), Session("s2").prompt("And now?")])
-    detail = "6 captured events of 2 sessions are not distilled yet"
-    assert said() == [(detail, None)]
+    assert said() == [(detail.format(6, 2), None)]
     clock.move(days=2)
-    assert said() == [(detail, "bank.distil() distils them now.")]
+    assert said() == [(detail.format(6, 2), remedy)]
     bank.distil()
     assert said() == []
     bank.observe([Session("s3").prompt("And then?")])
     clock.move(days=-300)
-    assert said() == [("1 captured events of 1 sessions are not distilled yet", "bank.distil() distils them now.")]
-
-
-# --- with a language model
+    assert said() == [(detail.format(1, 1), remedy)]
 
 
 NOTE = {
@@ -319,11 +277,9 @@ def test_language_model_words_what_was_done(tmp_path: Path, s: Session) -> None:
             # A caller leaves it to a worker to ask a model.
             assert catch_up(bank) == {}
             assert [job.kind for job in bank.jobs.list()] == ["distil"]
-            done = bank.distil()
-            found = {m.title: m for m in observations(bank)}
-            assert done.problem is None
-            assert set(found) == {"Yen orders broke the cart", "Read x.example"}
-            fix = found["Yen orders broke the cart"]
+            assert bank.distil().problem is None
+            read, fix = sorted(observations(bank), key=lambda m: str(m.title))
+            assert (fix.title, read.title) == ("Yen orders broke the cart", "Read x.example")
             assert (fix.body["by"], fix.files, fix.session) == ("server:m", ("src/rates.py",), "s1")
             assert fix.trust == TRUST[OUTSIDE]
             assert "SAY NOTHING" not in json.dumps([request.body for request in serving.requests])
@@ -343,11 +299,7 @@ def test_rules_stand_in_for_a_failing_or_unpaid_model(tmp_path: Path, s: Session
             asked = len(serving.requests)
             bank.observe([*repair(Session()), s.end()])
             assert "budget" in str(bank.distil().problem)
-            assert [m.body["by"] for m in observations(bank)] == ["rules"]
-            assert len(serving.requests) == asked
-
-
-# --- what came from a log, too
+            assert ([m.body["by"] for m in observations(bank)], len(serving.requests)) == (["rules"], asked)
 
 
 def logged(event: AgentEvent, number: int = 1) -> NewMemory:
@@ -364,25 +316,22 @@ def test_mined_turn_is_not_kept_again_when_captured_late(kept: Kept, s: Session)
     with kept.opened("late") as bank:
         bank.sources.intake().take([logged(day[0]), logged(day[-1])])
         before = {(turn.id, turn.text) for turn in bank.list(kinds="turn")}
-        assert bank.observe(day).turns == 0
-        assert bank.observe(day).repeated == 5
+        assert (bank.observe(day).turns, bank.observe(day).repeated) == (0, 5)
         assert {(turn.id, turn.text) for turn in bank.list(kinds="turn")} == before
         bank.distil()
         [fixed] = observations(bank)
         assert day[0].text in fixed.text
-        tied = {link.target.name for link in bank.links(fixed.id, relation=DRAWN_FROM) if link.source.name == fixed.id}
-        assert tied == {"log-prompt-1", "log-reply-1"}
+        drawn = bank.neighbors(fixed.id, relation=DRAWN_FROM, direction="out")
+        assert {each.memory.id for each in drawn if each.memory} == {"log-prompt-1", "log-reply-1"}
 
 
 def test_each_mined_turn_stands_for_one_of_the_same_words(bank: Bank, s: Session) -> None:
     yes = [s.prompt("yes") for _ in range(3)]
     bank.sources.intake().take([logged(yes[0], 1), logged(yes[1], 2)])
-    assert [bank.observe([one]).turns for one in yes] == [0, 0, 1]
-    assert bank.observe([s.reply("yes")]).turns == 1
+    assert [bank.observe([one]).turns for one in (*yes, s.reply("yes"))] == [0, 0, 1, 1]
     assert bank.sources.intake().take([logged(yes[2], 3)]).outcomes == ["told"]
     assert bank.count(kinds="turn") == 4
     secret, gone = s.prompt("the key is ghp_" + "a1B2" * 9), s.prompt("Forget this.")
     bank.sources.intake().take([logged(secret, 4), logged(gone, 5)])
     bank.remove("log-prompt-5")
-    assert bank.observe([secret, gone]).turns == 0
-    assert bank.count(kinds="turn") == 5
+    assert (bank.observe([secret, gone]).turns, bank.count(kinds="turn")) == (0, 5)

@@ -13,7 +13,7 @@ from tests.bank.kept import Kept
 import pieria
 from pieria import Workspace
 from pieria.doors.cli.call import Call
-from pieria.errors import BusyError, ConflictError, NotFoundError, StorageError, UnavailableError
+from pieria.errors import ConflictError, NotFoundError, StorageError, UnavailableError
 from pieria.toolsets.host import over_the_network
 
 SECRET = "hunter2"
@@ -27,9 +27,6 @@ def ordinary(server: str) -> Iterator[None]:
         connection.execute(f"CREATE ROLE {ORDINARY} LOGIN")
         yield
         connection.execute(f"DROP ROLE {ORDINARY}")
-
-
-# --- what a setting does on a server, for each value of it
 
 
 def seen_of_data(served: Kept, value: Any) -> object:
@@ -97,30 +94,21 @@ def test_row_security_hides_the_rows_of_other_banks(bare_database: str, ordinary
         assert found.fetchone()[0] == (0 if hides else 1)
 
 
-# --- names
-
-
 def test_banks_are_listed_by_name_without_any_users_own(served: Kept) -> None:
     with Workspace(served.data, served.settings) as workspace:
         assert workspace.banks() == []
         for name in ("B", "a", "@me"):
             workspace.open(name).remember("a word")
-        assert workspace.banks() == ["B", "a"]
-        assert workspace.place.everything() == ["B", "a", "@me"]
+        assert (workspace.banks(), workspace.place.everything()) == (["B", "a"], ["B", "a", "@me"])
     with Workspace(served.data, {"user": "jun"}) as workspace:
         assert workspace.place.everything() == ["B", "a"]
     with served.opened("b") as first, served.opened("B") as second, served.opened("a") as other:
-        assert first.name == "B"
-        assert first.core.store is second.core.store
-        assert other.core.store is not first.core.store
+        assert first.name == "B" and first.core.store is second.core.store is not other.core.store
     with served.opened("b") as again:
         assert again.remember("goes on").text == "goes on"
     with pytest.raises(NotFoundError), Call(bank="nowhere", data=served.data).opened(reading=True):
         pass
     assert Workspace(served.data).banks() == ["B", "a"], "a reader makes no bank"
-
-
-# --- the user's own bank
 
 
 def found(bank: pieria.Bank) -> set[str]:
@@ -137,8 +125,7 @@ def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
         maya.remember("The team meets on Mondays for tea and coffee.", id="team")
         assert found(maya) == found(also_maya) == {"tea", "team"}
         assert found(jun) == {"coffee", "team"}
-        assert maya.get("coffee") is None
-        assert jun.get("coffee") is not None
+        assert (maya.get("coffee") is None, jun.get("coffee") is None) == (True, False)
     with psycopg.connect(served.data) as connection:
         names = connection.execute("SELECT name FROM pieria.bank ORDER BY name").fetchall()
     assert {name for (name,) in names} == {"@jun", "@maya", "team"}
@@ -170,12 +157,7 @@ def test_scope_user_is_refused_without_a_user(served: Kept) -> None:
             assert "PIERIA_USER" in str(caught.value.hint)
         assert bank.count() == 0
         bank.remember("The team has tea.", id="team")
-        assert found(bank) == {"team"}
-        assert bank.get("tea") is None
-        assert bank.sync()
-
-
-# --- reports, and what stays on this machine
+        assert (found(bank), bank.get("tea"), bank.sync()) == ({"team"}, None, True)
 
 
 def test_no_report_or_error_shows_a_password(served: Kept, home: Path) -> None:
@@ -216,19 +198,3 @@ def test_backup_goes_into_a_folder_and_back(served: Kept, folder: Kept, tmp_path
             pieria.restore(backup, place.data, name="again")
     with pytest.raises(UnavailableError, match="replace"):
         pieria.restore(backup, served.data, name="again", replace=True)
-
-
-@pytest.mark.slow
-def test_writers_of_one_bank_take_turns(served: Kept) -> None:
-    with (
-        served.opened("b", settings={"busy_seconds": 5}) as first,
-        served.opened("b", settings={"busy_seconds": 6}) as second,
-        served.opened("c") as other,
-    ):
-        with first.core.store.writing():
-            other.remember("at once")
-            with pytest.raises(BusyError) as caught:
-                second.remember("too late")
-            assert caught.value.retryable
-        second.remember("in time")
-        assert second.count() == 1

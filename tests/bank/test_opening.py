@@ -1,8 +1,8 @@
 """Opening a bank that must exist: none is created if it is missing."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -59,20 +59,10 @@ def test_missing_bank_is_not_made_and_similar_names_are_offered(kept: Kept, tmp_
 def test_opener_that_waits_for_a_removed_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     SQLiteStore(path).close()
-    told: list[Exception] = []
-
-    def wait_for_it() -> None:
-        try:
-            SQLiteStore(path, create=False)
-        except NotFoundError as missing:
-            told.append(missing)
-
-    opener = Thread(target=wait_for_it)
-    with nobody_using(path, "remove"):
-        opener.start()
+    with ThreadPoolExecutor(1) as threads, nobody_using(path, "remove"):
+        opener = threads.submit(SQLiteStore, path, create=False)
         path.unlink()
-    opener.join()
-    assert len(told) == 1
+    assert isinstance(opener.exception(), NotFoundError)
     assert not path.exists()
 
 
@@ -89,8 +79,7 @@ def test_caller_hears_only_of_banks_it_may_reach(workspace: Workspace) -> None:
     # Work on all banks passes by one that is removed meanwhile.
     found = banks.there()
     workspace.remove_bank("notes-of-maya")
-    assert [bank.name for bank in banks.still_there(found)] == ["notes"]
-    assert workspace.banks() == ["notes"]
+    assert [bank.name for bank in banks.still_there(found)] == workspace.banks() == ["notes"]
 
 
 def test_without_a_name_the_project_chooses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,13 +32,10 @@ def texts(count: int, *refused: int) -> list[dict[str, str]]:
 def test_one_refused_text_holds_up_no_other(bank: Bank, requests: Requests, caplog: pytest.LogCaptureFixture) -> None:
     bank.remember_many(texts(100, 0, 70, 71))
     assert embedded(bank) == {f"apple {n}": 1 for n in range(100) if n not in (0, 70, 71)}
-    assert bank.stats().pending == {"vectors": 3}
-    assert caplog.text.count("is set aside") == 3
-    assert "toad" not in caplog.text
-    assert finding(bank).well
+    assert (bank.stats().pending, caplog.text.count("is set aside")) == ({"vectors": 3}, 3)
+    assert "toad" not in caplog.text and finding(bank).well
     told = finding(bank, "vectors")
-    assert "vectors not yet made: 3; 3 texts were refused" in told.detail
-    assert "not that" in told.detail
+    assert "vectors not yet made: 3; 3 texts were refused" in told.detail and "not that" in told.detail
     assert told.remedy
     plan = bank.recall("apple").plan["embedding"]
     assert (plan["pending"], "set aside" in plan["note"]) == (3, True)
@@ -54,8 +51,7 @@ def test_more_refused_texts_than_a_step_reads_hold_up_no_other(bank: Bank) -> No
     one, two = bank.list(limit=2, order="oldest")
     bank.remember("a pear")
     soon(lambda: "a pear" in embedded(bank))
-    assert len(embedded(bank)) == 11
-    assert bank.stats().pending == {"vectors": 140}
+    assert (len(embedded(bank)), bank.stats().pending) == (11, {"vectors": 140})
     # A purged or changed text is no longer waited for.
     bank.purge(one.id)
     bank.update(two.id, text="a plum")
@@ -65,14 +61,10 @@ def test_more_refused_texts_than_a_step_reads_hold_up_no_other(bank: Bank) -> No
 def test_window_over_a_refused_turn_is_set_aside_with_it(bank: Bank) -> None:
     bank.remember_many([{**item, "session": "s"} for item in texts(9, 4)])
     windows = embedded(bank, "window")
-    assert len(embedded(bank)) == 8
-    assert {"apple 0", "apple 8"} <= windows.keys()
-    assert "toad 4" not in windows
+    assert len(embedded(bank)) == 8 and {"apple 0", "apple 8"} <= windows.keys() and "toad 4" not in windows
 
 
-def test_bank_opened_anew_tries_refused_texts_again(
-    bank: Bank, opened: Callable[..., Bank], requests: Requests
-) -> None:
+def test_new_opening_tries_refused_texts_again(bank: Bank, opened: Callable[..., Bank], requests: Requests) -> None:
     bank.remember_many(texts(2, 0))
     requests.unwanted = None
     url = bank.doctor().settings["embedder_url"][0]

@@ -88,9 +88,8 @@ def test_copies_that_a_removal_cannot_reach_are_named(tmp_path: Path) -> None:
         os.link(tmp_path / "data" / "trial.db", tmp_path / "mirror.db")
         told = workspace.remove_bank("trial", dry_run=True).unreached
         assert workspace.remove_bank("trial").unreached == told
-    inode = (tmp_path / "mirror.db").stat().st_ino
-    for named in ("old.backup", "vault", f"1 hard link|-inum {inode}"):
-        assert any(all(part in line for part in named.split("|")) for line in told), named
+    for named in ("old.backup", "vault", "1 hard link", f"-inum {(tmp_path / 'mirror.db').stat().st_ino}"):
+        assert any(named in line for line in told), named
     assert list((tmp_path / "vault").rglob("*.md"))
     with pieria.open("mirror", data=tmp_path) as kept:
         assert kept.count() == 1
@@ -117,8 +116,8 @@ def test_missing_banks_and_foreign_files_are_refused(workspace: Workspace, tmp_p
     with pytest.raises(InputError, match="dry_run"):
         workspace.remove_bank("trial", dry_run="no")  # type: ignore[arg-type]
     assert workspace.banks() == []
+    (tmp_path / "data").mkdir(exist_ok=True)
     file = tmp_path / "data" / "trial.db"
-    file.parent.mkdir(exist_ok=True)
     file.write_bytes(b"no database " * 100)
     with pytest.raises(pieria.errors.ForeignFileError):
         workspace.remove_bank("trial")

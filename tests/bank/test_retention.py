@@ -24,9 +24,6 @@ def held(found: Any) -> list[str]:
     return [one.memory.id for one in found]
 
 
-# --- the order without a question
-
-
 def test_most_retained_memories_come_first(kept: Kept, clock: HandClock) -> None:
     with pieria.Workspace(kept.data, kept.settings, clock=clock) as workspace:
         bank = workspace.open("retained")
@@ -35,8 +32,7 @@ def test_most_retained_memories_come_first(kept: Kept, clock: HandClock) -> None
         clock.move(days=4)
         bank.touch("used", accesses=3)
         bank.remember("Tea.", id="new")
-        assert held(bank.upkeep.ranked()) == ["used", "new", "old"]
-        assert held(bank.upkeep.ranked(k=1)) == ["used"]
+        assert (held(bank.upkeep.ranked()), held(bank.upkeep.ranked(k=1))) == (["used", "new", "old"], ["used"])
         assert held(bank.upkeep.ranked(tags="birds")) == ["old"]
         assert held(bank.upkeep.ranked(place="mill")) == ["used"]
         assert held(bank.upkeep.ranked(least=0.9)) == ["used", "new"]
@@ -50,10 +46,8 @@ def test_most_retained_memories_come_first(kept: Kept, clock: HandClock) -> None
 
 
 def test_memories_of_the_user_are_among_the_retained(bank: Bank, clock: HandClock) -> None:
-    for name in ("first", "second"):
-        bank.remember("Herons hunt.", id=name)
-        clock.move(hours=1)
-        bank.remember("Herons are what I like most.", id=f"{name} own", scope="user")
+    for id, scope in (("first", "bank"), ("first own", "user"), ("second", "bank"), ("second own", "user")):
+        bank.remember(f"Herons hunt, says {id}.", id=id, scope=scope)
         clock.move(hours=1)
     assert held(bank.upkeep.ranked()) == ["second own", "second", "first own", "first"]
     assert held(bank.upkeep.ranked(k=1)) == ["second own"]
@@ -62,8 +56,8 @@ def test_memories_of_the_user_are_among_the_retained(bank: Bank, clock: HandCloc
 
 
 def test_archived_memories_may_be_left_alone(bank: Bank, clock: HandClock) -> None:
-    bank.remember("Passing.", id="active")
-    bank.remember("Put away.", id="away")
+    for id in ("active", "away"):
+        bank.remember("Passing.", id=id)
     bank.update("away", status="archived")
     clock.move(days=90)
     assert set(held(bank.upkeep.gc().faded)) == {"active", "away"}
@@ -71,9 +65,6 @@ def test_archived_memories_may_be_left_alone(bank: Bank, clock: HandClock) -> No
     assert bank.upkeep.gc(status="archived", archive=True).faded == ()
     with pytest.raises(InputError, match="status"):
         bank.upkeep.gc(status="promoted")
-
-
-# --- recall by words that counts no use
 
 
 def test_recall_by_words_only_or_matches_only(opened: Opened) -> None:
@@ -95,9 +86,6 @@ def test_recall_by_words_only_or_matches_only(opened: Opened) -> None:
     bank.recall("herons")
     bank.sync()
     assert bank.usage(id)[id].accesses == 1
-
-
-# --- reviews beside the answers
 
 
 @pytest.fixture
@@ -177,19 +165,13 @@ def test_memories_that_upkeep_keeps_are_never_due(herons: Bank) -> None:
 
     herons.link("new0", "due0", DRAWN_FROM)
     assert set(held(herons.upkeep.due())) == {"due1", "due2", "bread"}
-    assert herons.upkeep.curve("due0").collected is None
-    assert herons.upkeep.curve("due1").collected is not None
+    assert [herons.upkeep.curve(id).collected is None for id in ("due0", "due1")] == [True, False]
     assert due() == ["due1", "due2"]
     herons.pin("due1")
-    herons.update("due2", importance=0.9)
-    assert due() == []
-    herons.update("due2", importance=0.5)
-    assert due() == ["due2"]
-    herons.update("due2", tier="settled")
-    assert due() == []
-
-
-# --- use that makes it last longer
+    values: list[dict[str, Any]] = [{"importance": 0.9}, {"importance": 0.5}, {"tier": "settled"}]
+    for value in values:
+        herons.update("due2", **value)
+        assert due() == (["due2"] if value == {"importance": 0.5} else [])
 
 
 @pytest.fixture
@@ -246,8 +228,7 @@ def test_memories_that_will_be_forgotten_soon_are_due(apis: Bank, clock: HandClo
     clock.move(days=5)
     assert held(apis.upkeep.due()) == ["jwt"]
     clock.move(days=6)
-    assert held(apis.upkeep.due()) == ["api", "jwt"]
-    assert held(apis.upkeep.due(1)) == ["api"]
+    assert (held(apis.upkeep.due()), held(apis.upkeep.due(1))) == (["api", "jwt"], ["api"])
     [reviewed] = apis.upkeep.review("api").results
     assert reviewed.after is not None and reviewed.after.used.reviews == 1
     assert held(apis.upkeep.due()) == ["jwt"]
@@ -259,13 +240,12 @@ def test_curve_forecasts_review_and_forgetting(apis: Bank, clock: HandClock) -> 
     written = micros(clock.now)
     clock.move(days=10)
     curve = apis.upkeep.curve("jwt")
-    days = [
-        None if at is None else (at - written) / DAY for at in (curve.review_from, curve.review_to, curve.collected)
-    ]
+    days = [at and (at - written) / DAY for at in (curve.review_from, curve.review_to, curve.collected)]
     assert days == pytest.approx([5.46, 15.8, 48.6], abs=0.05)
     assert (curve.now.score, curve.now.urgency, curve.promotion) == pytest.approx((0.223, 0.93, None), abs=0.01)
-    assert [score for _, score in curve.points] == sorted((score for _, score in curve.points), reverse=True)
-    assert curve.points[0][1] == 1.0 and curve.points[-1][1] == pytest.approx(0.05, abs=0.001)
+    scores = [score for _, score in curve.points]
+    assert scores == sorted(scores, reverse=True)
+    assert (scores[0], scores[-1]) == pytest.approx((1.0, 0.05), abs=0.001)
     clock.now += timedelta(microseconds=(curve.collected or 0) - micros(clock.now) + 1)
     assert "jwt" in held(apis.upkeep.gc().faded)
     apis.pin("jwt")
@@ -294,9 +274,9 @@ def test_uses_on_several_days_last_longer_than_at_once(opened: Opened, clock: Ha
         USES[how](bank, "heron")
     for _ in range(4):
         USES[how](bank, "stork")
-    kept = bank.upkeep.retained(["heron", "stork"])
-    assert [one.used.accesses for one in kept.values()] == [4, 4]
-    assert [one.lasting for one in kept.values()] == pytest.approx([3.0, 1.8], abs=0.001)
+    kept = bank.upkeep.retained(["heron", "stork"]).values()
+    assert [one.used.accesses for one in kept] == [4, 4]
+    assert [one.lasting for one in kept] == pytest.approx([3.0, 1.8], abs=0.001)
     clock.move(days=100)
     assert held(bank.upkeep.gc(threshold=0.15).faded) == ["stork"]
     assert len({one.score for one in opened().upkeep.retained(["heron", "stork"]).values()}) == 1

@@ -63,8 +63,7 @@ def test_sync_makes_them_and_counts_pending_texts(bank: Bank) -> None:
         memory = bank.remember(TEXT)
         told: list[tuple[int, int]] = []
         assert bank.sync(progress=lambda done, of: told.append((done, of)))
-    assert rules(bank, memory.row) == [0, 1]
-    assert told == [(0, 1), (1, 1)]
+    assert (rules(bank, memory.row), told) == ([0, 1], [(0, 1), (1, 1)])
 
 
 def test_summaries_rule_books_and_supplied_vectors_have_none(bank: Bank) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bank.kept import Kept
+from tests.bank.kept import Kept, held
 from tests.contract.making import HandClock
 
 from pieria import Bank
@@ -57,8 +57,7 @@ def test_memories_come_in_with_all_their_values(kept: Kept, tmp_path: Path) -> N
     with kept.opened("moved") as bank:
         report = bank.import_(store, system="mnemex")
         assert (report.added["memories"], report.added["links"], report.problems) == (2, 1, ())
-        memory = bank.get("abc-123")
-        assert memory is not None
+        memory = held(bank, "abc-123")
         said = (memory.text, memory.kind, memory.tags, memory.entities, memory.source, memory.context)
         assert said == (
             "I prefer TypeScript.", "note", ("typescript", "preferences"), ("typescript",), "chat", "standup",
@@ -70,10 +69,9 @@ def test_memories_come_in_with_all_their_values(kept: Kept, tmp_path: Path) -> N
             "promoted_at": "2026-01-04T00:00:00Z",
         }  # fmt: skip
         used = bank.usage("abc-123")["abc-123"]
-        assert used.last_access is not None
-        assert used.last_review is not None
-        assert (used.accesses, used.last_access.timestamp()) == (4, MADE + 7 * DAY)
-        assert (used.reviews, used.last_review.timestamp(), used.crossings) == (2, MADE + 6 * DAY, 1)
+        assert (used.accesses, used.reviews, used.crossings) == (4, 2, 1)
+        times = [at and at.timestamp() for at in (used.last_access, used.last_review)]
+        assert times == [MADE + 7 * DAY, MADE + 6 * DAY]
         [link] = bank.links("abc-123")
         assert (link.relation, link.target.name, link.weight, link.meta) == ("supports", "m2", 0.8, {"by": "hand"})
         assert [hit.memory.id for hit in bank.recall("typescript")][:1] == ["abc-123"]
@@ -115,24 +113,18 @@ BROKEN: tuple[Mapping[str, Any] | str, ...] = (
 
 
 def test_broken_lines_are_reported_and_the_rest_goes_in(bank: Bank, tmp_path: Path) -> None:
-    relations = (
-        relation("r1", "sound", "lost"),
-        relation("r2", "odd", "odd"),
-        relation("r3", "sound", "odd", strength=3),
-    )
-    store = stored(tmp_path / "jsonl", *BROKEN, relations=relations)
+    wrong = relation("r1", "sound", "lost"), relation("r2", "odd", "odd"), relation("r3", "sound", "odd", strength=3)
+    store = stored(tmp_path / "jsonl", *BROKEN, relations=wrong)
     with pytest.raises(TransferError, match="nothing was imported"):
         bank.import_(store, system="mnemex")
     assert bank.count() == 0
     report = bank.import_(store, system="mnemex", on_error="skip")
-    held = {memory.id: memory for memory in bank.list()}
-    assert held.keys() == {"sound", "odd", "odder", "nothing"}
-    assert (held["odd"].strength, held["odd"].status, held["odder"].tags) == (2.0, "active", ("ok",))
+    assert {memory.id for memory in bank.list()} == {"sound", "odd", "odder", "nothing"}
+    odd, odder = held(bank, "odd"), held(bank, "odder")
+    assert (odd.strength, odd.status, odder.tags) == (2.0, "active", ("ok",))
     told = {(problem.line, problem.parameter.partition(" ")[0]) for problem in report.problems}
-    assert told == {
-        *((line, "memories.jsonl") for line in range(2, 13)),
-        *((line, "relations.jsonl") for line in range(1, 4)),
-    }
+    lines = {"memories.jsonl": range(2, 13), "relations.jsonl": range(1, 4)}
+    assert told == {(line, file) for file, numbers in lines.items() for line in numbers}
     assert [link.weight for link in bank.links()] == [1.0]
     with pytest.raises(TransferError, match=r"no memories\.jsonl"):
         bank.import_(tmp_path, system="mnemex")
@@ -146,10 +138,9 @@ def test_store_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
     found = stats_of_store(store)
     assert found is not None
     size = (store / "memories.jsonl").stat().st_size
-    assert found["memories"] == {
-        "active": 1, "total_lines": 151, "file_size_bytes": size, "compaction_savings": 150,
-    }  # fmt: skip
-    assert (found["relations"]["active"], found["should_compact"], found["bad_lines"]) == (1, True, 1)
+    whole = {"active": 1, "total_lines": 151, "file_size_bytes": size, "compaction_savings": 150}
+    assert (found["memories"], found["relations"]["active"]) == (whole, 1)
+    assert (found["should_compact"], found["bad_lines"]) == (True, 1)
     assert stats_of_store(tmp_path) is None
 
 
@@ -160,6 +151,5 @@ def test_note_that_the_original_wrote_gets_no_second_one(opened: Callable[..., B
     store = stored(tmp_path / "jsonl", USED, row("m2", status="promoted", promoted_to="STM/lost.md"))
     bank = opened(vault=str(vault))
     bank.import_(store, system="mnemex")
-    assert bank.vault.status().without_note == 1
-    assert bank.vault.sync().memories == {"written": 1}
+    assert (bank.vault.status().without_note, bank.vault.sync().memories) == (1, {"written": 1})
     assert bank.vault.sync().events == []

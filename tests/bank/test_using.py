@@ -5,7 +5,8 @@ import logging
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from pieria.errors import ConflictError
 from pieria.record.usage import UNUSED
 from pieria.runtime.background import background
 
+Opened = Callable[..., Bank]
+
 
 @pytest.fixture(autouse=True)
 def long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,14 +32,6 @@ def long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def short_pause(long_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(using, "PAUSE", 0.05)
-
-
-@pytest.fixture
-def few_objects() -> Iterator[None]:
-    """Let garbage collections of the test look at its own objects only, which is quick."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def written(bank: Bank, *ids: str) -> dict[str, int]:
@@ -64,9 +59,7 @@ def test_noted_uses_are_written_in_one_change(bank: Bank, short_pause: None) -> 
     assert (change.who, set(change.ids)) == ("pieria", {one, two})
 
 
-def test_counts_are_there_after_sync_and_after_closing(
-    bank: Bank, opened: Callable[..., Bank], clock: HandClock
-) -> None:
+def test_counts_are_there_after_sync_and_after_closing(bank: Bank, opened: Opened, clock: HandClock) -> None:
     id = bank.remember("heron").id
     bank.core.uses.note([id])
     assert bank.sync()
@@ -91,7 +84,7 @@ def test_usage_holds_uses_that_are_not_written_yet(bank: Bank) -> None:
     assert (bank.usage(id)[id].accesses, written(bank, id)) == (3, {id: 3})
 
 
-def test_export_and_backup_hold_noted_uses(bank: Bank, opened: Callable[..., Bank], tmp_path: Path) -> None:
+def test_export_and_backup_hold_noted_uses(bank: Bank, opened: Opened, tmp_path: Path) -> None:
     id = bank.remember("heron").id
     bank.core.uses.note([id])
     file = bank.export(tmp_path / "out.jsonl").path
@@ -116,14 +109,15 @@ def test_only_the_usage_changes(bank: Bank) -> None:
 
 def test_uses_of_memories_that_are_gone_are_not_counted(bank: Bank) -> None:
     kept, removed, purged, revised = (bank.remember(text).id for text in ("heron", "swift", "gull", "crane"))
-    bank.core.uses.note([kept, removed, purged, revised, "never there"])
+    noted = [kept, removed, purged, revised, "never there"]
+    bank.core.uses.note(noted)
     bank.remove(removed)
     bank.purge(purged)
     bank.revise(revised, text="a crane, in fact")
     assert bank.sync()
-    assert written(bank, kept, removed, purged, revised, "never there") == {kept: 1}
-    bank.core.uses.note([purged])
+    assert written(bank, *noted) == {kept: 1}
     before = changes(bank)
+    bank.core.uses.note([purged])
     assert bank.sync()
     assert changes(bank) == before
 
@@ -145,15 +139,11 @@ def test_many_threads_lose_no_count(bank: Bank) -> None:
         while not over.is_set():
             assert bank.core.uses.flush()
 
-    others = [threading.Thread(target=work) for work in (watch, write)]
-    readers = [threading.Thread(target=read) for _ in range(4)]
-    for thread in (*others, *readers):
-        thread.start()
-    for thread in readers:
-        thread.join()
-    over.set()
-    for thread in others:
-        thread.join()
+    with ThreadPoolExecutor(6) as threads:
+        others = [threads.submit(work) for work in (watch, write)]
+        wait([threads.submit(read) for _ in range(4)])
+        over.set()
+    assert [other.exception() for other in others] == [None, None]
     assert bank.sync()
     assert written(bank, *ids) == dict.fromkeys(ids, 1200)
     assert seen == sorted(seen)
@@ -180,19 +170,16 @@ def test_bank_that_cannot_be_written_drops_counts_and_logs_it(bank: Bank, caplog
 def test_busy_bank_is_tried_again(bank: Bank, short_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
     id = bank.remember("heron").id
     monkeypatch.setattr(bank.core.store, "_busy_seconds", 0.01)
-    bank.core.uses.note([id])
     other = in_the_way(bank)
-    assert not bank.sync()
-    bank.core.uses.note([id])
-    assert not bank.core.uses.flush()
+    for work in (bank.sync, bank.core.uses.flush):
+        bank.core.uses.note([id])
+        assert not work()
     assert bank.usage(id)[id].accesses == 2
     other.close()
     soon(lambda: written(bank, id) == {id: 2})
 
 
-def test_closing_does_not_wait_for_another_writer(
-    opened: Callable[..., Bank], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_closing_does_not_wait_for_another_writer(opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
     bank = opened(busy_seconds=3600.0)
     bank.core.uses.note([bank.remember("heron").id])
     other = in_the_way(bank)
@@ -202,18 +189,11 @@ def test_closing_does_not_wait_for_another_writer(
     other.close()
 
 
-def test_closing_counts_uses_while_the_background_is_busy(
-    bank: Bank, opened: Callable[..., Bank], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_closing_counts_uses_past_a_busy_thread(bank: Bank, opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
     begun, over = threading.Event(), threading.Event()
-
-    def work() -> None:
-        begun.set()
-        over.wait(30)
-
     id = bank.remember("heron").id
     bank.sync()
-    assert background.afterwards(work)
+    assert background.afterwards(lambda: begun.set() or over.wait(30))  # type: ignore[func-returns-value]
     assert begun.wait(30)
     bank.core.uses.note([id])
     bank.close()
@@ -222,23 +202,7 @@ def test_closing_counts_uses_while_the_background_is_busy(
     assert "not counted" not in caplog.text
 
 
-def test_dropped_bank_writes_its_uses(tmp_path: Path, few_objects: None) -> None:
-    bank = pieria.open("b", data=tmp_path)
-    id = bank.remember("heron").id
-    bank.core.uses.note([id])
-    del bank
-    gc.collect()
-    # A bank that is opened before this one is closed shares its counts, and writes them later.
-    closed = threading.Event()
-    assert background.afterwards(closed.set)
-    assert closed.wait(30)
-    with pieria.open("b", data=tmp_path) as again:
-        assert written(again, id) == {id: 1}
-
-
-def test_banks_are_closed_where_no_thread_can_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_objects: None
-) -> None:
+def test_banks_close_if_no_thread_can_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_objects: None) -> None:
     """As at the end of a process, from Python 3.12 on."""
     rested()
 
@@ -268,8 +232,7 @@ def test_group_of_verbs_keeps_its_bank_open(tmp_path: Path, few_objects: None) -
         assert kept() is not None
         groups.pop()
     gc.collect()
-    assert kept() is not None
-    assert list(changes) == []
+    assert kept() is not None and list(changes) == []
     del changes
     gc.collect()
     assert kept() is None

@@ -3,14 +3,14 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
-from tests.bank.kept import Kept
+from tests.bank.kept import Kept, held
 
 import pieria
 from pieria import Bank, Memory
@@ -65,18 +65,9 @@ def front(note: Path) -> dict[str, Any]:
     return found
 
 
-def held(bank: Bank, id: str) -> Memory:
-    memory = bank.get(id)
-    assert memory is not None
-    return memory
-
-
 def titled(bank: Bank, title: str) -> Memory:
     [memory] = [memory for memory in bank.list() if memory.title == title]
     return memory
-
-
-# --- promoting
 
 
 def test_note_of_promoted_memory_holds_all_of_it(kept: Kept, vault: Path) -> None:
@@ -116,8 +107,7 @@ def test_dry_run_of_promotion_names_notes_and_writes_none(bank: Bank, vault: Pat
     ids = [bank.remember(JWT, title="JWT").id for _ in range(2)]
     promoted = bank.vault.promote(ids, dry_run=True)
     assert [note.path for note in promoted.notes] == ["Pieria/JWT.md", "Pieria/JWT 2.md"]
-    assert list(vault.iterdir()) == []
-    assert {memory.status for memory in bank.list()} == {"active"}
+    assert (list(vault.iterdir()), {memory.status for memory in bank.list()}) == ([], {"active"})
     assert [note.path for note in bank.vault.promote(ids).notes] == [note.path for note in promoted.notes]
     assert [note.what for note in bank.vault.promote(ids).notes] == ["there", "there"]
     # Without ids, often used memories are promoted.
@@ -128,20 +118,26 @@ def test_dry_run_of_promotion_names_notes_and_writes_none(bank: Bank, vault: Pat
 
 
 def test_sync_writes_note_of_memory_promoted_elsewhere(bank: Bank, vault: Path) -> None:
-    memory = bank.remember(JWT, title="JWT")
-    bank.upkeep.promote(memory.id)
+    id = bank.remember(JWT, title="JWT").id
+    bank.upkeep.promote(id)
     assert bank.vault.status().without_note == 1
-    assert events(bank.vault.sync(dry_run=True)) == [("Pieria/JWT.md", "written")]
-    assert not (vault / "Pieria").exists()
-    assert events(bank.vault.sync()) == [("Pieria/JWT.md", "written")]
-    assert bank.vault.sync().memories == SAME
-    assert bank.vault.status().without_note == 0
+    for dry_run in (True, False):
+        assert not (vault / "Pieria").exists()
+        assert events(bank.vault.sync(dry_run=dry_run)) == [("Pieria/JWT.md", "written")]
+    assert (bank.vault.sync().memories, bank.vault.status().without_note) == (SAME, 0)
+    # A sync that was killed wrote the file, and died before it wrote to the bank.
+    with bank.core.store.writing() as writer:
+        writer.apply(Changeset("vault", "test", records=[Record("vault", id, None)]))
+    bank.update(id, status="active")
+    assert events(bank.vault.sync()) == [("Pieria/JWT.md", "found")]
+    assert bank.vault.path_of(id) == "Pieria/JWT.md"
+    assert [one.version for one in bank.list(status="promoted")] == [1]
 
 
 def test_missing_vault_and_bad_arguments_are_refused(bank: Bank, opened: Callable[..., Bank], vault: Path) -> None:
-    plain = opened("plain")
-    assert not plain.vault.is_set
-    for verb in (plain.vault.sync, plain.vault.status, plain.vault.promote):
+    plain = opened("plain").vault
+    assert not plain.is_set
+    for verb in (plain.sync, plain.status, plain.promote):
         with pytest.raises(UnavailableError, match="no vault is set"):
             verb()
     with pytest.raises(NotFoundError, match="nowhere"):
@@ -153,9 +149,6 @@ def test_missing_vault_and_bad_arguments_are_refused(bank: Bank, opened: Callabl
     for outside in ("../escape", "/etc", "a/../../b", "C:\\x", "con", "a/nul.txt", ".hidden", "a?b", " "):
         with pytest.raises(InputError, match="inside the vault"):
             opened("bad", vault=str(vault), vault_folder=outside)
-
-
-# --- both ways
 
 
 def test_note_edited_by_hand_is_the_next_version(bank: Bank, vault: Path) -> None:
@@ -171,8 +164,7 @@ def test_note_edited_by_hand_is_the_next_version(bank: Bank, vault: Path) -> Non
     memory = held(bank, id)
     assert memory.text == "We chose JWT for all APIs, says [[Maya]]. #security\n\nRotated daily."
     assert (memory.title, memory.tags, memory.version) == ("JWT everywhere", ("auth", "new", "security"), 2)
-    assert bank.history(id)[0].text == JWT
-    assert note.read_bytes() == before
+    assert (bank.history(id)[0].text, note.read_bytes()) == (JWT, before)
     assert bank.vault.sync().memories == SAME
 
 
@@ -194,9 +186,8 @@ def test_of_two_changes_the_note_wins_and_nothing_is_lost(bank: Bank, vault: Pat
     id = noted(bank, tags=["auth"])
     edit(vault / NOTE, "all new APIs", "all APIs")
     bank.update(id, text="We chose tokens.", tags=["auth", "tokens"])
-    synced = bank.vault.sync()
-    assert events(synced) == [(NOTE, "conflict")]
-    assert synced.events[0].detail == "text; what the memory said is version 2"
+    [event] = bank.vault.sync().events
+    assert (event.path, event.what, event.detail) == (NOTE, "conflict", "text; what the memory said is version 2")
     assert (held(bank, id).text, held(bank, id).tags) == ("We chose JWT for all APIs.", ("auth", "tokens"))
     assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
     assert front(vault / NOTE)["tags"] == ["auth", "tokens"]
@@ -269,8 +260,7 @@ def test_note_of_removed_memory_goes_unless_it_was_edited(bank: Bank, vault: Pat
     synced = bank.vault.sync()
     assert synced.memories == {"deleted": 1, "kept": 1}
     assert [(problem.path, "kept" in problem.reason) for problem in synced.problems] == [("Pieria/Edited.md", True)]
-    assert [path.name for path in (vault / "Pieria").iterdir()] == ["Edited.md"]
-    assert bank.count() == 0
+    assert ([path.name for path in (vault / "Pieria").iterdir()], bank.count()) == (["Edited.md"], 0)
     assert bank.vault.sync().memories == {"kept": 1}
     bank.restore(edited)
     assert [event.what for event in bank.vault.sync().events] == ["found", "edited"]
@@ -289,12 +279,10 @@ def test_sync_deletes_note_of_purged_memory(bank: Bank, vault: Path, tmp_path: P
     assert events(bank.vault.sync()) == [("Pieria/Secret plan.md", "deleted")]
     assert list((vault / "Pieria").iterdir()) == []
     note.write_bytes(kept)
-    assert bank.vault.sync().memories == {"kept": 1}
-    assert bank.count() == 0
+    assert (bank.vault.sync().memories, bank.count()) == ({"kept": 1}, 0)
     # It has its note again when it is imported again.
     bank.import_(tmp_path / "bank.jsonl", force=True)
-    assert bank.vault.sync().problems == []
-    assert bank.vault.path_of(id) == "Pieria/Secret plan.md"
+    assert (bank.vault.sync().problems, bank.vault.path_of(id)) == ([], "Pieria/Secret plan.md")
     assert bank.vault.sync().events == []
 
 
@@ -312,8 +300,7 @@ def test_banks_that_share_a_vault(bank: Bank, opened: Callable[..., Bank], vault
 def test_note_follows_a_revision(bank: Bank, vault: Path) -> None:
     revised = bank.revise(noted(bank), text="JWT, rotated daily.")
     assert events(bank.vault.sync()) == [(NOTE, "rewritten")]
-    assert bank.vault.paths() == {revised.id: NOTE}
-    assert front(vault / NOTE)["id"] == revised.id
+    assert (bank.vault.paths(), front(vault / NOTE)["id"]) == ({revised.id: NOTE}, revised.id)
     edit(vault / NOTE, "daily", "weekly")
     bank.vault.sync()
     assert [memory.text for memory in bank.list()] == ["JWT, rotated weekly."]
@@ -322,22 +309,7 @@ def test_note_follows_a_revision(bank: Bank, vault: Path) -> None:
     before = (vault / NOTE).read_bytes()
     bank.update(revised.id, text="We chose tokens.")
     assert [problem.path for problem in bank.vault.sync().problems] == [NOTE]
-    assert (vault / NOTE).read_bytes() == before
-    assert held(bank, revised.id).text == "We chose tokens."
-
-
-def test_sync_finds_the_file_of_a_killed_sync(bank: Bank) -> None:
-    """The killed sync wrote the file but died before it wrote to the bank."""
-    id = noted(bank)
-    with bank.core.store.writing() as writer:
-        writer.apply(Changeset("vault", "test", records=[Record("vault", id, None)]))
-    bank.update(id, status="active")
-    assert events(bank.vault.sync()) == [(NOTE, "found")]
-    assert bank.vault.path_of(id) == NOTE
-    assert [one.version for one in bank.list(status="promoted")] == [1]
-
-
-# --- notes by hand
+    assert ((vault / NOTE).read_bytes(), held(bank, revised.id).text) == (before, "We chose tokens.")
 
 
 def test_notes_come_in_as_memories_that_do_not_fade(kept: Kept, vault: Path) -> None:
@@ -381,8 +353,7 @@ def test_notes_that_go_and_come_back(bank: Bank, vault: Path) -> None:
     numbers(vault, "One", "Two", "Three")
     bank.vault.sync()
     (vault / "One.md").unlink()
-    assert bank.vault.sync().notes == {"vanished": 1, "unchanged": 2}
-    assert bank.count() == 2
+    assert (bank.vault.sync().notes, bank.count()) == ({"vanished": 1, "unchanged": 2}, 2)
     numbers(vault, "One")
     assert bank.vault.sync().notes == {"back": 1, "unchanged": 2}
     bank.purge(titled(bank, "Two").id)
@@ -415,7 +386,7 @@ def test_earlier_text_of_a_refused_note_goes_with_the_note(opened: Callable[...,
         synced = bank.vault.sync()
         assert synced.notes == {"refused": 1, "unchanged": 1}
         assert [(problem.path, problem.taken) for problem in synced.problems] == [("One.md", False)]
-        assert {memory.text for memory in bank.list()} == {"One is a number.", "Two is a number."}
+        assert {memory.title for memory in bank.list()} == {"One", "Two"}
     (vault / "One.md").unlink()
     assert bank.vault.sync().notes == {"vanished": 1, "unchanged": 1}
     assert [memory.text for memory in bank.list()] == ["Two is a number."]
@@ -429,17 +400,18 @@ def test_moved_note_keeps_its_memory_and_its_place_is_free(bank: Bank, vault: Pa
     bank.touch(one, accesses=3)
     (vault / "Old").mkdir()
     (vault / "One.md").rename(vault / "Old" / "First.md")
-    assert bank.vault.sync().notes == {"moved": 1, "unchanged": 1}
-    (vault / "One.md").write_text("One is a story now.")
-    assert bank.vault.sync().notes == {"new": 1, "unchanged": 2}
+    for text, notes in (
+        (None, {"moved": 1, "unchanged": 1}), ("a story now", {"new": 1, "unchanged": 2}), (None, {"unchanged": 3}),
+        ("a story still", {"changed": 1, "unchanged": 2}),
+    ):  # fmt: skip
+        if text:
+            (vault / "One.md").write_text(f"One is {text}.")
+        assert bank.vault.sync().notes == notes
     memory = held(bank, one)
     said = (memory.title, memory.source, memory.files, memory.place, memory.tags)
     assert said == ("First", "Old/First.md", ("Old/First.md",), "vault/Old", ("first",))
     assert bank.usage(one)[one].accesses == 3
     assert {memory.title for memory in bank.list()} == {"First", "One", "Two"}
-    assert bank.vault.sync().events == []
-    (vault / "One.md").write_text("One is a story still.")
-    assert bank.vault.sync().notes == {"changed": 1, "unchanged": 2}
 
 
 def test_memory_of_a_session_is_not_changed_by_others(opened: Callable[..., Bank], vault: Path) -> None:
@@ -455,16 +427,12 @@ def test_promotion_of_a_note_by_hand_writes_no_second(bank: Bank, vault: Path) -
     (vault / "Long.md").write_text("Kestrels nest.\n\n" * 70_000)
     bank.vault.sync()
     ids = [memory.id for memory in bank.list()]
-    assert len(ids) == 2
-    assert bank.vault.by_hand() == frozenset(ids)
+    assert len(ids) == 2 and bank.vault.by_hand() == frozenset(ids)
     assert bank.vault.paths() == dict.fromkeys(ids, "Long.md")
     assert {(note.what, note.path) for note in bank.vault.promote(ids).notes} == {("by hand", "Long.md")}
     assert {one.status for one in bank.list()} == {"promoted"}
     assert bank.vault.sync().events == []
     assert [path.name for path in vault.iterdir()] == ["Long.md"]
-
-
-# --- files
 
 
 def test_nothing_is_written_outside_the_vault(bank: Bank, vault: Path, tmp_path: Path) -> None:
@@ -474,20 +442,7 @@ def test_nothing_is_written_outside_the_vault(bank: Bank, vault: Path, tmp_path:
     memory = bank.remember(JWT)
     with pytest.raises(StorageError, match="outside the vault"):
         bank.vault.promote(memory.id)
-    assert list(outside.iterdir()) == []
-    assert held(bank, memory.id).status == "active"
-
-
-def test_links_and_hidden_folders_are_not_followed(bank: Bank, vault: Path, tmp_path: Path) -> None:
-    (tmp_path / "private.md").write_text("The code is 1234.")
-    (vault / "linked.md").symlink_to(tmp_path / "private.md")
-    (vault / "round").symlink_to(vault)
-    for hidden in (".obsidian", ".trash"):
-        (vault / hidden).mkdir()
-        (vault / hidden / "old.md").write_text("Thrown away.")
-    (vault / "image.png").write_bytes(b"\x89PNG")
-    assert bank.vault.sync().left == {"links": 2}
-    assert bank.count() == 0
+    assert (list(outside.iterdir()), held(bank, memory.id).status) == ([], "active")
 
 
 def test_new_notes_are_private_unless_others_are_not(bank: Bank, vault: Path) -> None:
@@ -496,7 +451,7 @@ def test_new_notes_are_private_unless_others_are_not(bank: Bank, vault: Path) ->
 
     noted(bank, title="One")
     assert (mode("Pieria"), mode("Pieria/One.md")) == (0o700, 0o600)
-    (vault / "Mine.md").write_text("Mine.")
+    numbers(vault, "Mine")
     (vault / "Mine.md").chmod(0o644)
     id = noted(bank, title="Two")
     assert mode("Pieria/Two.md") == 0o644
@@ -512,9 +467,6 @@ def test_settings_name_the_vault_and_its_folder(opened: Callable[..., Bank], tmp
         bank = opened(root, vault=str(tmp_path / root), vault_folder=named)
         assert bank.vault.path_of(noted(bank, title="JWT")) == f"{named}/JWT.md"
         assert (tmp_path / root / named / "JWT.md").exists()
-
-
-# --- changes during a sync
 
 
 class Interrupted:
@@ -553,8 +505,9 @@ def test_same_part_changed_during_a_sync_is_a_conflict(bank: Bank, other: Bank, 
     note = vault / NOTE
     edit(note, "all new APIs", "all APIs")
     synced = synced_while(bank, lambda: other.update(id, text="We chose tokens."))
-    assert events(synced) == [(NOTE, "conflict")]
-    assert synced.events[0].detail == "text; what the memory said is version 2"
+    assert [(one.what, one.detail) for one in synced.events] == [
+        ("conflict", "text; what the memory said is version 2")
+    ]
     assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
     assert bank.vault.sync().memories == SAME
     # The same for a note that the bank did not know.
@@ -579,15 +532,12 @@ def test_other_part_changed_during_a_sync_is_kept(bank: Bank, other: Bank, vault
     assert set(memory.tags) == {"auth", "tokens", "apis"}
     assert front(vault / NOTE)["title"] == "Tokens" and "tokens" in front(vault / NOTE)["tags"]
     assert bank.vault.sync().memories == SAME
-
-
-def test_edited_note_of_memory_removed_during_sync_is_kept(bank: Bank, other: Bank, vault: Path) -> None:
-    id = noted(bank)
-    edit(vault / NOTE, "all new APIs", "all APIs")
+    # So is the edited note of a memory that was removed meanwhile.
+    edit(vault / NOTE, "for all #apis", "for some #apis")
     [problem] = synced_while(bank, lambda: other.remove(id)).problems
     assert "it was removed" in problem.reason
     assert bank.vault.sync().memories == {"kept": 1}
-    assert "all APIs" in (vault / NOTE).read_text()
+    assert "for some #apis" in (vault / NOTE).read_text()
 
 
 def test_second_sync_at_once_is_refused(bank: Bank, other: Bank, vault: Path) -> None:
@@ -606,8 +556,7 @@ def test_second_sync_at_once_is_refused(bank: Bank, other: Bank, vault: Path) ->
 
 
 def test_note_deleted_during_a_sync_stops_no_other(bank: Bank, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = [bank.remember(f"We chose {what}.", title=what).id for what in ("JWT", "CSV")]
-    bank.vault.promote(ids)
+    ids = [noted(bank, f"We chose {what}.", title=what) for what in ("JWT", "CSV")]
     gone, stays = (vault / str(bank.vault.path_of(id)) for id in ids)
     for id in ids:
         bank.update(id, text="We chose neither.")
@@ -621,10 +570,8 @@ def test_note_deleted_during_a_sync_stops_no_other(bank: Bank, vault: Path, monk
     monkeypatch.setattr(os, "stat", stat)
     synced = bank.vault.sync()
     [bad] = synced.problems
-    assert bad.path == gone.relative_to(vault).as_posix()
-    assert bad.reason.startswith("the note was changed just now")
-    assert synced.memories["rewritten"] == 1
-    assert "We chose neither." in stays.read_text()
+    assert bad.path == gone.relative_to(vault).as_posix() and bad.reason.startswith("the note was changed just now")
+    assert (synced.memories["rewritten"], "We chose neither." in stays.read_text()) == (1, True)
 
 
 def test_note_taken_at_once_by_its_owner_was_written(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -645,23 +592,18 @@ def test_note_taken_at_once_by_its_owner_was_written(vault: Path, monkeypatch: p
 
 
 def test_mode_of_new_notes_ignores_notes_that_go(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Going(list["os.DirEntry[str]"]):
-        """The entries of a folder. Each file is deleted when its entry is read."""
-
-        def __enter__(self) -> Iterator["os.DirEntry[str]"]:
-            for entry in self:
-                os.unlink(entry.path)
-                yield entry
-
-        def __exit__(self, *error: object) -> None:
-            """Do nothing."""
-
-    (vault / "Going.md").write_text("going")
     real = os.scandir
 
     def scandir(path: Any = ".") -> Any:
-        return Going(real(path)) if str(path) == str(vault) else real(path)
+        """List the files of a folder, and delete them."""
+        if str(path) != str(vault):
+            return real(path)
+        entries = [*real(path)]
+        for entry in entries:
+            os.unlink(entry.path)
+        return nullcontext(entries)
 
+    (vault / "Going.md").write_text("going")
     monkeypatch.setattr(os, "scandir", scandir)
     Folder(vault, "Pieria").create("Pieria/New.md", b"new")
     assert (vault / "Pieria" / "New.md").stat().st_mode & 0o777 == 0o600
@@ -673,11 +615,10 @@ def test_process_forked_during_a_sync_does_not_keep_the_vault(bank: Bank, vault:
     children: list[int] = []
 
     def fork(done: int, whole: int) -> None:
-        """Fork once. The child does nothing until the parent has synced again."""
+        """Fork once. The child does nothing until the parent has synced again, but does not wait without end."""
         if not children:
             children.append(os.fork())
             if not children[0]:
-                # End the child if it waits without end.
                 signal.alarm(90)
                 os.read(over, 1)
                 os._exit(0)

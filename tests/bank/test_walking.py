@@ -47,8 +47,7 @@ def test_neighbours_come_nearest_first_by_the_oldest_link(kept: Kept) -> None:
     further = [("e", "related", 2), ("f", "holds", 2)]
     with kept.opened("notes") as bank:
         linked(bank)
-        assert told(bank.neighbors("hub")) == near
-        assert told(bank.neighbors("hub", hops=3)) == near + further
+        assert (told(bank.neighbors("hub")), told(bank.neighbors("hub", hops=3))) == (near, near + further)
         assert told(bank.neighbors("hub", direction="out")) == [one for one in near if one[0] != "b"]
         assert told(bank.neighbors("hub", direction="in")) == near[1:3]
         assert told(bank.neighbors("hub", relation="answers", hops=2)) == [("c", "answers", 1)]
@@ -66,11 +65,12 @@ def test_each_of_several_has_the_neighbours_that_it_has_alone(bank: Bank) -> Non
         assert list(around.items()) == list(alone.items()), way
         assert [each.truncated for each in around.values()] == [each.truncated for each in alone.values()], way
     mine = [bank.remember(text, scope="user").id for text in ("I like tea.", "I like jazz.")]
-    bank.link(*mine)
+    tie = bank.link(*mine)
     around = bank.neighbors_each([mine[0], "b", mine[1]])
     assert {id: told(found) for id, found in around.items()} == {
         mine[0]: [(mine[1], "related", 1)], "b": [("hub", "related", 1)], mine[1]: [(mine[0], "related", 1)],
     }  # fmt: skip
+    assert ([link.id for link in bank.unlink(tie.id)], told(bank.neighbors(mine[0]))) == ([tie.id], [])
     bank.remove("b")
     with pytest.raises(ConflictError, match="removed") as removed:
         bank.neighbors_each(["a", "b", "nobody"])

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -23,15 +22,7 @@ from tests.waiting import soon
 
 import pieria
 from pieria import Bank, Workspace
-from pieria.errors import (
-    ClosedError,
-    ConfigError,
-    ConflictError,
-    InputError,
-    PieriaError,
-    StorageError,
-    UnavailableError,
-)
+from pieria.errors import ClosedError, ConfigError, ConflictError, InputError, Invalid, StorageError
 from pieria.runtime.background import background
 from pieria.settings import Settings
 from pieria.workspace.folders import FileSpot
@@ -77,24 +68,13 @@ def test_every_setting_is_shown_to_have_an_effect() -> None:
     assert [name for name, (_, outcomes) in EFFECTS.items() if len(set(map(repr, outcomes.values()))) < 2] == []
 
 
-# --- which bank, which file
-
-
-def test_bank_is_one_file_that_others_cannot_read(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path / "new") as bank:
-        bank.remember("a word")
-        assert (tmp_path / "new" / "notes.db").stat().st_mode & 0o077 == 0
-        assert (tmp_path / "new").stat().st_mode & 0o077 == 0
-
-
 def test_name_may_differ_in_case_and_accents(tmp_path: Path) -> None:
     with pieria.open("Größe", data=tmp_path) as bank:
         bank.remember("a word")
-    with pieria.open("gRÖSSE".replace("SS", "ß"), data=tmp_path) as bank:
-        assert (bank.name, texts(bank)) == ("Größe", {"a word"})
-    (tmp_path / "Größe.db").rename(tmp_path / unicodedata.normalize("NFD", "Größe.db"))
-    with pieria.open("größe", data=tmp_path) as bank:
-        assert (bank.name, texts(bank)) == ("Größe", {"a word"})
+    for form in ("NFC", "NFD"):
+        (tmp_path / "Größe.db").rename(tmp_path / unicodedata.normalize(form, "Größe.db"))
+        with pieria.open("gRÖßE", data=tmp_path) as bank:
+            assert (bank.name, texts(bank)) == ("Größe", {"a word"})
     assert Workspace(tmp_path).banks() == ["Größe"]
 
 
@@ -104,10 +84,7 @@ def test_two_files_that_differ_in_case_are_each_found(tmp_path: Path) -> None:
             bank.remember(name)
     (tmp_path / "other.db").rename(tmp_path / "notes.db")
     if len(list(tmp_path.glob("*.db"))) == 2:
-        assert {name: held_texts(name, tmp_path) for name in ("Notes", "notes")} == {
-            "Notes": {"Notes"},
-            "notes": {"other"},
-        }
+        assert [held_texts(name, tmp_path) for name in ("Notes", "notes")] == [{"Notes"}, {"other"}]
 
 
 def test_banks_are_listed_without_the_users_and_other_files(tmp_path: Path) -> None:
@@ -118,9 +95,6 @@ def test_banks_are_listed_without_the_users_and_other_files(tmp_path: Path) -> N
     for name in ("pieria.toml", "a.before-schema-2.backup", ".hidden.db"):
         (tmp_path / "data" / name).write_text("")
     assert workspace.banks() == ["a", "b"]
-
-
-# --- what is given
 
 
 def test_arguments_count_before_settings(tmp_path: Path) -> None:
@@ -148,23 +122,23 @@ def test_caller_clock_and_settings_are_passed_on(tmp_path: Path, monkeypatch: py
         assert [change.who for change in bank.changes()] == ["gardener"]
         told = bank.doctor().settings
     assert set(told) == set(Settings.model_fields)
-    assert told["secrets"] == ("redact", "environment PIERIA_SECRETS")
-    assert told["session"] == ("s1", "argument")
-    assert told["bank"] == ("Notes", "argument")
-    assert told["text_budget"] == (5_000, "default")
+    assert (told["secrets"], told["session"]) == (("redact", "environment PIERIA_SECRETS"), ("s1", "argument"))
+    assert (told["bank"], told["text_budget"]) == (("Notes", "argument"), (5_000, "default"))
 
 
-BAD_NAMES: tuple[Any, ...] = ("../x", "a/b", "", "a\0", "dot.", "@you", "con", 7)
-BAD_VALUES: list[tuple[dict[str, Any], type[PieriaError]]] = [
-    ({"settings": {"secret": "flag"}}, InputError),
-    ({"settings": ["secrets"]}, InputError),
-    ({"settings": {"secrets": "hide"}}, InputError),
-    ({"clock": "noon"}, InputError),
-    ({"who": " "}, InputError),
-    ({"session": "a\0"}, InputError),
-    ({"author_type": "robot"}, InputError),
-    ({"data": "mysql://db/notes"}, UnavailableError),
-]
+BAD_NAMES: tuple[Any, ...] = ("../x", "a/b", "a\\b", "", "a\0", "dot.", "@you", "con", "x" * 101, 7)
+BAD_VALUES: dict[str, list[Any]] = {
+    "settings": [
+        "x", ["secrets"], {"secret": "flag"}, {"no_such": 1}, {"secrets": "hide"}, {"busy_seconds": 1}
+    ],
+    "session": ["", "a\0"],
+    "channel": ["x" * 501],
+    "author": ["\ud800"],
+    "author_type": ["robot"],
+    "clock": ["noon", 5],
+    "who": ["", " ", 5],
+    "data": ["", "a\0b", 5, "mysql://db/notes"],
+}  # fmt: skip
 BAD_RESTORES: list[tuple[Any, dict[str, Any]]] = [("", {}), (7, {}), ("a\0b", {}), ("x.backup", {"replace": "yes"})]
 
 
@@ -176,9 +150,10 @@ def test_bad_arguments_are_refused_and_make_nothing(tmp_path: Path, monkeypatch:
             with pytest.raises(InputError) as caught:
                 verb(name)
             assert caught.value.parameter == "name"
-    for values, error in BAD_VALUES:
-        with pytest.raises(error):
-            pieria.open("notes", **values)
+    for parameter, values in BAD_VALUES.items():
+        for value in values:
+            with pytest.raises(Invalid, match=next(iter(value)) if isinstance(value, dict) else parameter):
+                pieria.open("notes", **{parameter: value})
     for file, more in BAD_RESTORES:
         with pytest.raises(InputError):
             pieria.restore(file, data, name="notes", **more)
@@ -192,9 +167,6 @@ def test_bad_arguments_are_refused_and_make_nothing(tmp_path: Path, monkeypatch:
     with pytest.raises(ConfigError, match="bnak"):
         pieria.open("notes", data=tmp_path)
     assert not (tmp_path / "notes.db").exists()
-
-
-# --- sharing and closing
 
 
 def test_banks_on_one_file_share_a_store_until_all_are_closed(tmp_path: Path) -> None:
@@ -263,14 +235,6 @@ def test_two_openings_at_once_share_a_store(tmp_path: Path) -> None:
         during[0].close()
         bank.remember("a word")
     assert not is_held(tmp_path / "notes.db")
-
-
-@pytest.fixture
-def few_objects() -> Iterator[None]:
-    """Let garbage collections of the test look at its own objects only, which is quick."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def test_dropped_bank_gives_its_store_back(tmp_path: Path, few_objects: None) -> None:
@@ -393,33 +357,21 @@ def test_banks_are_closed_at_the_end_of_a_process(tmp_path: Path) -> None:
     assert done.stdout.strip() == "by the child|by the parent|by the parent, later"
 
 
-# --- the user's bank
-
-
 def test_bank_of_the_user_is_made_when_needed_and_found(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank, pieria.open("late", data=tmp_path) as late:
+    now = [NOW]
+    values: dict[str, Any] = {"author": "Maya", "session": "s1", "who": "gardener", "clock": lambda: now[0]}
+    with pieria.open("notes", data=tmp_path, **values) as bank, pieria.open("late", data=tmp_path) as late:
         bank.remember("of the project")
         bank.recall("project")
         assert list(late.recall("user")) == []
         assert not (tmp_path / "@me.db").exists()
-        bank.remember("of the user", scope="user")
-        assert (tmp_path / "@me.db").exists()
-        assert [hit.memory.text for hit in late.recall("user project")] == ["of the user"]
-    assert not is_held(tmp_path / "@me.db")
-
-
-def test_bank_of_the_user_has_the_same_speaker(tmp_path: Path) -> None:
-    now = [NOW]
-    values: dict[str, Any] = {"author": "Maya", "session": "s1", "who": "gardener"}
-    with pieria.open("notes", data=tmp_path, clock=lambda: now[0], **values) as bank:
         now[0] += timedelta(days=1)
         memory = bank.remember("of the user", scope="user")
-    assert (memory.author, memory.session, memory.at) == ("Maya", "s1", now[0])
+        assert (memory.author, memory.session, memory.at) == ("Maya", "s1", now[0])
+        assert [hit.memory.text for hit in late.recall("user project")] == ["of the user"]
+    assert not is_held(tmp_path / "@me.db")
     with pieria.open("@me", data=tmp_path) as own:
         assert [change.who for change in own.changes()] == ["gardener"]
-
-
-# --- backups
 
 
 def test_backup_is_restored_under_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,10 +383,8 @@ def test_backup_is_restored_under_a_name(tmp_path: Path, monkeypatch: pytest.Mon
             pieria.restore(backup, tmp_path, name="NOTES", replace=True)
     with pytest.raises(ConflictError, match="exists already"):
         pieria.restore(backup, tmp_path, name="NOTES")
-    pieria.restore(backup, tmp_path, name="NOTES", replace=True)
-    assert held_texts("notes", tmp_path) == {"before"}
-    assert Workspace(tmp_path).banks() == ["notes"]
-    assert pieria.restore(str(backup), tmp_path / "elsewhere", name="again").bank == "again"
-    assert held_texts("again", tmp_path / "elsewhere") == {"before"}
+    pieria.restore(str(backup), tmp_path, name="NOTES", replace=True)
+    assert (Workspace(tmp_path).banks(), held_texts("notes", tmp_path)) == (["notes"], {"before"})
     monkeypatch.setenv("PIERIA_BANK", "chosen")
     assert pieria.restore(backup, tmp_path / "elsewhere").bank == "chosen"
+    assert held_texts("chosen", tmp_path / "elsewhere") == {"before"}

@@ -1,9 +1,8 @@
-"""Helpers for exports in tests: read as objects, changed, and sealed again, so that only the change is wrong."""
+"""Helpers for exports in tests: read as objects, and sealed again after a change, so that only that is wrong."""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,6 @@ def sealed(path: Path, lines: Lines | list[bytes]) -> Path:
     end = {"line": "end", "counts": counts, "sha256": hashlib.sha256(body).hexdigest()}
     path.write_bytes(body + json.dumps(end).encode() + b"\n")
     return path
-
-
-def changed(path: Path, change: Callable[[Lines], Any]) -> Path:
-    """Apply `change` to the lines of an export, in place, and seal it again."""
-    lines = read(path)[:-1]
-    change(lines)
-    return sealed(path, lines)
 
 
 def of(lines: Lines, what: str, number: int = 0) -> dict[str, Any]:
