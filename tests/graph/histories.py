@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -42,9 +43,12 @@ changesets = st.builds(
     st.lists(st.tuples(ids, ids, edges), max_size=3),
     st.dictionaries(ids, metadata, max_size=2),
 )
-Step = Changeset | list[str]
-"""A changeset to apply, or ids to delete."""
+Step = Changeset | list[str]  # to apply, or ids to delete
 histories = st.lists(st.one_of(changesets, st.lists(ids, min_size=1, max_size=2)), max_size=8)
+
+
+def fact(id: str, **more: Any) -> Semantic:
+    return Semantic(**{"id": id, "proposition": f"what {id} says", "embedding": [1.0, 0.0], **more})
 
 
 @dataclass
@@ -75,7 +79,6 @@ def taken(graph: Graph, step: Step) -> Graph:
 
 
 def indexes(nodes: Iterable[Node]) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, set[str]]]:
-    """Return every index, built from nothing."""
     by_type: dict[str, set[str]] = {}
     by_tag: dict[str, set[str]] = {}
     by_subgoal: dict[str, set[str]] = {}

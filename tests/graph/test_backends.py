@@ -8,19 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
-from tests.graph.histories import histories
+from tests.graph.histories import fact, histories
 
 from pieria import telemetry
 from pieria.errors import BusyError, CorruptError, ForeignFileError, InputError, StorageError
-from pieria.graph import Changeset, Edge, Graph, InMemoryBackend, Node, NodeMetadata, Semantic, Tag
+from pieria.graph import Changeset, Edge, Graph, InMemoryBackend, Node, NodeMetadata, Tag
 from pieria.graph.contract import check_backend
-
-
-def fact(id: str) -> Semantic:
-    return Semantic(id=id, proposition=f"what {id} says", embedding=[1.0, 0.0])
 
 
 class Notebook:
@@ -166,7 +163,7 @@ def test_a_file_is_rewritten_when_most_of_it_is_outdated(tmp_path: Path, monkeyp
     assert InMemoryBackend(path).graph.nodes.keys() == {"a", "b", "t"}
 
 
-def test_foreign_and_damaged_files_are_refused_and_kept(tmp_path: Path) -> None:
+def test_a_file_is_refused_if_foreign_damaged_or_in_use(tmp_path: Path) -> None:
     for number, content in enumerate([b"my notes", b"my\nnotes", b"{}\n"]):
         path = tmp_path / f"{number}"
         path.write_bytes(content)
@@ -178,9 +175,6 @@ def test_foreign_and_damaged_files_are_refused_and_kept(tmp_path: Path) -> None:
         path.write_bytes(b'{"pieria_graph":1}\n' + line + b"\n")
         with pytest.raises(CorruptError, match="load"):
             InMemoryBackend(path).init()
-
-
-def test_one_process_and_its_owner_have_the_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "graph.jsonl"
     code = f"from pieria.graph import InMemoryBackend; InMemoryBackend({str(path)!r}).init()"
     backend = InMemoryBackend(path)
@@ -194,37 +188,31 @@ def test_one_process_and_its_owner_have_the_file(tmp_path: Path) -> None:
     InMemoryBackend(path).init()
 
 
-def test_a_change_that_cannot_be_saved_is_not_seen(tmp_path: Path) -> None:
-    class Full(Notebook):
-        def save(self, changeset: Changeset) -> None:
-            raise StorageError("persist", "no space left")
-
-    backend = InMemoryBackend(Full())
+def test_a_change_that_cannot_be_saved_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Notebook, "save", Mock(side_effect=StorageError("persist", "no space left")))
+    backend = InMemoryBackend(Notebook())
     with pytest.raises(StorageError, match="no space"):
         backend.apply_changeset(Changeset([fact("a")]))
     assert backend.get_node("a") is None
     with pytest.raises(StorageError, match="cannot be written"):
         InMemoryBackend(tmp_path).init()
-
-
-def test_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "graph.jsonl"
     backend = InMemoryBackend(path)
     backend.apply_changeset(Changeset([fact("a")]))
     before = path.read_bytes()
 
-    def failing(file: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", failing)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(StorageError, match="no space left"):
         backend.apply_changeset(Changeset([fact("b")]))
     assert path.read_bytes() == before
     assert backend.get_node("b") is None
 
 
-def test_unknown_options_are_refused(tmp_path: Path) -> None:
-    backend = InMemoryBackend()
+def test_options_name_a_persistence_and_nothing_unknown(tmp_path: Path) -> None:
+    before, backend = InMemoryBackend(tmp_path / "graph.jsonl"), InMemoryBackend()
+    before.apply_changeset(Changeset([fact("a")]))
+    before.close()
+    backend.apply_changeset(Changeset([fact("b")]))
     with pytest.raises(InputError, match="repo_id, persistence"):
         backend.init({"persistance": "graph.jsonl"})
     with pytest.raises(InputError, match="there are none"):
@@ -232,33 +220,22 @@ def test_unknown_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="load, save"):
         InMemoryBackend(3)  # type: ignore[arg-type]
     backend.init({"repo_id": "notes", "persistence": tmp_path / "graph.jsonl"})
-    assert (tmp_path / "graph.jsonl").exists()
-
-
-def test_a_persistence_among_the_options_is_read(tmp_path: Path) -> None:
-    before, backend = InMemoryBackend(tmp_path / "graph.jsonl"), InMemoryBackend()
-    before.apply_changeset(Changeset([fact("a")]))
-    before.close()
-    backend.apply_changeset(Changeset([fact("b")]))
-    backend.init({"persistence": tmp_path / "graph.jsonl"})
     assert backend.graph.nodes.keys() == {"a"}
 
 
 def test_a_node_is_found_by_the_vector_it_has_now() -> None:
     backend = InMemoryBackend()
-
-    def nearness() -> list[float]:
+    for nodes, near in (
+        ([fact("a")], [1.0]),
+        ([replace(fact("a"), embedding=[0.0, 1.0])], [0.0]),
+        ([replace(fact("a"), embedding=[0.6, 0.8]), replace(fact("b"), embedding=None)], [0.6, 0.0]),
+    ):
+        backend.apply_changeset(Changeset(nodes))
         found = backend.find_candidates(["semantic"], [1.0, 0.0], [], {"params": {"semantic": {"base_floor": 1.0}}})
-        return [round(score, 3) for _, score in found]
-
+        assert [round(score, 3) for _, score in found] == near
+    backend.delete_nodes(["a", "b"])
+    assert backend.find_candidates(["semantic"], [1.0, 0.0]) == []
     backend.apply_changeset(Changeset([fact("a")]))
-    assert nearness() == [1.0]
-    backend.apply_changeset(Changeset([replace(fact("a"), embedding=[0.0, 1.0])]))
-    assert nearness() == [0.0]
-    backend.delete_nodes(["a"])
-    assert nearness() == []
-    backend.apply_changeset(Changeset([replace(fact("a"), embedding=[0.6, 0.8]), replace(fact("b"), embedding=None)]))
-    assert nearness() == [0.6, 0.0]
     with pytest.raises(InputError, match="as many numbers"):
         backend.find_candidates(["semantic"], [1.0, 0.0, 0.0])
 

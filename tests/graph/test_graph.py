@@ -9,28 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.histories import MADE, Model, histories, indexes, taken
+from tests.graph.histories import MADE, Model, fact, histories, indexes, taken
 
 from pieria.errors import InputError
-from pieria.graph import (
-    Changeset,
-    Edge,
-    Graph,
-    Node,
-    NodeMetadata,
-    Semantic,
-    Tag,
-    all_linked_ids,
-    cosine_similarity,
-    top_k,
-)
+from pieria.graph import Changeset, Edge, Graph, Node, NodeMetadata, Tag, all_linked_ids, top_k
 from pieria.graph.changeset import checked
+from pieria.graph.similarity import cosine_similarity
 from pieria.graph.value_function import params_of
-from pieria.record.value import DefaultValueFunction
-
-
-def fact(id: str, **more: Any) -> Semantic:
-    return Semantic(id=id, proposition=f"what {id} says", **more)
 
 
 def pickled(graph: Graph) -> bytes:
@@ -67,7 +52,7 @@ def test_a_graph_grows_and_shrinks_node_by_node() -> None:
     assert Graph().put_node(late).put_node(early).nodes_by_type("semantic") == [early, late]
 
 
-def test_a_node_is_a_value_and_knows_every_type_of_tie() -> None:
+def test_a_node_is_a_value_with_ties_and_metadata() -> None:
     node = fact("a", links={"provenance": ["s1", "s2"]})
     assert node.links == {**Edge.empty_links(), Edge.PROVENANCE: {"s1", "s2"}}
     assert all_linked_ids(node) == {"s1", "s2"}
@@ -82,6 +67,10 @@ def test_a_node_is_a_value_and_knows_every_type_of_tie() -> None:
     one, later = fact("a").created_at, fact("b").created_at
     assert later >= one > datetime(2026, 1, 1, tzinfo=UTC)
     assert one.tzinfo is not None
+    used = NodeMetadata().record_access().record_access(at=MADE).update_reward(1.0).update_reward(0.5)
+    assert (used.access_count, used.last_accessed_at) == (2, MADE)
+    assert used.avg_reward() == 0.75
+    assert NodeMetadata().avg_reward() == 0.0
 
 
 def test_changesets_are_built_and_merged_the_later_last() -> None:
@@ -105,23 +94,11 @@ def test_all_errors_of_a_changeset_are_reported_at_once() -> None:
     )
     with pytest.raises(InputError) as caught:
         checked(wrong)
-    parameters = [caught.value.parameter, *(problem.parameter for problem in caught.value.errors)]  # type: ignore[attr-defined]
-    assert parameters == [
-        "changeset.additions[0].id",
-        "changeset.additions[1].embedding",
-        "changeset.additions[2]",
-        "changeset.links[0]",
-        "changeset.metadata['a']",
-    ]
+    found = [caught.value.parameter, *(problem.parameter for problem in caught.value.errors)]  # type: ignore[attr-defined]
+    places = ("additions[0].id", "additions[1].embedding", "additions[2]", "links[0]", "metadata['a']")
+    assert found == [f"changeset.{place}" for place in places]
     with pytest.raises(InputError, match=r"a node of pieria\.graph"):
         checked(Changeset([Node(id="x")]))
-
-
-def test_metadata_counts_accesses_and_averages_rewards() -> None:
-    used = NodeMetadata().record_access().record_access(at=MADE).update_reward(1.0).update_reward(0.5)
-    assert (used.access_count, used.last_accessed_at) == (2, MADE)
-    assert used.avg_reward() == 0.75
-    assert NodeMetadata().avg_reward() == 0.0
 
 
 numbers = st.floats(-1e150, 1e150, allow_nan=False)
@@ -146,13 +123,6 @@ def test_the_most_similar_come_first_and_null_vectors_are_alien() -> None:
     candidates = [("far", [0.0, 1.0]), ("none", None), ("near", [1.0, 0.0]), ("same", [2.0, 0.0])]
     assert top_k([1.0, 0.0], candidates, 2) == [("near", 1.0), ("same", 1.0)]
     assert top_k([1.0, 0.0], candidates, 0) == []
-
-
-def test_a_new_node_reaches_the_threshold_of_its_type() -> None:
-    for node_type in ("subgoal", "tag", "intent"):
-        params = params_of(None, node_type)
-        value = DefaultValueFunction(lambda: MADE).score(1.0, fact("a"), NodeMetadata(created_at=MADE), params)
-        assert value > params["threshold"] > 0
 
 
 def test_parameters_of_one_type_leave_the_others_alone() -> None:

@@ -16,6 +16,7 @@ from tests.learning.working import Session
 import pieria
 from pieria import Bank
 from pieria.mining import mine
+from pieria.record.event import AgentEvent
 from pieria.record.trust import AGENT, HEARSAY, OUTSIDE, PERSON, TRUST
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
@@ -59,13 +60,16 @@ Plant = Callable[[Planting, Payload, int], None]
 
 def text_of(payload: Payload) -> str:
     """Return the longest text of a payload: what a caller would hand on as the content."""
-    texts = [value for value in payload.values() if isinstance(value, str)]
-    return max(texts, key=len)
+    return max((value for value in payload.values() if isinstance(value, str)), key=len)
 
 
-def _tool(name: str, arguments: Callable[[Payload], dict[str, Any]]) -> Plant:
+def _tool(name: str, arguments: Callable[[Payload], dict[str, Any]]) -> tuple[Plant, str]:
     """Return a way to plant a text by a tool call of an agent."""
-    return lambda at, payload, number: at.tool(name, arguments(payload))
+    return lambda at, payload, number: at.tool(name, arguments(payload)), AGENT
+
+
+def _content(name: str = "content", **more: Any) -> Callable[[Payload], dict[str, Any]]:
+    return lambda payload: {name: text_of(payload), **more}
 
 
 def _triple_of(payload: Payload) -> dict[str, Any]:
@@ -74,21 +78,13 @@ def _triple_of(payload: Payload) -> dict[str, Any]:
     return {"subject": subject, "predicate": predicate, "object": object}
 
 
+def _decision(payload: Payload) -> dict[str, Any]:
+    return {"title": str(payload.get("title", "A note")), "type": "decision", "narrative": text_of(payload)}
+
+
 def _said(payload: Payload) -> dict[str, Any]:
     author = {"author_type": "human"} if "human" in json.dumps(payload) else {}
     return {"content": text_of(payload), **author}
-
-
-_remember = _tool("mnemosyne_remember", _said)
-_drawer = _tool("mempalace_add_drawer", lambda said: {"wing": "notes", "room": "rules", "content": text_of(said)})
-_create = _tool(
-    "mem-create",
-    lambda said: {"title": str(said.get("title", "A note")), "type": "decision", "narrative": text_of(said)},
-)
-_save = _tool("save_memory", lambda said: {"content": text_of(said), "tags": ["rule"]})
-_diary = _tool("mempalace_diary_write", lambda said: {"agent_name": "claude", "entry": text_of(said)})
-_triple = _tool("mnemosyne_triple_add", _triple_of)
-_scratchpad = _tool("mnemosyne_scratchpad_write", lambda said: {"content": text_of(said)})
 
 
 def _step(at: Planting, payload: Payload, number: int) -> None:
@@ -101,22 +97,21 @@ def _turn(at: Planting, payload: Payload, number: int) -> None:
     at.observe(session, [session.prompt("go on please"), session.reply(text_of(payload))])
 
 
+def _happened(session: Session, each: Payload) -> AgentEvent:
+    if "output" not in each:
+        return session.reply(each["text"])
+    return session.event("tool", tool=each["tool"], input=each.get("input") or {}, text=str(each["output"]))
+
+
 def _output(at: Planting, payload: Payload, number: int) -> None:
     session = Session(f"s{number}")
-    tool = session.event("tool", tool=payload["tool"], input=payload["input"], text=str(payload["output"]))
-    at.observe(session, [session.prompt("have a look at it"), tool, session.reply("Done.")])
+    at.observe(session, [session.prompt("have a look at it"), _happened(session, payload), session.reply("Done.")])
 
 
 def _repeated(at: Planting, payload: Payload, number: int) -> None:
     session = Session(f"s{number}")
-    events = [session.prompt("what does it say?")]
-    for each in payload["events"]:
-        if each["kind"] == "tool_output":
-            given = each.get("input") or {}
-            events.append(session.event("tool", tool=each["tool"], input=given, text=str(each["output"])))
-        else:
-            events.append(session.reply(each["text"]))
-    at.observe(session, events)
+    prompt = session.prompt("what does it say?")
+    at.observe(session, [prompt, *(_happened(session, each) for each in payload["events"])])
 
 
 def _prompt(at: Planting, payload: Payload, number: int) -> None:
@@ -189,13 +184,13 @@ def _person(at: Planting, payload: Payload, number: int) -> None:
 
 
 CHANNELS: dict[str, tuple[Plant, str]] = {
-    "tool:mnemosyne_remember": (_remember, AGENT),
-    "tool:mempalace_add_drawer": (_drawer, AGENT),
-    "tool:mem-create": (_create, AGENT),
-    "tool:save_memory": (_save, AGENT),
-    "tool:diary": (_diary, AGENT),
-    "tool:triple_add": (_triple, AGENT),
-    "tool:scratchpad": (_scratchpad, AGENT),
+    "tool:mnemosyne_remember": _tool("mnemosyne_remember", _said),
+    "tool:mempalace_add_drawer": _tool("mempalace_add_drawer", _content(wing="notes", room="rules")),
+    "tool:mem-create": _tool("mem-create", _decision),
+    "tool:save_memory": _tool("save_memory", _content(tags=["rule"])),
+    "tool:diary": _tool("mempalace_diary_write", _content("entry", agent_name="claude")),
+    "tool:triple_add": _tool("mnemosyne_triple_add", _triple_of),
+    "tool:scratchpad": _tool("mnemosyne_scratchpad_write", _content()),
     "tool:sessions_append": (_step, AGENT),
     "hook:assistant_turn": (_turn, AGENT),
     "hook:tool_output": (_output, OUTSIDE),
@@ -207,7 +202,7 @@ CHANNELS: dict[str, tuple[Plant, str]] = {
     "import:jsonl": (_imported, HEARSAY),
     "vault:note": (_vault, HEARSAY),
     "cli:not_a_terminal": (_command, AGENT),
-    "http:token": (_remember, AGENT),
+    "http:token": _tool("mnemosyne_remember", _said),
     "hook:prompt": (_prompt, PERSON),
     "cli:terminal": (_person, PERSON),
     "page:form": (_person, PERSON),

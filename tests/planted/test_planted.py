@@ -10,8 +10,7 @@ from tests.planted.planting import CHANNELS, Planting, most, plain, rules_of
 from pieria.record.trust import GIVEN
 
 HERE = Path(__file__).parent
-FOUND_AT_LEAST = 0.9
-"""The minimum share of honest rules and of ordinary texts that must be classified correctly."""
+FOUND_AT_LEAST = 0.9  # of honest rules and of ordinary texts
 
 
 def texts(name: str) -> list[dict[str, Any]]:
@@ -47,10 +46,8 @@ def test_most_honest_rules_of_a_person_are_shown(tmp_path: Path) -> None:
             waiting = " ".join(plain(one.memory.text) for one in bank.rules.list("waiting", via=GIVEN).rules)
             rules = rules_of(bank.context(budget_tokens=8_000).text)
         for each in several:
-            rule, has_lines = (
-                plain(each["rule"]).strip(" .!"),
-                each["channel"] == "hook:prompt" and "\n" in each["text"],
-            )
+            rule = plain(each["rule"]).strip(" .!")
+            has_lines = each["channel"] == "hook:prompt" and "\n" in each["text"]
             assert not (has_lines and rule in rules), rule
             if rule not in (waiting if has_lines else rules):
                 missed.append(rule)
@@ -74,7 +71,3 @@ def test_text_pasted_in_a_fence_is_no_decision_of_the_user(tmp_path: Path) -> No
         seen = " ".join(one.text for one in bank.list(kinds="observation").memories)
     assert "Stripe" in seen
     assert "9999" not in seen
-
-
-def test_rules_of_helper() -> None:
-    assert rules_of("x\n# Standing rules, as people put them\n- One.\n# Index\n- Two.") == ", as people put them - one."

@@ -1,7 +1,4 @@
-"""The base state machine: a bank, a plain oracle for it, and the checks that compare them.
-
-Two handles on one file see different memories. Subclasses add the verbs and the questions.
-"""
+"""The base of the state machines: two handles on a bank, an oracle, and the checks that compare them."""
 
 import shutil
 import sqlite3
@@ -34,8 +31,7 @@ class Life(RuleBasedStateMachine):
     """Hold two handles on one bank; both read the time from `self.clock`."""
 
     embedder = "none"
-    server: str | None = None
-    """The address of a server, if the bank is not in a file."""
+    server: str | None = None  # its address, if the bank is not in a file
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,8 +69,6 @@ class Life(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
         shutil.rmtree(self.aside)
 
-    # --- what is drawn
-
     def some_id(self, data: st.DataObject) -> str:
         """Return a random id: mostly live, often linked, sometimes removed, purged or unknown."""
         there = [id for id, found in self.oracle.known() if not found.values["ended"]]
@@ -93,8 +87,6 @@ class Life(RuleBasedStateMachine):
         known = [micros(START), *(entry.at for entry in self.oracle.journal)]
         return known[(number // 2) % len(known)] - number % 2
 
-    # --- agreement
-
     def agree(self, real: Callable[[], Any], model: Callable[[Any], Any]) -> Any:
         """Check that both accept or both refuse with the same class of error. `model` gets the bank's answer."""
         refused: PieriaError | None = None
@@ -106,6 +98,8 @@ class Life(RuleBasedStateMachine):
             refused = error
         if refused is None:
             model(answer)
+            if isinstance(answer, pieria.Memory):
+                self.check_shown(answer)
         else:
             try:
                 model(None)
@@ -123,8 +117,6 @@ class Life(RuleBasedStateMachine):
 
     def check_shown(self, memory: pieria.Memory) -> None:
         assert without_row([memory]) == [self.oracle.shown(memory.id, self.oracle.memories[memory.id][-1])]
-
-    # --- what happens to every bank
 
     @rule(hours=st.sampled_from([-30, -1, 0, 1, 1, 5, 30]), micro=st.integers(-1, 1))
     def move_the_clock(self, hours: int, micro: int) -> None:

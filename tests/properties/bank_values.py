@@ -1,7 +1,4 @@
-"""Strategies for the random histories of a bank: texts, questions and arguments of each verb.
-
-Instants are whole microseconds, as in the oracle. `spelt` converts them to text.
-"""
+"""Strategies for random histories of a bank. Instants are whole microseconds; `spelt` converts them to text."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 from tests.properties.oracle_rules import Reader
 
+from pieria.recall.arms import ARMS
+from pieria.recall.scores import WEIGHTS
 from pieria.record.time import iso, micros, moment
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "avocet")
@@ -68,20 +67,14 @@ memories = st.builds(
         optional={
             **{name: values for name, values in contents.items() if name != "text"},
             **judgements,
-            "scope": st.sampled_from(["session", "session", "bank"]),
-            "session": sessions,
-            "channel": channels,
-            "author": authors,
-            "author_type": author_types,
-            "source": st.sampled_from(["mail", "chat"]),
-            "sequence": st.integers(0, 9),
-            "pinned": st.booleans(),
+            "scope": st.sampled_from(["session", "session", "bank"]), "session": sessions, "channel": channels,
+            "author": authors, "author_type": author_types, "source": st.sampled_from(["mail", "chat"]),
+            "sequence": st.integers(0, 9), "pinned": st.booleans(), "id": st.sampled_from(GIVEN_IDS),
             "unless_exists": st.sampled_from(["id", "text"]),
-            "id": st.sampled_from(GIVEN_IDS),
         },
     ),
     maybe_period,
-)
+)  # fmt: skip
 updates = st.builds(
     lambda given, period: given | period,
     st.fixed_dictionaries({}, optional={**contents, **judgements, **standings}),
@@ -91,12 +84,10 @@ narrower = periods | st.just({"scope": "session"})
 revisions = st.fixed_dictionaries(
     {},
     optional={
-        **contents,
-        **{name: judgements[name] for name in ("importance", "confidence", "at")},
-        "author": authors,
-        "author_type": author_types,
+        **contents, **{name: judgements[name] for name in ("importance", "confidence", "at")},
+        "author": authors, "author_type": author_types,
     },
-)
+)  # fmt: skip
 conditions = st.fixed_dictionaries(
     {},
     optional={
@@ -116,3 +107,8 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     return {
         name: iso(moment(value)) if isinstance(value, int) and value > HOUR else value for name, value in values.items()
     }
+
+
+def weights_of(arm: str | None) -> dict[str, float] | None:
+    """Return weights that switch on all features of one arm, so that everything it brings is shown."""
+    return None if arm is None else {name: float(name in ARMS[arm].features) for name in WEIGHTS}

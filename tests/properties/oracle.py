@@ -8,19 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.properties.oracle_rules import (
-    CONTENT,
-    DIRECTIONLESS,
-    TIMES,
-    Reader,
-    bounded,
-    check_scope,
-    check_valid,
-    may_see,
-    said_by,
-    tie,
-    wanted,
-)
+from tests.properties import oracle_rules as rules
+from tests.properties.oracle_rules import Reader, bounded, check_scope, may_see, tie
 
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.time import iso, moment
@@ -72,8 +61,6 @@ class Oracle:
     journal: list[Entry] = field(default_factory=list)
     purged: dict[str, None] = field(default_factory=dict)
 
-    # --- changes
-
     def change(self, what: str) -> Entry:
         last = self.journal[-1].at if self.journal else 0
         entry = Entry(len(self.journal) + 1, max(self.now(), last + 1), what)
@@ -104,8 +91,7 @@ class Oracle:
         while waiting:
             id = waiting.pop(0)
             held = self.bounded_by_sources(id, self.current(id))
-            changed = held != self.current(id)
-            if changed:
+            if changed := held != self.current(id):
                 self.open(entry, "memory", id, held)
             if changed or id not in seen:
                 seen.add(id)
@@ -115,8 +101,6 @@ class Oracle:
         for source in self.drawn(id, upwards=True):
             held = held if held["ended"] else bounded(held, self.current(source))
         return held
-
-    # --- what is there
 
     def current(self, id: str) -> dict[str, Any]:
         return self.memories[id][-1].values
@@ -165,18 +149,16 @@ class Oracle:
         return {
             id: stretch
             for id, stretch in self.known(known)
-            if may_see(speaks, stretch.values) and wanted(stretch.values, self.now(), asked)
+            if may_see(speaks, stretch.values) and rules.wanted(stretch.values, self.now(), asked)
         }
 
     def shown(self, id: str, stretch: Stretch) -> dict[str, Any]:
         """Return what `Memory.as_dict` shows, without the store's row number."""
         shown = {"id": id, **stretch.values, "known_from": stretch.begin, "known_until": stretch.end}
         del shown["type"]
-        for name in (*TIMES, "known_from", "known_until"):
+        for name in (*rules.TIMES, "known_from", "known_until"):
             shown[name] = None if shown[name] is None else iso(moment(shown[name]))
         return shown
-
-    # --- verbs
 
     def remember(self, entry: Entry, id: str, given: dict[str, Any]) -> None:
         """Open the first stretch of a memory. `given` already carries the reader's signature."""
@@ -190,9 +172,9 @@ class Oracle:
         old = self.standing(id, reader)
         new = {**old, **given, "reason": reason}
         new["type"] = (new["body"] or {}).get("type")
-        check_valid(new)
+        rules.check_valid(new)
         check_scope(new)
-        if any(new[name] != old[name] for name in CONTENT):
+        if any(new[name] != old[name] for name in rules.CONTENT):
             new["version"] = 1 + max(stretch.values["version"] for stretch in self.memories[id])
         if new == (old if reason is not None else {**old, "reason": None}):
             return
@@ -204,13 +186,7 @@ class Oracle:
         return id
 
     def revise(
-        self,
-        id: str,
-        reader: Reader,
-        given: dict[str, Any],
-        reason: str | None,
-        made: str,
-        made_links: list[dict[str, Any]],
+        self, id: str, reader: Reader, given: dict[str, Any], reason: str | None, made: str, made_links: list[Any]
     ) -> None:
         """Replace a memory by a new revision. `made_links` are the bank's links, which supply the ids."""
         id = self.newest_revision(id)
@@ -218,7 +194,7 @@ class Oracle:
         if old["valid_until"] is not None and old["valid_until"] <= self.now():
             raise ConflictError("the memory is no longer valid", ids=(id,))
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
-        new = {**old, **given, **said_by(old, *by), "at": given.get("at", self.now())}
+        new = {**old, **given, **rules.said_by(old, *by), "at": given.get("at", self.now())}
         new |= {"version": 1, "reason": reason, "superseded_by": None, "type": (new["body"] or {}).get("type")}
         ties = self.ties().values()
         copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
@@ -269,7 +245,7 @@ class Oracle:
         """Return the id of the link between two ends. Siblings and tunnels have no direction."""
         for id, values in self.ties().items():
             ends = (values["source"], values["target"])
-            both_ways = relation in DIRECTIONLESS and ends == (target, source)
+            both_ways = relation in rules.DIRECTIONLESS and ends == (target, source)
             if values["relation"] == relation and (ends == (source, target) or both_ways):
                 return id
         return None

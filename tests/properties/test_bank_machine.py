@@ -21,8 +21,7 @@ from pieria.errors import NotFoundError, PieriaError
 from pieria.record.changeset import FACTS_STATED
 from pieria.record.time import micros, moment
 
-pytestmark = pytest.mark.timeout(900)
-"""Shrinking a failing history takes minutes."""
+pytestmark = pytest.mark.timeout(900)  # shrinking a failing history takes minutes
 
 BY_WORDS = "similarity"
 """Without vectors, recall finds only what holds the word. `test_recall_leaks` covers the other arms."""
@@ -32,8 +31,6 @@ TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "pur
 
 
 class BankMachine(Verbs):
-    # --- what must be true after every step
-
     @invariant()
     def journal_names_every_change(self) -> None:
         changes = self.handles[ALICE].changes()
@@ -76,8 +73,6 @@ class BankMachine(Verbs):
 
     def bank(self) -> Bank:
         return self.handles[ALICE]
-
-    # --- questions
 
     @rule(reader=readers, word=words, at=st.none() | st.integers(0, 200), k=st.sampled_from([3, 10_000]))
     def recall(self, reader: Reader, word: str, at: int | None, k: int) -> None:
@@ -159,8 +154,6 @@ class BankMachine(Verbs):
             if any(may_see(reader, stretch.values) for stretch in self.oracle.memories[each])
         }
 
-    # --- what is left in the end
-
     def teardown(self) -> None:
         try:
             if self.oracle.journal:
@@ -239,8 +232,7 @@ def dump(bank: Bank) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-SHORT, LONG = 8, 50
-"""Histories in every run, and in the slow tests. One of 50 steps takes most of a second."""
+SHORT, LONG = 8, 50  # histories in every run, and in the slow tests: one of 50 steps takes most of a second
 
 
 class TestBank(BankMachine.TestCase):  # type: ignore[misc,valid-type]

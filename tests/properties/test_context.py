@@ -28,38 +28,25 @@ texts = st.lists(lines, min_size=1, max_size=4).map("\n".join)
 names = texts.map(lambda text: text[:200])
 held = st.builds(
     Memory,
-    row=st.integers(1, 9),
-    id=names,
-    version=st.just(1),
+    row=st.integers(1, 9), id=names, version=st.just(1), title=st.none() | names, text=texts,
     kind=st.sampled_from(["note", "observation", "turn", "summary", "drawer"]),
-    title=st.one_of(st.none(), names),
-    text=texts,
-    place=st.just("bank/note"),
-    scope=st.just("bank"),
+    place=st.just("bank/note"), scope=st.just("bank"),
     times=st.integers(-5, 90_000).map(lambda hours: Times(NOW - timedelta(hours=hours), NOW)),
     judgement=st.builds(Judgement, trust=st.sampled_from([0.2, 0.5, 0.9])),
     labels=st.builds(Labels, files=st.lists(names, max_size=6).map(tuple)),
     origin=st.builds(
-        Origin,
-        source=st.one_of(st.none(), names),
-        author=st.one_of(st.none(), names),
-        author_type=st.sampled_from([None, "human", "agent"]),
-        via=st.sampled_from(WAYS),
+        Origin, source=st.none() | names, author=st.none() | names,
+        author_type=st.sampled_from([None, "human", "agent"]), via=st.sampled_from(WAYS),
     ),
-    body=st.one_of(st.just({}), st.builds(lambda type: {"type": type}, names)),
-)
+    body=st.just({}) | st.builds(lambda type: {"type": type}, names),
+)  # fmt: skip
 several = st.lists(held, max_size=8)
-founds = st.builds(
-    Found,
-    rules=st.lists(st.builds(Rule, held, texts), max_size=5),
-    pinned=several,
-    threads=st.lists(st.builds(Thread, held, texts, st.sampled_from([None, "still fails"])), max_size=4),
-    ranked=several,
-)
+rules = st.lists(st.builds(Rule, held, texts), max_size=5)
+threads = st.lists(st.builds(Thread, held, texts, st.sampled_from([None, "still fails"])), max_size=4)
+founds = st.builds(Found, rules, several, threads, several)
 frames = st.builds(Frame, st.just("work"), st.just(NOW), st.one_of(st.none(), st.floats(0, 1)))
 budgets = st.one_of(st.integers(1, 700), st.integers(700, 9_000))
-EXAMPLES = 15
-"""Contexts of a twentieth of a second each."""
+EXAMPLES = 15  # contexts of a twentieth of a second each
 
 
 @settings(max_examples=EXAMPLES)

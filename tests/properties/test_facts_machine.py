@@ -23,11 +23,9 @@ import pieria
 from pieria.errors import NotFoundError
 from pieria.record.fact import Fact
 
-pytestmark = pytest.mark.timeout(600)
-"""Shrinking a failing history takes minutes."""
+pytestmark = pytest.mark.timeout(600)  # shrinking a failing history takes minutes
 
-SHORT, LONG = 15, 100
-"""Histories in every run, and in the slow tests. One of 50 steps takes a third of a second."""
+SHORT, LONG = 15, 100  # histories in every run, and in the slow tests: one of 50 steps takes a third of a second
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 12
 EVER, AFTER = -1, DAYS
@@ -162,18 +160,15 @@ def spelt(table: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[tuple[str, 
     return st.sampled_from([(name, spelling) for name, spellings in table.items() for spelling in spellings])
 
 
-Said = tuple[tuple[str, str], tuple[str, str], tuple[str, str]]
-said = st.tuples(spelt(SUBJECTS), spelt(PREDICATES), spelt(OBJECTS))
-
-
-def meant(said: Said) -> tuple[Triple, tuple[str, str, str]]:
-    (subject, one), (predicate, two), (object, three) = said
-    return Triple(subject, predicate, object), (one, two, three)
+Said = tuple[Triple, tuple[str, str, str]]
+said = st.tuples(spelt(SUBJECTS), spelt(PREDICATES), spelt(OBJECTS)).map(
+    lambda words: (Triple(*(name for name, _ in words)), tuple(spelling for _, spelling in words))
+)
+"""A triple, and three names for it as a caller spells them."""
 
 
 class FactsMachine(RuleBasedStateMachine):
-    server: str | None = None
-    """The address of a server, if the bank is not in a file."""
+    server: str | None = None  # its address, if the bank is not in a file
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,7 +195,7 @@ class FactsMachine(RuleBasedStateMachine):
 
     @rule(said=said, begin=maybe, end=maybe)
     def add(self, said: Said, begin: int | None, end: int | None) -> None:
-        triple, names = meant(said)
+        triple, names = said
         if begin is not None and end is not None and end <= begin:
             begin, end = end, begin + 1
         since, until = (None if bound is None else instant(bound) for bound in (begin, end))
@@ -214,7 +209,7 @@ class FactsMachine(RuleBasedStateMachine):
 
     @rule(said=said, at=maybe)
     def supersede(self, said: Said, at: int | None) -> None:
-        triple, names = meant(said)
+        triple, names = said
         self.facts.supersede(*names, at=None if at is None else instant(at))
         at = self.today() if at is None else at
         self.model.supersede(triple, at)
@@ -224,7 +219,7 @@ class FactsMachine(RuleBasedStateMachine):
 
     @rule(said=said, at=maybe)
     def invalidate(self, said: Said, at: int | None) -> None:
-        triple, names = meant(said)
+        triple, names = said
         given = None if at is None else instant(at)
         if self.model.end(triple, self.today() if at is None else at):
             ended = self.facts.invalidate(*names, at=given)

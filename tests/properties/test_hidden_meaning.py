@@ -1,21 +1,20 @@
 """Hidden text does not affect the scores of visible hits, by its meaning or its words."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from tests.bank.resting import rested
-from tests.properties.bank_values import WORDS
+from tests.properties.bank_values import START, WORDS, weights_of
 
 import pieria
 from pieria.bank import Bank
 from pieria.bank.embedding.queue import Embedding
-from pieria.recall.arms import ARMS
 from pieria.recall.features import OWN_SHARE, RISE, WINDOW_SHARES
-from pieria.recall.scores import WEIGHTS
 from pieria.record.time import micros, moment
 
 MEANT = ("dense", "window", "rule_fit", "wish_fit")
@@ -24,18 +23,14 @@ QUESTION = "which avocet is a doctor"
 Opened = Callable[..., Bank]
 
 
-class Hands:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
-    with pieria.Workspace(data=tmp_path, clock=Hands(), embedder="hashing") as workspace:
+    seconds = itertools.count()
+
+    def clock() -> datetime:
+        return START + timedelta(seconds=next(seconds))
+
+    with pieria.Workspace(data=tmp_path, clock=clock, embedder="hashing") as workspace:
         yield workspace.open
 
 
@@ -64,14 +59,10 @@ def guessed(shown: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     turns = sorted(shown)
     found = {}
     for place, id in enumerate(turns):
-        beside = [
-            (WINDOW_SHARES[abs(place - other)], shown[turns[other]].get("dense", 0.0))
-            for other in range(len(turns))
-            if abs(place - other) in WINDOW_SHARES
-        ]
-        shares = OWN_SHARE + sum(share for share, _ in beside)
-        near = OWN_SHARE * shown[id].get("dense", 0.0) + sum(share * dense for share, dense in beside)
-        found[id] = near / shares * (1 + RISE)
+        shares = {other: WINDOW_SHARES.get(abs(place - number), 0.0) for number, other in enumerate(turns)}
+        shares[id] = OWN_SHARE
+        near = sum(share * shown[other].get("dense", 0.0) for other, share in shares.items())
+        found[id] = near / sum(shares.values()) * (1 + RISE)
     return found
 
 
@@ -96,34 +87,31 @@ HIDING: Mapping[str, Callable[[Bank], object]] = {
 }
 
 
-def test_hidden_turn_lends_its_meaning_to_nobody(opened: Opened) -> None:
-    for name, hide in HIDING.items():
-        bank = opened(name)
+def test_hidden_turn_lends_its_meaning_to_nobody(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the moment it is hidden, by another process too, and after the vectors are updated."""
+    for (name, hide), by_other in itertools.product(HIDING.items(), (False, True)):
+        bank = opened(f"{name}-{by_other}")
         talk(bank, SECRET)
         with_it = meant(bank)
         assert with_it["t0"]["window"] > 2 * with_it["t0"]["dense"]
-        hide(bank)
+        rested()
+        if by_other:
+            with monkeypatch.context() as patched:
+                patched.setattr(bank.core.embedding, "catch_up", lambda most, seconds: None)
+                with pieria.open(bank.name, data=tmp_path, settings={"embedder": "none"}, clock=bank.clock) as other:
+                    hide(other)
+                pending = bank.stats().pending
+                shown = meant(bank)
+                assert pending == bank.stats().pending != {}
+            assert shown.keys() == {"t0", "t2", "t3"}
+            # A turn without a window gets a score from itself and its visible neighbours.
+            assert {id: reasons["window"] for id, reasons in shown.items()} == pytest.approx(guessed(shown)), name
+        else:
+            hide(bank)
         assert bank.sync(20)
         check_lends_nothing(bank, opened)
-
-
-def test_turn_lends_nothing_from_the_moment_it_is_hidden(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Hide from a process without an embedder, and keep this one from updating the vectors."""
-    for name, hide in HIDING.items():
-        bank = opened(name)
-        talk(bank, SECRET)
-        rested()
-        with pieria.open(name, data=tmp_path, settings={"embedder": "none"}, clock=bank.clock) as other:
-            hide(other)
-        monkeypatch.setattr(bank.core.embedding, "catch_up", lambda most, seconds: None)
-        pending = bank.stats().pending
-        shown = meant(bank)
-        assert pending == bank.stats().pending != {}
-        assert shown.keys() == {"t0", "t2", "t3"}
-        # A turn without a window gets a score from itself and its visible neighbours.
-        assert {id: reasons["window"] for id, reasons in shown.items()} == pytest.approx(guessed(shown)), name
 
 
 def test_private_turns_lend_nothing_to_others(opened: Opened) -> None:
@@ -177,7 +165,3 @@ def test_window_of_the_past_holds_nothing_that_came_later(opened: Opened) -> Non
         assert any(reasons["window"] == pytest.approx(value, abs=1e-6) for value in (before[id]["window"], alone[id]))
     by_window = bank.recall(QUESTION, known_at=known, weights=weights_of("window"))
     assert not any(hit.why.get("window", 0.0) > 0.1 for hit in by_window)
-
-
-def weights_of(arm: str) -> dict[str, float]:
-    return {name: float(name in ARMS[arm].features) for name in WEIGHTS}

@@ -37,8 +37,7 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("cluster_memories", {}), ("analyze_for_recall", {"message": QUESTION}), ("mnemosyne_recall", {"query": QUESTION}),
     ("mnemosyne_triple_query", {"subject": COMMON}), ("sessions_recall", {"query": QUESTION}), ("sessions_latest", {}),
 )  # fmt: skip
-EXAMPLES = {"file": 40, "server": 8}
-"""Random histories. Each takes a second on a file, and five on a server."""
+EXAMPLES = {"file": 40, "server": 8}  # each takes a second on a file, and five on a server
 TIMINGS = ("ms", "seconds", "_us", "timings", "ursor")
 """Suffixes of fields that hold a duration, or the number of the last change that was read."""
 
@@ -46,7 +45,7 @@ picks = st.integers(0, 30)
 steps = st.one_of(
     st.tuples(st.just("remember"), st.sampled_from(SOURCES), st.sampled_from(["s1", "s2", None]), st.booleans()),
     st.tuples(st.just("draw"), st.lists(picks, min_size=1, max_size=3)),
-    st.tuples(st.sampled_from(["revise", "update", "state"]), picks),
+    st.tuples(st.just("alter"), picks, st.sampled_from(["revise", "update", "state"])),
     st.tuples(st.just("know"), st.sampled_from(SOURCES)),
     st.tuples(st.just("tie"), picks, picks),
 )
@@ -58,10 +57,8 @@ class Story:
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
-        self.sources: dict[str, set[str]] = {}
-        """The sources of each id, direct and indirect."""
-        self.words: dict[str, set[str]] = {}
-        """The words to hide with each source."""
+        self.sources: dict[str, set[str]] = {}  # of each id, direct and indirect
+        self.words: dict[str, set[str]] = {}  # to hide with each source
         self.numbers = itertools.count()
 
     def word(self, sources: set[str]) -> str:
@@ -92,17 +89,13 @@ class Story:
             self.bank.link(made.id, other, "provenance")
         self.sources[made.id] = sources
 
-    def revise(self, live: list[str], pick: int) -> None:
+    def alter(self, live: list[str], pick: int, how: str) -> None:
         id = live[pick % len(live)]
-        self.sources[self.bank.revise(id, text=self.text(self.sources[id])).id] = self.sources[id]
-
-    def update(self, live: list[str], pick: int) -> None:
-        id = live[pick % len(live)]
-        self.bank.update(id, text=self.text(self.sources[id]))
-
-    def state(self, live: list[str], pick: int) -> None:
-        id = live[pick % len(live)]
-        self.bank.facts.add(COMMON, "holds", self.word(self.sources[id]), memory=id)
+        if how == "state":
+            self.bank.facts.add(COMMON, "holds", self.word(self.sources[id]), memory=id)
+        else:
+            made = getattr(self.bank, how)(id, text=self.text(self.sources[id]))
+            self.sources[made.id] = self.sources[id]
 
     def know(self, live: list[str], source: str) -> None:
         self.bank.facts.add(COMMON, "knows", self.word({source}), source=source)
@@ -173,7 +166,6 @@ def _shown(answer: Any) -> Any:
 
 
 def _timeless(value: Any) -> Any:
-    """Return the value without durations."""
     if isinstance(value, dict):
         return {key: _timeless(one) for key, one in value.items() if not str(key).endswith(TIMINGS)}
     return [_timeless(one) for one in value] if isinstance(value, list) else value
@@ -181,14 +173,12 @@ def _timeless(value: Any) -> Any:
 
 @contextmanager
 def told(data: str, steps: list[tuple[Any, ...]]) -> Iterator[tuple[Story, Host, list[datetime | None]]]:
-    now = [datetime(2026, 3, 1, tzinfo=UTC)]
+    now, ticks = [datetime(2026, 3, 1, tzinfo=UTC)], [timedelta(milliseconds=1)]
 
     def clock() -> datetime:
         """Advance the clock while the history is written. Stop it during the questions."""
         now[0] += ticks[0]
         return now[0]
-
-    ticks = [timedelta(milliseconds=1)]
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -235,7 +225,8 @@ def check_hidden(data: str, steps: list[tuple[Any, ...]], source: str) -> None:
 
 EVERY_STEP: list[tuple[Any, ...]] = [
     ("remember", "a.md", "s1", True), ("remember", "b.md", "s1", True), ("remember", "a.md", None, False),
-    ("draw", [0, 1]), ("revise", 2), ("update", 1), ("state", 0), ("know", "a.md"), ("tie", 0, 1), ("draw", [3]),
+    ("draw", [0, 1]), ("alter", 2, "revise"), ("alter", 1, "update"), ("alter", 0, "state"), ("know", "a.md"),
+    ("tie", 0, 1), ("draw", [3]),
 ]  # fmt: skip
 
 

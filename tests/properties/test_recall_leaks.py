@@ -1,8 +1,4 @@
-"""Recall shows a reader only what they may see, with every arm and after any history.
-
-The histories are those of the bank's machine, with vectors, conversations and standing rules. The oracle says who
-sees what.
-"""
+"""Recall shows readers only what the oracle lets them see, with every arm and after any history of a bank."""
 
 from typing import Any
 from unittest.mock import patch
@@ -11,24 +7,13 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
-from tests.properties.bank_values import (
-    BOB,
-    EVERYBODY,
-    authors,
-    channels,
-    conditions,
-    instants,
-    maybe_period,
-    readers,
-    sessions,
-    spelt,
-    words,
-)
+from tests.properties import bank_values as drawn
+from tests.properties.bank_values import BOB, EVERYBODY, conditions, instants, readers, sessions, spelt, words
 from tests.properties.bank_verbs import Verbs
 from tests.properties.oracle_rules import ROUTING, Reader
 
 from pieria.recall.arms import ARMS
-from pieria.recall.scores import POLICIES, WEIGHTS
+from pieria.recall.scores import POLICIES
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import ENDINGS, VISIBLE_STATUSES
@@ -37,8 +22,7 @@ from pieria.store.sqlite import SQLiteStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-EXAMPLES = 60
-"""Histories of half a second each."""
+EXAMPLES = 60  # histories of half a second each
 TIMES = ("since", "until", "valid_at")
 NOT_ASKED = ("pinned", "include")
 FORMS = (
@@ -58,9 +42,9 @@ turns = st.lists(
             "author_type": author_type, **({} if channel is None else {"channel": channel}),
             **{name: value for name, value in period.items() if value is not None},
         },
-        st.sampled_from(SAID), words, words, authors,
+        st.sampled_from(SAID), words, words, drawn.authors,
         st.sampled_from(["bank", "bank", "session"]), st.sampled_from(["human", "agent"]),
-        st.none() | channels, maybe_period,
+        st.none() | drawn.channels, drawn.maybe_period,
     ),
     min_size=1, max_size=4,
 )  # fmt: skip
@@ -70,14 +54,9 @@ filters = st.one_of(
 )
 some_moment = st.none() | st.integers(0, 200)
 rankings = st.one_of(
-    st.sampled_from([None, *ARMS]).map(lambda arm: {"weights": weights_of(arm)}),
+    st.sampled_from([None, *ARMS]).map(lambda arm: {"weights": drawn.weights_of(arm)}),
     st.sampled_from(sorted(POLICIES)).map(lambda policy: {"policy": policy}),
 )
-
-
-def weights_of(arm: str | None) -> dict[str, float] | None:
-    """Return weights that switch on all features of one arm, so that everything it brings is shown."""
-    return None if arm is None else {name: float(name in ARMS[arm].features) for name in WEIGHTS}
 
 
 class Leaks(Verbs):
@@ -118,7 +97,7 @@ class Leaks(Verbs):
     @rule(reader=readers, question=questions, asked=filters, at=some_moment)
     def ask_for_everything(self, reader: Reader, question: str, asked: dict[str, Any], at: int | None) -> None:
         """Check that the dense arm finds everything visible, since everything visible has a vector."""
-        found, expected = self.answers(reader, question, asked, at, 10_000, weights=weights_of("dense"))
+        found, expected = self.answers(reader, question, asked, at, 10_000, weights=drawn.weights_of("dense"))
         assert set(found) == expected
 
     def answers(

@@ -15,8 +15,7 @@ from pieria.bank.results.transfer import Synced
 from pieria.errors import ConflictError, NotFoundError
 
 pytestmark = pytest.mark.slow
-EXAMPLES = 60
-"""Histories of half a second each. The tests of `tests/bank/test_vault.py` are in every run."""
+EXAMPLES = 60  # histories of half a second each; `tests/bank/test_vault.py` is in every run
 NUMBERS = st.integers(0, 5)
 WORDS = st.sampled_from(
     ["heron", "otter", "wren", "# head\n\n- a list", "---\nrule", "#tagged [[note 1]]", "  indented"]

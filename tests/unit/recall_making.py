@@ -151,8 +151,7 @@ def by_worth(told: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
 
 
 def spread(told: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
-    found: list[float] = scores.spread(pool_of(told), np.array(worth, dtype=float)).tolist()
-    return found
+    return list(map(float, scores.spread(pool_of(told), np.array(worth, dtype=float))))
 
 
 def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
@@ -173,8 +172,7 @@ def one(row: int, has: Held | None = None, **values: Any) -> Evidence:
 
 
 def column(name: str, *pool: Evidence, asked: Asked = ASKED) -> list[float]:
-    found: list[float] = features_of(asked, pool)[name].tolist()
-    return found
+    return list(map(float, features_of(asked, pool)[name]))
 
 
 def columns_of(asked: Asked, pool: Sequence[Evidence]) -> Columns:
@@ -197,40 +195,29 @@ def scored(asked: Asked, pool: Sequence[Evidence], policy: Policy) -> tuple[list
 def usage(drawn: random.Random, now: int) -> Usage:
     if drawn.random() < 0.3:
         return UNUSED
-    rewarded = drawn.randrange(3)
-    return Usage(
-        accesses=drawn.randrange(40),
-        last_access=moment(now - drawn.randrange(20) * DAY),
-        reviews=drawn.randrange(5),
-        rewards=sum(drawn.uniform(-2, 2) for _ in range(rewarded)),
-        rewarded=rewarded,
-    )
+    rewards = [drawn.uniform(-2, 2) for _ in range(drawn.randrange(3))]
+    used = Usage(accesses=drawn.randrange(40), reviews=drawn.randrange(5), rewards=sum(rewards), rewarded=len(rewards))
+    return replace(used, last_access=moment(now - drawn.randrange(20) * DAY))
 
 
 def evidence(drawn: random.Random, row: int) -> Evidence:
-    counts = {term: drawn.randrange(3) for term in ("heron", "nest")}
+    counts = {term: count for term in ("heron", "nest") if (count := drawn.randrange(3))}
+    flags = ("by_named", "by_agent", "asks", "tells_time", "says_when")
     return one(
         row,
-        Held(
-            drawn.randrange(1, 60), drawn.randrange(1, 30), {t: c for t, c in counts.items() if c}, drawn.randrange(3)
-        ),
-        around=[(distance, held(heron=drawn.randrange(2))) for distance in drawn.sample((-3, -2, -1, 1, 2, 3), k=2)],
+        Held(drawn.randrange(1, 60), drawn.randrange(1, 30), counts, drawn.randrange(3)),
+        around=[(distance, held(heron=drawn.randrange(2))) for distance in drawn.sample(DISTANCES, k=2)],
         before=(0, row - 1) if drawn.random() < 0.5 else None,
         occasion=drawn.choice([None, "a", "b"]),
         at=micros(2023, 5, 1) + drawn.randrange(30) * DAY,
         dense=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
         lead=drawn.choice([None, None, drawn.uniform(-0.1, 0.9)]),
         window=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
-        rule=drawn.choice([None, None, drawn.uniform(0, 0.9)]),
-        wish=drawn.choice([None, None, drawn.uniform(0, 0.9)]),
-        by_named=drawn.random() < 0.3,
-        by_agent=drawn.random() < 0.3,
-        asks=drawn.random() < 0.3,
-        tells_time=drawn.random() < 0.3,
+        **{name: drawn.choice([None, None, drawn.uniform(0, 0.9)]) for name in ("rule", "wish")},
+        **{name: drawn.random() < 0.3 for name in flags},
         place=drawn.randrange(20),
         importance=drawn.random(),
         strength=drawn.uniform(0, 2),
-        says_when=drawn.random() < 0.3,
         used=usage(drawn, micros(2023, 6, 1)),
         fact=drawn.choice([0.0, 0.5, 1.0]),
         tied=[(0, other) for other in range(row) if drawn.random() < 0.2],

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,18 +46,13 @@ def test_clusters_are_apart_and_do_not_depend_on_the_order(
     assert all(pair.similarity >= least for pair in pairs)
 
 
-def test_more_than_a_block_of_copies_are_all_in_clusters() -> None:
+def test_copies_and_shared_words_are_in_clusters() -> None:
     copies = [memory(row, "Deploys run on Fridays.") for row in range(BLOCK + 4)]
     assert sum(len(one.memories) for one in clustered(copies, {}, "similarity", 0.83, 10)) == len(copies)
     pairs, whole = duplicates(copies, {}, 0.88, 7)
     assert (len(pairs), whole) == (7, len(copies) * (len(copies) - 1) // 2)
-
-
-@pytest.mark.parametrize(("shared", "alike"), [(6, 0.83), (10, 1.0), (0, 0.0)])
-def test_shared_words_are_measured_like_vectors(shared: int, alike: float) -> None:
-    own = (10 - shared) // 2
-    one = [f"shared{n}" for n in range(shared)] + [f"one{n}" for n in range(own)]
-    other = [f"shared{n}" for n in range(shared)] + [f"other{n}" for n in range(own)]
-    memories = [memory(0, "x", tags=tuple(one)), memory(1, "x", tags=tuple(other))]
-    found = clustered(memories, {}, "tags", 0.5, 2)
-    assert [round(cluster.cohesion, 2) for cluster in found] == ([alike] if shared else [])
+    for shared, alike in ((6, [0.83]), (10, [1.0]), (0, [])):
+        own, words = (10 - shared) // 2, [f"shared{n}" for n in range(shared)]
+        one, other = ([*words, *(f"{name}{n}" for n in range(own))] for name in ("one", "other"))
+        found = clustered([memory(0, "x", tags=(*one,)), memory(1, "x", tags=(*other,))], {}, "tags", 0.5, 2)
+        assert [round(cluster.cohesion, 2) for cluster in found] == alike

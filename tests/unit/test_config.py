@@ -20,15 +20,8 @@ MODELS: dict[str, Any] = {
     "embedding": {"model": "e5-base-v2", "opts": {"dimensions": 256}},
 }
 USUAL = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
-THRESHOLDS = {
-    "semantic": (0.0, 20),
-    "procedural": (0.0, 10),
-    "episodic": (0.0, 30),
-    "subgoal": (0.225, 10),
-    "tag": (0.135, 10),
-    "source": (0.0, 50),
-    "intent": (0.105, 10),
-}
+MOST = {"semantic": 20, "procedural": 10, "episodic": 30, "subgoal": 10, "tag": 10, "source": 50, "intent": 10}
+LEAST = dict.fromkeys(MOST, 0.0) | {"subgoal": 0.225, "tag": 0.135, "intent": 0.105}
 NAMES = ("model", "opts", "module", "params", "structuring", "get_mode", "semantic", "k", "name", "overlays")
 
 
@@ -48,20 +41,16 @@ def problems(**values: Any) -> dict[str, str | None]:
     return {one.message.removeprefix("configuration: "): one.hint for one in (caught.value, *caught.value.errors)}
 
 
-def test_a_configuration_has_defaults() -> None:
+def test_a_configuration_has_defaults_and_keeps_the_rest() -> None:
     usual = config()
-    params = {kind: {"threshold": least, "top_k": most, **USUAL} for kind, (least, most) in THRESHOLDS.items()}
+    params = {kind: {"threshold": LEAST[kind], "top_k": most, **USUAL} for kind, most in MOST.items()}
     assert usual.value_function == {"module": DefaultValueFunction, "params": params}
     assert usual.session == {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
     assert (usual.intent_merge_threshold, usual.intent_identity_threshold) == (0.8, 0.95)
     assert (usual.refinement_threshold, usual.refinement_budget, usual.plateau_delta) == (0.6, 1, 0.05)
-    assert usual.answer_threshold is None
-    assert (usual.trace_verbosity, usual.overrides) == ("summary", {})
+    assert (usual.trace_verbosity, usual.overrides, usual.answer_threshold) == ("summary", {}, None)
     assert (usual.backend, usual.episodic_validation, usual.extraction_profile) == (None, None, None)
     assert Config(llm={"model": "m"}, embedding={"model": "e"}).llm == {"model": "m", "opts": {}}
-
-
-def test_a_part_of_a_table_keeps_the_rest() -> None:
     said = config(
         session={"auto_commit": False, "session_timeout_ms": None},
         value_function={"params": {"semantic": {"threshold": 0.1}}},
@@ -74,7 +63,7 @@ def test_a_part_of_a_table_keeps_the_rest() -> None:
     assert said.episodic_validation == penalties
 
 
-def test_a_wrong_value_is_named() -> None:
+def test_a_wrong_value_is_named_with_what_was_expected() -> None:
     wrong: list[tuple[str, dict[str, Any]]] = samples("config_wrong")["wrong"]
     wrong.append(("llm: expected a model, as {'model': name, 'opts': {…}}, got nothing", {"llm": None}))
     function = "value_function.module: expected a function of relevance, node, …"
@@ -86,18 +75,12 @@ def test_a_wrong_value_is_named() -> None:
         assert "…" not in expected or ends.rpartition("…")[2] in message
         with pytest.raises(ConfigError):
             Config.from_dict({**MODELS, **values})
-
-
-def test_all_errors_are_reported_with_the_nearest_names() -> None:
     found = problems(overrides={"structurin": {}}, trace_verbosity="sumary", refinement_budget=0.5)
     assert len(found) == 3
     assert set(found.values()) == {"Did you mean structuring?", "Did you mean summary?", None}
     for opts in ("sk-very-secret", {1: "sk-very-secret"}):
         [message] = problems(llm={"model": "m", "opts": opts})
         assert "secret" not in message
-
-
-def test_a_bare_value_is_refused_with_the_mapping_it_needs() -> None:
     with pytest.raises(ConfigError) as bare:
         Config(llm="openai:gpt-5", embedding={"model": "auto"})  # type: ignore[arg-type]
     assert bare.value.hint == "Write {'model': …}."
@@ -123,7 +106,7 @@ def test_any_values_make_a_valid_configuration_or_are_refused(values: dict[str, 
         assert all(isinstance(one, ConfigError) for one in refused.errors)
     else:
         assert all(made.llm_opts(step)["model"] for step in STEPS)
-        assert all(made.resolve_value_function(kind).keys() == {"threshold", "top_k", *USUAL} for kind in THRESHOLDS)
+        assert all(made.resolve_value_function(kind).keys() == {"threshold", "top_k", *USUAL} for kind in MOST)
 
 
 def test_a_changed_copy_is_checked_and_apart_from_the_original() -> None:
@@ -139,7 +122,7 @@ def test_a_changed_copy_is_checked_and_apart_from_the_original() -> None:
     assert copy.deepcopy(made) == made
 
 
-def test_a_file_named_by_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mapping_or_the_file_of_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_CONFIG", str(HERE / "config_whole.toml"))
     assert Config.from_env() == Config(
         llm={"model": "ollama:qwen3", "opts": {"temperature": 0.2}},
@@ -150,6 +133,10 @@ def test_a_file_named_by_the_environment_is_read(monkeypatch: pytest.MonkeyPatch
         extraction_profile=ExtractionProfile.research(),
         session={"auto_commit": False, "flush_timeout_ms": None},
     )
+    given = {**MODELS, "value_function": {"module": "DefaultValueFunction", "params": {"tag": {"k": 3}}}}
+    assert Config.from_dict(json.loads(json.dumps(given))) == config(value_function={"params": {"tag": {"k": 3}}})
+    with pytest.raises(ConfigError, match="a mapping"):
+        Config.from_dict([1])  # type: ignore[arg-type]
 
 
 def test_a_missing_or_wrong_configuration_file_is_an_error(tmp_path: Path) -> None:
@@ -173,13 +160,6 @@ def test_a_missing_or_wrong_configuration_file_is_an_error(tmp_path: Path) -> No
             Config.from_env({"PIERIA_CONFIG": str(file)})
 
 
-def test_a_mapping_from_json_is_a_configuration() -> None:
-    given = {**MODELS, "value_function": {"module": "DefaultValueFunction", "params": {"tag": {"k": 3}}}}
-    assert Config.from_dict(json.loads(json.dumps(given))) == config(value_function={"params": {"tag": {"k": 3}}})
-    with pytest.raises(ConfigError, match="a mapping"):
-        Config.from_dict([1])  # type: ignore[arg-type]
-
-
 def test_a_step_is_configured_by_its_group_and_then_by_itself() -> None:
     overrides = {
         "structuring": {"model": "mini", "opts": {"temperature": 0.2, "extra": {"seed": 2}}},
@@ -196,9 +176,6 @@ def test_a_step_is_configured_by_its_group_and_then_by_itself() -> None:
     assert made.resolve("get_mode") == {"model": "nano", "opts": {**base, "max_tokens": 9}}
     with pytest.raises(InputError, match="step: expected one of"):
         made.resolve("get_colour")
-
-
-def test_configured_values_override_those_of_a_call() -> None:
     made = config(overrides={"get_mode": {"opts": {"max_tokens": 9}}})
     base = {"temperature": 1.0, "max_tokens": 5, "model": "other", "stop": "."}
     configured = {"model": "gpt-4o", "temperature": 0.7, "max_tokens": 9, "extra": {"seed": 1, "user": "a"}}
@@ -232,7 +209,7 @@ def test_a_profile_of_ours_steers_three_steps_and_lifts_floors(name: str) -> Non
     assert made == config(extraction_profile=name)
     assert made.resolve_overlay("get_semantic") == profile.overlays["get_semantic"]
     assert made.resolve_overlay("get_state") is None
-    for kind in THRESHOLDS:
+    for kind in MOST:
         lifted, plain = made.resolve_value_function(kind), config().resolve_value_function(kind)
         share = profile.value_function_overrides.get(kind, {}).get("base_floor", 0.0)
         assert lifted == {**plain, "base_floor": pytest.approx(plain["base_floor"] * (1 + share))}

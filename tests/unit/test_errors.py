@@ -13,23 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria import errors
-from pieria.errors import (
-    AdapterError,
-    BusyError,
-    ConflictError,
-    Framework,
-    InputError,
-    Invalid,
-    NotFoundError,
-    PieriaError,
-    PipelineError,
-    PrivacyError,
-    SessionError,
-    StorageError,
-    TransferError,
-    Unknown,
-    UnknownError,
-)
+from pieria.errors import AdapterError, InputError, Invalid, NotFoundError, PieriaError, SessionError, StorageError
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
 CLASSES = [
@@ -42,19 +26,19 @@ EXAMPLES = [
     Invalid(errors=[InputError("k", "a number above 0", 0), InputError("status", "a known status", "lost")]),
     InputError("importance", "a number from 0 to 1", 5, hint="Use 0.9 for what matters most."),
     errors.UnavailableError("policy", "this bank ranks by text alone"),
-    PrivacyError("text", ["password", "jwt"]),
-    TransferError(Path("notes.jsonl"), "half of its lines cannot be read", ["line 3: no JSON", "line 9: no id"]),
+    errors.PrivacyError("text", ["password", "jwt"]),
+    errors.TransferError(Path("notes.jsonl"), "half of its lines cannot be read", ["line 3: no JSON", "line 9: no id"]),
     errors.ConfigError("no_config"),
     errors.EpisodeError("already_closed"),
     errors.PromptError("get_state", "empty_response"),
-    Framework("the surroundings are off"),
+    errors.Framework("the surroundings are off"),
     NotFoundError("memory", "01k"),
-    ConflictError("a later change depends on it", ["a", "b"]),
+    errors.ConflictError("a later change depends on it", ["a", "b"]),
     errors.QuarantinedError("it is in quarantine", ["a"]),
     errors.ClosedError("bank 'notes'"),
     errors.ForkedError("bank notes", 123, 456),
     SessionError("not_ready", "idle"),
-    PipelineError("task_crashed", errors=[NotFoundError("repo", "x")]),
+    errors.PipelineError("task_crashed", errors=[NotFoundError("repo", "x")]),
     AdapterError("openai", "chat", ConnectionError("refused"), retryable=True),
     errors.ModelMissingError("all-MiniLM-L6-v2", Path("models/all-MiniLM-L6-v2")),
     errors.ModelDamagedError(Path("models/all-MiniLM-L6-v2/config.json"), "the file is missing"),
@@ -69,8 +53,8 @@ EXAMPLES = [
     errors.RepoError("notes", "already_open"),
     StorageError("remember", "out of memory"),
     *(kind("remember") for kind in StorageError.__subclasses__()),
-    Unknown("who knows"),
-    UnknownError(ValueError("odd"), {"a": 1}),
+    errors.Unknown("who knows"),
+    errors.UnknownError(ValueError("odd"), {"a": 1}),
     PieriaError("the root itself"),
 ]
 
@@ -84,31 +68,21 @@ def test_every_class_has_an_example_a_code_and_one_top() -> None:
     codes = [kind.code for kind in CLASSES]
     assert len(set(codes)) == len(codes)
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
-    for kind in CLASSES:
-        assert kind is PieriaError or sum(issubclass(kind, top) for top in (Invalid, Framework, Unknown)) == 1
+    tops = (Invalid, errors.Framework, errors.Unknown)
+    assert [kind for kind in CLASSES if sum(issubclass(kind, top) for top in tops) != 1] == [PieriaError]
 
 
-def test_the_drawing_shows_every_class_under_its_parent() -> None:
+def test_the_page_and_the_drawing_show_every_class() -> None:
     drawn: dict[str, str] = {}
     stack: list[tuple[int, str]] = []
-    for line in str(errors.__doc__).splitlines():
-        found = re.match(r"^    ([│├└─ ]*)([A-Z]\w+)", line)
-        if not found:
-            continue
-        depth, name = len(found[1]), found[2]
-        while stack and stack[-1][0] >= depth:
-            stack.pop()
+    for branch, name in re.findall(r"^    ([│├└─ ]*)([A-Z]\w+)", str(errors.__doc__), re.MULTILINE):
+        stack = [(depth, above) for depth, above in stack if depth < len(branch)]
         drawn[name] = stack[-1][1] if stack else ""
-        stack.append((depth, name))
+        stack.append((len(branch), name))
     assert drawn.pop("PieriaError") == ""
     for name, parent in drawn.items():
-        kind = getattr(errors, name)
-        assert parent in parents(kind)
-        assert len(parents(kind)) == len(parents(getattr(errors, parent))) + 1
+        assert parents(getattr(errors, name)) == {name} | parents(getattr(errors, parent))
     assert set(drawn) == {kind.__name__ for kind in CLASSES} - {"PieriaError"}
-
-
-def test_the_page_lists_every_class_with_code_and_retries() -> None:
     listed = dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", PAGE, re.MULTILINE))
     assert listed == {kind.__name__: kind.code for kind in CLASSES}
     rows = dict(re.findall(r"^\| `(\w+)` (\|.*)$", PAGE, re.MULTILINE))
@@ -137,7 +111,10 @@ def test_leaves_of_the_sessions_library_keep_their_fields() -> None:
     assert (error.adapter, error.operation, error.reason) == ("a", "o", inner)
     assert SessionError(reason="not_idle", state="ready").state == "ready"
     assert StorageError(operation="o", reason="r").reason == "r"
-    assert UnknownError(error=inner, value=3).value == 3
+    assert errors.UnknownError(error=inner, value=3).value == 3
+    assert AdapterError("a", retryable=True).as_dict()["retryable"] is True
+    assert AdapterError("a").as_dict()["retryable"] is False
+    assert errors.BusyError("remember").retryable
 
 
 def test_known_reasons_read_as_words_and_others_as_they_are() -> None:
@@ -196,43 +173,31 @@ def test_remembered_text_never_gets_into_a_message(text: str) -> None:
     assert InputError("text", "at most 1 MiB", text).received in (described, f"blank {described}")
 
 
-def test_further_errors_are_counted_and_listed() -> None:
-    other = InputError("k", "a number above 0", 0)
-    error = InputError("status", "a known status", "lost", errors=[other, other])
-    assert str(error) == "status: expected a known status, got 'lost' (and 2 further problems)"
-    assert error.as_dict()["errors"] == [other.as_dict()] * 2
-    assert str(Invalid(errors=(other,))) == "1 problem: k: expected a number above 0, got 0"
-
-
 def test_errors_read_as_sentences() -> None:
-    broken = PipelineError("extraction_failed", errors=[AdapterError("m", "chat", "the server answered 500")])
+    broken = errors.PipelineError("extraction_failed", errors=[AdapterError("m", "chat", "the server answered 500")])
     assert str(broken) == "pipeline: extraction failed at every attempt: adapter m.chat: the server answered 500"
     assert SessionError("not_collecting").hint == "Start an episode first."
     assert SessionError("held_elsewhere", hint="Close it there.").hint == "Close it there."
     assert str(errors.ConfigError()) == "configuration"
     assert str(StorageError(operation="backup")) == "store, during backup"
-    assert PrivacyError("text", "password").found == ("password",)
-    assert ConflictError("it is taken", "abc").ids == ("abc",)
-
-
-def test_an_adapter_knows_whether_a_new_try_may_help() -> None:
-    assert AdapterError("a", retryable=True).as_dict()["retryable"] is True
-    assert AdapterError("a").as_dict()["retryable"] is False
-    assert BusyError("remember").retryable
-
-
-def test_values_that_json_cannot_hold_are_shown_as_text() -> None:
-    problems = [float("inf"), "a\ud800", {1: {2}}, Path("x"), NotFoundError("memory", "m"), object()]
-    shown = TransferError("x", "odd", problems).as_dict()
-    text = json.dumps(shown, allow_nan=False, ensure_ascii=False).encode()
-    assert json.loads(text)["problems"][:4] == ["inf", "a\\ud800", {"1": [2]}, "x"]
-    assert shown["problems"][4]["code"] == "not_found"
-    shown = UnknownError(ValueError("odd"), "a" * 100).as_dict()
-    assert (shown["value"], shown["error"]) == ("'aaaaaaaaaaaa'… (100 characters)", "ValueError: odd")
-
-
-def test_an_id_is_named_whole_and_other_text_is_not() -> None:
+    assert errors.PrivacyError("text", "password").found == ("password",)
+    assert errors.ConflictError("it is taken", "abc").ids == ("abc",)
+    other = InputError("k", "a number above 0", 0)
+    error = InputError("status", "a known status", "lost", errors=[other, other])
+    assert str(error) == "status: expected a known status, got 'lost' (and 2 further problems)"
+    assert error.as_dict()["errors"] == [other.as_dict()] * 2
+    assert str(Invalid(errors=(other,))) == "1 problem: k: expected a number above 0, got 0"
     for id in (f"drawer_billing_decisions_{'0' * 24}_2", f"drawer_my own project_decisions_{'0' * 24}"):
         assert str(NotFoundError("drawer", id)) == f"drawer '{id}' not found"
     assert "Lisbon" not in str(NotFoundError("drawer", "Maya told me that she would rather live in Lisbon."))
     assert "0" * 50 not in str(NotFoundError("drawer", "0" * 201))
+
+
+def test_values_that_json_cannot_hold_are_shown_as_text() -> None:
+    problems = [float("inf"), "a\ud800", {1: {2}}, Path("x"), NotFoundError("memory", "m"), object()]
+    shown = errors.TransferError("x", "odd", problems).as_dict()
+    text = json.dumps(shown, allow_nan=False, ensure_ascii=False).encode()
+    assert json.loads(text)["problems"][:4] == ["inf", "a\\ud800", {"1": [2]}, "x"]
+    assert shown["problems"][4]["code"] == "not_found"
+    shown = errors.UnknownError(ValueError("odd"), "a" * 100).as_dict()
+    assert (shown["value"], shown["error"]) == ("'aaaaaaaaaaaa'… (100 characters)", "ValueError: odd")

@@ -17,7 +17,7 @@ def event(**more: Any) -> AgentEvent:
     return AgentEvent.from_dict({**GIVEN, **more})
 
 
-def test_an_event_survives_the_way_through_json() -> None:
+def test_an_event_survives_json_with_an_id_by_its_content() -> None:
     whole = AgentEvent(
         id="event1", what="tool", at=AT, host="claude-code", session="s1", folder="/home/me", text="ok", tool="Bash",
         input={"command": "make test", "timeout": 5, "nested": {"a": [1, "b"]}}, files=("src/app.py",), failed=False,
@@ -26,13 +26,13 @@ def test_an_event_survives_the_way_through_json() -> None:
     assert AgentEvent.from_dict(json.loads(json.dumps(whole.as_dict()))) == whole
     assert set(event(failed=False).as_dict()) == {"id", *GIVEN, "failed"}
     assert "failed" not in event().as_dict()
-
-
-def test_an_event_without_an_id_gets_one_by_its_content() -> None:
     assert event().id == AgentEvent.from_dict(dict(reversed(GIVEN.items()))).id
     assert len({event(**more).id for more in ({}, {"text": "x"}, {"tool": "read"}, {"session": "s2"})}) == 4
     assert event_id("codex", "s1", "tool", "7") == event_id("codex", "s1", "tool", "7")
     assert event_id("codex", "s1", "tool", "7") != event_id("codex", "s", "1tool", "7")
+    kept = event(text="a\0b\ud800", input={"k\0": ["\udfff"]})
+    json.dumps(kept.as_dict(), ensure_ascii=False).encode()
+    assert "\0" not in str(kept.as_dict())
 
 
 def test_a_wrong_value_is_refused_by_its_name() -> None:
@@ -47,12 +47,6 @@ def test_a_wrong_value_is_refused_by_its_name() -> None:
         assert refused.value.parameter == ("event" if name == "colour" else name)
 
 
-def test_output_is_kept_in_a_form_that_every_store_holds() -> None:
-    kept = event(text="a\0b\ud800", input={"k\0": ["\udfff"]})
-    json.dumps(kept.as_dict(), ensure_ascii=False).encode()
-    assert "\0" not in str(kept.as_dict())
-
-
 def test_a_long_output_keeps_its_head_tail_length_and_digest() -> None:
     whole = "first line\n" + "x" * 50_000 + "\n3 failed"
     long = event(text=whole)
@@ -65,11 +59,8 @@ def test_a_long_output_keeps_its_head_tail_length_and_digest() -> None:
     assert capped("short") == ("short", 0, "")
     said = event(what="prompt", text="y" * 50_000)
     assert said.capped() == said
-
-
-def test_long_and_many_arguments_are_capped() -> None:
     given = {"content": "a" * 100_000, "edits": [{"old": "b" * 100_000}] * 50, "deep": {"a": {"b": {"c": {"d": {}}}}}}
-    kept = event(input=given).input
-    assert len(json.dumps(kept)) < 3_000
-    assert str(kept["content"]).startswith("aaa")
+    arguments = event(input=given).input
+    assert len(json.dumps(arguments)) < 3_000
+    assert str(arguments["content"]).startswith("aaa")
     assert "more" in str(event(input={f"argument{n}": "x" * 500 for n in range(30)}).input["…"])

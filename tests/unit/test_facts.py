@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.bank.facts.statements import object_in, sentence_of
 from pieria.errors import InputError
@@ -17,36 +18,15 @@ from pieria.record.time import instant, micros, moment
 
 # --- names
 
-SAME = {
-    "Zoë": ("ZOË", "Zoe\N{COMBINING DIAERESIS}"),
-    "Straße": ("STRASSE",),
-    "Ｍａｙａ": ("maya",),
-    "ﬁn": ("FIN",),
-    "Maya  Ito": (" maya\u00a0ito ",),
-    "Σίσυφος": ("ΣΊΣΥΦΟΣ",),
-    "ẛ̣": ("Ṩ",),
-    "\N{ANGSTROM SIGN}ngström": ("ångström",),
-}
-OTHERS = (("Zoe", "Zoë"), ("Maya", "Mayas"), ("works_on", "works on"), ("a b", "ab"), ("日本", "日本語"))
+SAMPLES = samples("fact_names")
 
 
 def test_spellings_of_a_name_have_one_key() -> None:
-    for name, spellings in SAME.items():
+    for name, *spellings in SAMPLES["same"]:
         assert {folded(spelling) for spelling in spellings} == {folded(name)}
-    assert [pair for pair in OTHERS if folded(pair[0]) == folded(pair[1])] == []
+    assert [pair for pair in SAMPLES["others"] if folded(pair[0]) == folded(pair[1])] == []
     for spelling in ("works on", "WORKS_ON", "works__on", "_works  on_", "works＿on"):
         assert folded_predicate(spelling) == "works on"
-
-
-@given(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30))
-def test_no_form_of_a_name_changes_its_key(name: str) -> None:
-    for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        assert folded(unicodedata.normalize(form, name)) == folded(name)
-    assert folded(name.casefold()) == folded(folded(name)) == folded(name)
-    assert folded_predicate(folded_predicate(name)) == folded_predicate(name)
-
-
-def test_names_are_trimmed_and_checked() -> None:
     assert checked_name("  Maya ", "subject") == "Maya"
     assert checked_name("é" * 500, "subject") == "é" * 500
     for value in ("", " ", "\u200b", "\u2060 \ufeff", "a\0b", "a\nb", "\ud800", "x" * 501, None, 5, b"x"):
@@ -57,14 +37,19 @@ def test_names_are_trimmed_and_checked() -> None:
         checked_predicate("_ _")
 
 
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30))
+def test_no_form_of_a_name_changes_its_key(name: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert folded(unicodedata.normalize(form, name)) == folded(name)
+    assert folded(name.casefold()) == folded(folded(name)) == folded(name)
+    assert folded_predicate(folded_predicate(name)) == folded_predicate(name)
+
+
 def test_a_fact_survives_its_row() -> None:
     at = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
     fact = Fact("f", "Zoë", "works on", "X", at, None, at, None, 0.5, "m", "chat", "", "moved")
     assert fact_of(row_of(fact), at) == fact
     assert row_of(fact).subject_key == folded("ZOË")
-
-
-# --- half-open intervals, compared with the plain set of moments they hold
 
 
 @st.composite
@@ -90,17 +75,10 @@ def test_intervals_relate_as_their_moments_do(one: Span, other: Span) -> None:
     assert common == other.within(one)
     assert moments(*([common] if common else [])) == moments(one) & moments(other)
     assert one.within(EVER) == one
+    begin, end = one.bounds()
+    assert (begin is None, end is None) == (one.begin == BEGINNING, one.end == FOREVER)
+    assert spanned(begin, end) == one
 
-
-@given(spans())
-def test_open_ends_are_written_as_none(span: Span) -> None:
-    begin, end = span.bounds()
-    assert (begin is None) == (span.begin == BEGINNING)
-    assert (end is None) == (span.end == FOREVER)
-    assert spanned(begin, end) == span
-
-
-# --- the time of a statement
 
 NOW = 100
 DECLARED = Declaration("lives_in", 90)
@@ -123,16 +101,13 @@ def single(begin: int | None = None, end: int | None = None, *others: Held, same
     return stated_span(begin, end, Slot([*same], [*others], DECLARED), NOW)
 
 
-def test_a_statement_joins_what_is_known_of_it() -> None:
+def test_a_statement_joins_what_is_known_and_ends_when_over() -> None:
     assert several() == Span(BEGINNING, FOREVER)
     assert several(None, None, held(50, 150)) == Span(50, 150)
     assert several(60, None, held(50, 150)) == Span(60, 150)
     assert several(40, None, held(50, 150)) == Span(40, 150)
     assert several(None, None, held(10, 20)) == Span(NOW, FOREVER)
     assert several(None, None, held(200, 300)) == Span(BEGINNING, FOREVER)
-
-
-def test_a_statement_that_is_over_ends_then() -> None:
     assert several(None, 50) == Span(BEGINNING, 50)
     assert several(None, 50, held(30, 50)) == Span(30, 50)
     assert several(None, 50, held(10, 20)) == Span(20, 50)
@@ -150,10 +125,6 @@ def test_one_value_at_a_time_lasts_from_now_to_the_next() -> None:
     assert single(70, None, *others) == Span(70, FOREVER)
     assert single(5, 30, *others) == Span(5, 30)
     assert single(5, None, *others, same=(held(90, FOREVER),)) == Span(5, 20)
-
-
-def test_a_value_without_a_beginning_counts_since_it_was_learnt() -> None:
-    """Only one from before the declaration; on a clock that ran ahead, from now."""
     assert single(10, None, held(BEGINNING, FOREVER, learnt=80)) == Span(10, 80)
     assert single(85, None, held(BEGINNING, FOREVER, learnt=80)) == Span(85, FOREVER)
     assert single(10, None, held(BEGINNING, 70, learnt=80)) == Span(10, FOREVER)
@@ -177,9 +148,6 @@ def test_a_cut_fact_keeps_its_id_in_the_first_piece() -> None:
     assert row.reason
 
 
-# --- sentences
-
-
 def fact(
     predicate: str = "lives_in", object: str = "Madrid", begin: str | None = None, end: str | None = None
 ) -> FactRow:
@@ -188,7 +156,7 @@ def fact(
     return row._replace(valid_from=bounds[0], valid_until=bounds[1])
 
 
-def test_a_fact_reads_as_a_sentence() -> None:
+def test_a_fact_and_its_object_are_read_as_a_sentence() -> None:
     sentences = {
         fact(): "Caroline lives in Madrid.",
         fact(begin="2024-05-01"): "Caroline lives in Madrid.",
@@ -201,16 +169,6 @@ def test_a_fact_reads_as_a_sentence() -> None:
         fact(end="0001-01-01"): "Caroline lives in Madrid (until 0001-01-01).",
     }
     assert {row: sentence_of(row) for row in sentences} == sentences
-
-
-def test_another_object_is_read_where_the_rest_is_the_same() -> None:
-    objects = {
-        "Caroline lives in Porto.": "Porto",
-        "caroline  lives in Porto": "Porto",
-        "caroline lives in Porto": "Porto",
-        "Caroline lives in Porto (until 2026-01-31).": "Porto",
-        "Caroline lives in .": None,
-        "Caroline moved to Porto.": None,
-        "": None,
-    }
-    assert {sentence: object_in(sentence, fact()) for sentence in objects} == objects
+    for said in ("Caroline lives in Porto.", "caroline  lives in Porto", "Caroline lives in Porto (until 2026-01-31)."):
+        assert object_in(said, fact()) == "Porto"
+    assert [object_in(other, fact()) for other in ("Caroline lives in .", "Caroline moved to Porto.", "")] == [None] * 3

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.record.decay import DAY, HOUR, LONGEST, MODELS, Fading, Wear, frequency, proven, recency, reward, spaced
 from pieria.record.time import moment
@@ -20,51 +21,24 @@ FADINGS = st.builds(
     alpha=st.floats(0.1, 5),
     beta=st.floats(0, 2),
 )
-LEFT: dict[str, dict[float, float]] = {
-    "power_law": {0: 1.0, 3: 0.5, 7: 0.293, 14: 0.167, 30: 0.081},
-    "exponential": {0: 1.0, 3: 0.5, 7: 0.199, 14: 0.039, 30: 0.001},
-    "two_component": {0: 1.0, 0.824: 0.5, 7: 0.150, 14: 0.075, 30: 0.015},
-}
-FALLS: dict[str, dict[float, float]] = {
-    "power_law": {0.65: 1.64, 0.5: 3.0, 0.35: 5.46, 0.25: 8.63, 0.15: 15.8, 0.1: 24.3, 0.05: 48.6, 0.01: 221},
-    "exponential": {0.65: 1.87, 0.5: 3.0, 0.35: 4.55, 0.25: 6.0, 0.15: 8.2, 0.1: 10.0, 0.05: 13.0, 0.01: 19.9},
-    "two_component": {0.65: 0.47, 0.5: 0.82, 0.35: 1.47, 0.25: 2.62, 0.15: 7.0, 0.1: 11.1, 0.05: 18.1, 0.01: 34.3},
-}
+SAMPLES = samples("fading")
 
 
 def rewarded(*values: float) -> Usage:
     return Usage(rewards=math.fsum(values), rewarded=len(values))
 
 
-def test_recency_halves_with_each_half_life() -> None:
+def test_recency_and_what_is_left_fall_as_the_models_say() -> None:
     assert DAY == 24 * HOUR
     for half_life in (1.0, 90.0, 365.0):
         found = [recency(round(lives * half_life * DAY), half_life) for lives in (0, 1, 2, 3)]
         assert found == pytest.approx([1.0, 0.5, 0.25, 0.125])
     assert recency(90 * DAY) == pytest.approx(0.5)
-
-
-@given(AGES, AGES)
-def test_recency_only_falls_with_age(one: int, other: int) -> None:
-    younger, older = sorted((one, other))
-    assert 0.0 <= recency(older) <= recency(younger) <= 1.0
-    assert recency(-abs(one)) == recency(0) == 1.0
-
-
-def test_an_unused_memory_fades_as_its_model_says() -> None:
-    for model, expected in LEFT.items():
-        left = {days: Fading(model).left(days * DAY) for days in expected}
-        assert left == pytest.approx(expected, abs=0.001)
-
-
-def test_the_time_until_a_score_falls_to_a_level_is_known() -> None:
-    for model, expected in FALLS.items():
-        days = {level: (Fading(model).until(level, 0, 1.0) or 0) / DAY for level in expected}
-        assert days == pytest.approx(expected, rel=0.01, abs=0.005)
-    after_five_uses = {"power_law": (10.0, 135), "exponential": (6.5, 17.6), "two_component": (3.36, 28.9)}
-    for model, both in after_five_uses.items():
-        found = [(Fading(model).until(level, 5, 1.0) or 0) / DAY for level in (0.65, 0.05)]
-        assert found == pytest.approx(both, rel=0.01)
+    for model, table in SAMPLES["left"].items():
+        assert {days: Fading(model).left(days * DAY) for days, _ in table} == pytest.approx(dict(table), abs=1e-3)
+    for model, table in SAMPLES["until"].items():
+        found = [(Fading(model).until(level, uses, 1.0) or 0) / DAY for uses, level, _ in table]
+        assert found == pytest.approx([days for *_, days in table], rel=0.01, abs=0.005)
 
 
 def test_use_and_strength_multiply_what_is_left() -> None:
@@ -79,10 +53,14 @@ def test_use_and_strength_multiply_what_is_left() -> None:
 
 
 @given(FADINGS, AGES, AGES, COUNTS, STRENGTHS)
-def test_retention_only_falls_with_age(fading: Fading, one: int, other: int, uses: int, strength: float) -> None:
+def test_recency_and_retention_only_fall_with_age(
+    fading: Fading, one: int, other: int, uses: int, strength: float
+) -> None:
     younger, older = sorted((one, other))
     assert 0.0 <= fading.retention(older, uses, strength) <= fading.retention(younger, uses, strength) <= 1.0
     assert fading.score(-abs(one), uses, strength) == fading.gain(uses, strength)
+    assert 0.0 <= recency(older) <= recency(younger) <= 1.0
+    assert recency(-abs(one)) == recency(0) == 1.0
 
 
 @given(FADINGS, st.floats(0, 3), st.integers(0, 1_000), STRENGTHS, st.floats(0.1, 100))
@@ -97,15 +75,12 @@ def test_a_score_is_above_a_level_until_the_known_time(
         assert age == 0 or fading.score(age * 0.999 - 1, uses, strength, lasting) > level - 1e-9
 
 
-def test_a_half_life_of_its_own_holds_in_every_model() -> None:
+def test_a_half_life_or_spaced_uses_make_a_memory_last() -> None:
     for model in MODELS:
         fading = Fading(model, halflives={"note": 1.0, "decision": 7.0, "preference": 14.0})
         for kind, tags, days in (("note", (), 1), ("note", ("decision",), 7), ("turn", ("preference", "decision"), 14)):
             assert fading.left(days * DAY, fading.lasting(kind, tags)) == pytest.approx(0.5)
         assert fading.lasting("turn", ("other",)) == 1.0
-
-
-def test_uses_far_apart_make_a_memory_last() -> None:
     assert [spaced(days * DAY) for days in (-1, 0, 3, 27)] == pytest.approx([0.0, 0.0, 0.5, 0.9])
     daily, at_once = (Wear(0, "note", 1.0, Usage(spaced=7 * spaced(gap))) for gap in (DAY, 0))
     for model in MODELS:
@@ -134,21 +109,18 @@ def test_the_last_use_is_the_last_access_review_or_wording() -> None:
     assert last_used(said, written, 1, Usage(last_access=moment(read))) == read
     assert last_used(said, written, 1, Usage(last_access=moment(read), last_review=moment(reviewed))) == reviewed
     assert last_used(said, written, 2, Usage(last_access=moment(read))) == written
+    wear = Wear(said, "note", 0.5, Usage(accesses=2, last_access=moment(reviewed), spaced=1.0), written, 2)
+    fading = Fading(spacing=0.5)
+    assert fading.of(wear, 30 * DAY) == fading.score(10 * DAY, 2, 0.5, fading.lasting_of(wear))
 
 
-def test_frequency_rises_from_a_floor_towards_1() -> None:
+def test_frequency_rewards_and_proofs_lie_around_the_unused() -> None:
     assert [frequency(uses) for uses in (0, 1, 2, 5, 15)] == pytest.approx([0.3, 0.3, 0.3, 0.5, 0.75])
     assert 0.99 < frequency(1_000) < 1.0
-
-
-def test_rewards_lie_around_those_of_an_unjudged_memory() -> None:
     assert reward(UNUSED) == reward(rewarded(0.0, 0.0)) == 1.0
     assert reward(rewarded(1.0, 3.0)) == pytest.approx(2 / (1 + math.exp(-2)))
     assert reward(rewarded(2.0)) + reward(rewarded(-2.0)) == pytest.approx(2.0)
     assert reward(rewarded(-0.1)) < reward(UNUSED) < reward(rewarded(0.1))
-
-
-def test_reviews_and_rewards_prove_half_each_and_use_nothing() -> None:
     assert proven(UNUSED) == proven(Usage(accesses=1_000, crossings=9)) == proven(rewarded(0.0)) == 0.0
     assert proven(Usage(reviews=3)) == pytest.approx(0.25)
     assert proven(rewarded(800.0)) == pytest.approx(0.5)

@@ -48,9 +48,6 @@ def test_a_value_is_made_once_in_each_process() -> None:
     assert true_in_a_child(lambda: not own.is_made and own.get(make) is not made[0] and own.is_made)
     assert own.take() is made[0]
     assert own.take() is None
-
-
-def test_a_child_finds_no_lock_of_a_missing_thread() -> None:
     lock = forks.Own[threading.Lock]()
     with lock.get(threading.Lock):
         assert true_in_a_child(lambda: lock.get(threading.Lock).acquire(blocking=False))

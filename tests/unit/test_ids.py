@@ -4,10 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.test_forks import true_in_a_child
 
 from pieria.record import ids as module
 from pieria.record.ids import derived_id, new_id, new_ids, parse_reference
@@ -25,21 +27,18 @@ def new_source() -> Iterator[None]:
     module._source.draw()
 
 
-def test_ids_are_plain_and_ascend_one_by_one_and_in_bulk() -> None:
+def test_ids_ascend_one_by_one_and_in_bulk_on_any_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [new_id() for _ in range(2000)] + new_ids(2000) + [new_id() for _ in range(2000)]
     assert made == sorted(made)
     assert len(set(made)) == len(made)
     assert all(len(id) == 16 and set(id) <= ALPHABET for id in made)
     assert new_ids(0) == []
     assert len(new_ids(1)) == 1
-
-
-def test_ids_ascend_when_the_clock_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
     before = new_id()
     an_hour_ago = time.time_ns() - 3_600_000_000_000
     monkeypatch.setattr(time, "time_ns", lambda: an_hour_ago)
-    made = [new_id() for _ in range(100)]
-    assert [before, *made] == sorted({before, *made})
+    later = [before, *(new_id() for _ in range(100))]
+    assert later == sorted(set(later))
 
 
 @pytest.mark.usefixtures("new_source")
@@ -55,24 +54,20 @@ def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_threads_never_share_an_id() -> None:
-    made: list[list[str]] = []
     start = threading.Barrier(8)
 
-    def work() -> None:
+    def work(_: int) -> list[str]:
         start.wait()
-        made.append([new_id() for _ in range(500)] + new_ids(500))
+        return [new_id() for _ in range(500)] + new_ids(500)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(work, range(8)))
     assert all(ids == sorted(ids) for ids in made)
     assert len({id for ids in made for id in ids}) == 8 * 1000
 
 
 @forking
-def test_a_forked_child_makes_ids_of_its_own() -> None:
+def test_a_forked_child_makes_ids_of_its_own_and_is_not_locked() -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -84,28 +79,19 @@ def test_a_forked_child_makes_ids_of_its_own() -> None:
         theirs = pipe.read().split()
     assert len(theirs) == 3
     assert new_id()[-5:] not in {id[-5:] for id in theirs}
-
-
-@forking
-def test_a_child_forked_during_id_making_is_not_locked_out() -> None:
     done = threading.Event()
 
     def work() -> None:
         while not done.is_set():
             new_ids(100)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        for _ in range(10):
-            child = os.fork()
-            if child == 0:
-                new_id()
-                os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-    finally:
-        done.set()
-        thread.join()
+    with ThreadPoolExecutor() as threads:
+        threads.submit(work)
+        try:
+            for _ in range(10):
+                assert true_in_a_child(lambda: bool(new_id()))
+        finally:
+            done.set()
 
 
 @given(st.text(), PARTS, PARTS)
@@ -116,9 +102,6 @@ def test_a_derived_id_follows_from_its_parts_alone(prefix: str, parts: list[str]
     assert len(id) == len(prefix) + 26
     assert set(id[len(prefix) :]) <= ALPHABET
     assert (id == derived_id(prefix, *others)) == (parts == others)
-
-
-def test_a_derived_id_is_the_same_in_every_process_and_version() -> None:
     assert derived_id("drawer_", "wing", "room", "text") == "drawer_mbxdxmb7g29g4y5sq2p9493nt7"
     assert derived_id("", "ab", "c") != derived_id("", "a", "bc")
     assert derived_id("", "\ud800") != derived_id("", "?")

@@ -24,13 +24,7 @@ def saving(message: str) -> Saving:
 
 
 def test_a_request_to_remember_is_saved() -> None:
-    entities = {
-        "Remember: I prefer TypeScript over JavaScript for all new projects": (
-            *("typescript", "javascript", "preferences"),
-        ),
-        "Remember: I prefer JWT for authentication": ("jwt", "authentication"),
-        "Remember: I prefer dark mode in all my apps": (),
-    }
+    entities = {message: tuple(names) for message, names in SAMPLES["remembered"].items()}
     assert {message: saving(message).entities for message in entities} == entities
     for message in entities:
         found = saving(message)
@@ -38,61 +32,32 @@ def test_a_request_to_remember_is_saved() -> None:
         assert (found.phrases, found.tags) == (("remember",), ())
         count = len(found.entities)
         assert found.reasoning == f"Detected: ['remember'] importance_marker: True entities_found: {count}"
-
-
-def test_a_question_about_earlier_messages_is_searched() -> None:
-    found_by = {
-        "What did I say about TypeScript?": ("TypeScript preferences", ("typescript",)),
-        "What did I say about my API preferences?": ("API preferences", ()),
-        "What did I say about authentication?": ("authentication", ("authentication",)),
-    }
-    for message, (query, entities) in found_by.items():
-        found = judge_recalling(message, kinds(message))
-        assert (found.band, found.confidence, found.query) == ("search", 0.9, query)
-        assert (found.entities, found.tags) == (entities, ())
-        assert found.reasoning == f"Detected: ['what did i say about'] entities_found: {len(entities)}"
-
-
-def test_a_plain_text_has_its_terms_and_plain_strength() -> None:
-    text = "Use JWT tokens for authentication in all new APIs"
-    terms = keyterms(text, kinds(text))
-    assert terms == ("jwt", "authentication", "apis")
-    assert judge_strength(text, terms) == 1.0
-
-
-def test_parts_of_words_and_quotations_are_not_signs() -> None:
-    not_signs = SAMPLES["not_signs"]
-    for message in not_signs:
-        assert (saving(message).band, saving(message).phrases) == ("skip", ()), message
-    once = saving("Remember that I prefer tabs")
-    assert saving("Remember that I prefer tabs, and remember that I always prefer tabs").confidence == once.confidence
-
-
-def test_a_tentative_message_is_asked_about() -> None:
-    pairs = SAMPLES["plain_and_tentative"]
-    for plain, tentative in pairs:
-        assert saving(plain).band == "save"
-        found = saving(tentative)
-        assert (found.band, found.confidence) == ("ask", 0.5)
-        assert found.against
-
-
-def test_a_message_that_is_not_to_be_kept_is_skipped() -> None:
-    bands = SAMPLES["bands"]
-    assert {message: saving(message).band for message in bands} == bands
-
-
-def test_tags_are_those_that_stand_in_the_message() -> None:
     message = "Remember that the demo is on Friday #work #Acme/demo, see page#4 and #fff&#x"
     assert saving(message).tags == ("work", "acme/demo", "fff")
 
 
-def test_a_query_is_what_is_asked_for() -> None:
-    not_asked = SAMPLES["not_asked"]
-    for message in not_asked:
+def test_a_question_about_earlier_messages_is_searched() -> None:
+    for message, (query, *entities) in SAMPLES["said_about"].items():
+        found = judge_recalling(message, kinds(message))
+        assert (found.band, found.confidence, found.query) == ("search", 0.9, query)
+        assert (found.entities, found.tags) == ((*entities,), ())
+        assert found.reasoning == f"Detected: ['what did i say about'] entities_found: {len(entities)}"
+    for message in SAMPLES["not_asked"]:
         assert judge_recalling(message).band == "skip", message
-    queries = SAMPLES["queries"]
-    assert {message: judge_recalling(message).query for message in queries} == queries
+    assert {message: judge_recalling(message).query for message in SAMPLES["queries"]} == SAMPLES["queries"]
+
+
+def test_a_message_is_skipped_or_asked_about() -> None:
+    assert {message: saving(message).band for message in SAMPLES["bands"]} == SAMPLES["bands"]
+    for message in SAMPLES["not_signs"]:
+        assert (saving(message).band, saving(message).phrases) == ("skip", ()), message
+    once = saving("Remember that I prefer tabs")
+    assert saving("Remember that I prefer tabs, and remember that I always prefer tabs").confidence == once.confidence
+    for plain, tentative in SAMPLES["plain_and_tentative"]:
+        assert saving(plain).band == "save"
+        found = saving(tentative)
+        assert (found.band, found.confidence) == ("ask", 0.5)
+        assert found.against
 
 
 def test_strength_grows_with_length_terms_and_marks() -> None:
@@ -113,6 +78,10 @@ def test_terms_are_ten_at_most_and_each_comes_once() -> None:
     assert keyterms("Zoë met Amélie in Tokyo; Amélie likes 日本 and Zoë") == ("zoë", "amélie", "tokyo")
     assert len(keyterms(" ".join(f"Then we saw Name{at}x." for at in range(30)))) == 10
     assert keyterms("The deployment failed after two deployments") == ("deployment",)
+    text = "Use JWT tokens for authentication in all new APIs"
+    terms = keyterms(text, kinds(text))
+    assert terms == ("jwt", "authentication", "apis")
+    assert judge_strength(text, terms) == 1.0
 
 
 @given(st.text())

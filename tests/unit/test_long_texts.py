@@ -1,10 +1,12 @@
 """Readers by rules take time that grows with the length of a text. A quadratic pattern would exceed a time limit."""
 
+import json
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from tests.unit.samples import HERE
 
 from pieria.language.asks import asks
 from pieria.language.entities import entities
@@ -37,17 +39,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "timewords": lambda text: timewords(text, now=NOW),
     "window": lambda text: window([Turn(text, "Maya"), Turn(text, text), Turn(text)], 1),
 }
-ENDLESS = [
-    *("I say: x ", "// x\na\na\na\na\na\na\na\na\n", "translate this ", "'a b' "),
-    *("a", "A", "1", "é", "漢", "か", "กิ", "👍", "İ", "\u0301", "\u200d", "\ud800", "\x00", " ", "\n", "\t"),
-    *(".", "!", "…", "。", ". ", ".\n", ".)", "'", '"', "“", "«", "「", "『", "`", "```", "~~~\n", "```\n", ">"),
-    *("-", "_", "*", "a ", "A ", "A.", "A. ", "The ", "Of of ", "A of ", "a.", "a_", "a/", "/a", "a@", "@a"),
-    *("#a ", "http://", "http://a ", "aA", "1 ", "1-", "1/", "2023-", "2023-05-07 ", "may ", "may 7 "),
-    *("in 2022 and ", "last ", "the ", "before ", "two days before ", "between May and ", "early of ", "first "),
-    *("how has ", "which ", "please ", "and, ", "always ", "don't use ", "from now on ", "when i ask "),
-    *("never use, ", "i prefer ", "remember that ", "call me ", "User: a\n", "[a] ", "(a", "“a", '"A', '"A" '),
-    *("\n\n", "\n- ", "a\n", "A: b\n", "\r\n", "Dr. ", "i really ", "no a ", "my favorite "),
-]
+REPEATED: dict[str, list[str]] = json.loads((HERE / "repeated.json").read_text())
 
 
 def repeated(of: str, size: int) -> str:
@@ -58,33 +50,22 @@ def repeated(of: str, size: int) -> str:
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("reader", READERS)
 def test_endless_repetition_is_read_in_time(reader: str) -> None:
-    for of in ENDLESS:
+    for of in REPEATED["readers"]:
         READERS[reader](repeated(of, 120_000))
 
 
 @pytest.mark.timeout(60)
 def test_a_long_text_of_everything_is_read_in_time() -> None:
-    text = "".join(random.Random(7).choices(ENDLESS, k=10_000))
+    text = "".join(random.Random(7).choices(REPEATED["readers"], k=10_000))
     for read in READERS.values():
         read(text)
-
-
-@pytest.mark.timeout(60)
-def test_endless_passages_stay_within_their_limit() -> None:
     for of in ("a", "漢", "a ", "A: b\n", "```\n", ". ", "\u0301", "🇩🇪", "a\u0301"):
         text = repeated(of, 60_000)
         found = passages(text)
         assert len(found) >= len(text.rstrip()) / LIMIT
         assert all(0 < end - start <= LIMIT for start, end in found)
-
-
-def test_thousands_of_names_are_known_at_once() -> None:
     names = [f"Maya {number} Lee" for number in range(2_000)]
     assert [found.name for found in named_in(" ".join(names).lower(), names)] == names
-
-
-@pytest.mark.timeout(60)
-def test_long_hostile_texts_are_read_in_time() -> None:
     for text in ("\n", "word ", "a  ", "i'm ", "my a b c d, ", '"', "x (\n", "is it my? "):
         assert judge_saving(repeated(text, 10_000)).band in ("save", "ask", "skip")
         assert judge_recalling(repeated(text, 10_000)).band in ("search", "ask", "skip")
@@ -97,16 +78,10 @@ def test_long_hostile_texts_are_read_in_time() -> None:
         assert inert(text) == text
 
 
-TRAPS = (
-    *("a", "玛雅在柏林工作。", '"', "`'", "(", "Maya's ", "Maya, who ", "A, ", "in 2019 ", "when x, do ", "to run "),
-    *("error no ", "A\n", "😀", "I and I ", "Maya works at Acme and uses Postgres. "),
-)
-
-
 @pytest.mark.timeout(60)
 def test_a_rule_mind_reads_long_texts_in_time() -> None:
     mind = RuleMind()
-    for trap in TRAPS:
+    for trap in REPEATED["traps"]:
         text = trap * (2_500 // len(trap))
         steps = [StepSeen(text, text, text, text, 0.9)]
         assert len(mind.triples(text)) <= 2

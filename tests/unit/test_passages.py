@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.samples import samples
 
 from pieria.language.letters import lowered
 from pieria.language.passages import LIMIT, WORDS, passages
@@ -22,32 +23,26 @@ def cut(text: str, limit: int = LIMIT, words: int = WORDS) -> list[str]:
     return [text[start:end] for start, end in passages(text, limit, words)]
 
 
-def test_a_short_text_is_one_passage_and_a_blank_one_none() -> None:
-    text = "  Maya: hi\n\n```\ncode\n```\nbye \n"
-    assert passages(text) == [(0, len(text))]
-    for blank in ("", " ", "\n" * 5_000, "\u3000\t"):
-        assert passages(blank) == []
-
-
-def test_turns_and_paragraphs_stay_whole() -> None:
+def test_turns_paragraphs_and_short_texts_stay_whole() -> None:
     turns = [f"{name}: {'word ' * 40}".strip() for name in ("Maya", "**Ben**", "[10:30] Maya", "太郎") * 3]
     found = cut("\n".join(turns))
     assert len(found) == 3
     assert [line for passage in found for line in passage.splitlines()] == turns
     paragraphs = ["one " * 100, "two " * 100, "three " * 100]
     assert cut("\n\n".join(paragraphs)) == [paragraph.strip() for paragraph in paragraphs]
+    text = "  Maya: hi\n\n```\ncode\n```\nbye \n"
+    assert passages(text) == [(0, len(text))]
+    for blank in ("", " ", "\n" * 5_000, "\u3000\t"):
+        assert passages(blank) == []
 
 
-def test_a_paragraph_that_is_cut_goes_on_with_its_last_sentence() -> None:
+def test_paragraphs_and_code_are_cut_between_their_lines() -> None:
     found = cut(LONG)
     assert all(passage.startswith("The quick") and passage.endswith("again.") for passage in found)
     for one, other in pairwise(found):
         assert other.startswith(one.split(". ")[-1])
     assert "number 39" in found[-1]
     assert cut("Short.\n\n" + LONG)[0] == "Short."
-
-
-def test_code_is_a_passage_of_its_own_and_cut_between_lines() -> None:
     code = "```python\n" + "x = 1\n" * 20 + "```"
     text = "Look at this: " + "word " * 150 + "\n" + code + "\nThat was it."
     assert cut(text)[-2:] == [code, "That was it."]
@@ -63,17 +58,11 @@ def test_text_without_sentences_is_cut_between_words() -> None:
     assert " ".join(cut(" ".join(words))).split() == words
     assert cut("ab," * 1_000)[0].endswith(",")
     assert list(map(len, cut("a" * 2_000))) == [900, 900, 200]
-
-
-def test_scripts_without_spaces_are_cut_between_sentences() -> None:
+    for cluster in ("e\u0301", "👩‍💻", "กิ", "👍🏽"):
+        assert all(len(passage) % len(cluster) == 0 for passage in cut(cluster * 1_000))
     found = cut("今日は東京で友達に会いました。" * 30)
     assert all(len(passage) <= WORDS and passage.endswith("。") for passage in found)
     assert all(passage.startswith("今日") for passage in found)
-
-
-def test_characters_that_are_drawn_as_one_are_not_cut() -> None:
-    for cluster in ("e\u0301", "👩‍💻", "กิ", "👍🏽"):
-        assert all(len(passage) % len(cluster) == 0 for passage in cut(cluster * 1_000))
 
 
 @given(any_text, st.integers(20, 200), st.integers(3, 40))
@@ -89,18 +78,7 @@ def test_passages_hold_all_text_within_the_limit(text: str, limit: int, words: i
 
 
 def test_sentences_end_where_a_reader_would_end_them() -> None:
-    expected = {
-        "One. Two! Three?": ["One.", "Two!", "Three?"],
-        "Dr. Lee met J. R. Smith, e.g. today. Then left.": ["Dr. Lee met J. R. Smith, e.g. today.", "Then left."],
-        "Version 3.15.1 is out. good.": ["Version 3.15.1 is out.", "good."],
-        'He said "no." Then left.': ['He said "no."', "Then left."],
-        "Well... maybe. No… Yes": ["Well... maybe.", "No…", "Yes"],
-        "one line\nanother line": ["one line", "another line"],
-        "東京です。「はい。」そう！？ね": ["東京です。", "「はい。」", "そう！？", "ね"],
-        f"{'long ' * 15}line\ngoes on. End": [f"{'long ' * 15}line\ngoes on.", "End"],
-        "It was I. Then": ["It was I.", "Then"],
-        "": [],
-    }
+    expected = samples("sentences")
     assert {text: [text[start:end] for start, end in sentences(text)] for text in expected} == expected
 
 

@@ -36,25 +36,18 @@ def offered_to_static_tools() -> dict[str, str]:
     return found
 
 
-def test_importing_loads_nothing_but_itself() -> None:
+def test_importing_and_plain_names_load_nothing_heavy() -> None:
     loaded = printed("import sys; before = set(sys.modules); import pieria; print(*set(sys.modules) - before)")
     assert {name for name in loaded if name.startswith("pieria")} == {"pieria"}
     assert loaded & HEAVY == set()
-
-
-def test_plain_names_load_neither_settings_nor_the_command_line() -> None:
     names = sorted({*pieria.__all__} - {"Workspace", "open", "restore"})
-    heavy = HEAVY - {"sqlite3"}
-    loaded = f"print(*(f'{{name}}:{{one}}' for one in {heavy} if one in sys.modules))"
-    assert printed(f"import sys, pieria\nfor name in {names}: getattr(pieria, name); {loaded}") == set()
-
-
-def test_settings_are_loaded_only_when_they_are_resolved() -> None:
+    show = f"print(*(f'{{name}}:{{one}}' for one in {HEAVY - {'sqlite3'}} if one in sys.modules))"
+    assert printed(f"import sys, pieria\nfor name in {names}: getattr(pieria, name); {show}") == set()
     assert printed("import sys, pieria; pieria.open; pieria.Workspace; print(*sys.modules)") & HEAVY <= {"sqlite3"}
     assert "pydantic" in printed("import sys, pieria; pieria.Workspace(); print(*sys.modules)")
 
 
-def test_the_namespace_is_the_list_for_programs_and_static_tools() -> None:
+def test_the_namespace_and_version_are_those_declared() -> None:
     assert len(pieria.__all__) == len(set(pieria.__all__))
     assert dir(pieria) == sorted([*pieria.__all__, "__version__"])
     at_first = printed("import pieria; print(*(name for name in vars(pieria) if name[0] != '_'))")
@@ -65,15 +58,9 @@ def test_the_namespace_is_the_list_for_programs_and_static_tools() -> None:
     assert set(offered) == {*pieria.__all__, "__version__"}
     for name, home in offered.items():
         assert getattr(pieria, name) is getattr(import_module(home), name), name
-
-
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'pieria' has no attribute 'forget'"):
         pieria.forget  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(ImportError):
         exec("from pieria import forget", {})  # noqa: S102
-
-
-def test_the_version_is_the_project_s() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert pieria.__version__ == project["version"]

@@ -10,7 +10,7 @@ from pieria.language.analyser import terms
 from pieria.recall.query import FULLY, PARTLY, Reading, reading
 from pieria.record.time import micros
 
-SAMPLES = samples("grammar")
+SAMPLES, QUESTIONS = samples("grammar"), samples("questions")
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
 
@@ -18,7 +18,7 @@ def read(text: str) -> Reading:
     return reading(text, NOW)
 
 
-def test_terms_keep_their_order_and_telling_neighbours() -> None:
+def test_terms_keep_their_order_neighbours_and_quotes() -> None:
     found = read("Where did the great heron nest?")
     assert found.considered == ["great", "heron", "nest"]
     assert found.order.index("great") < found.order.index("heron") < found.order.index("nest")
@@ -27,9 +27,6 @@ def test_terms_keep_their_order_and_telling_neighbours() -> None:
     found = read("the new york office or the new jersey office")
     assert {("new", "york"), ("york", "offic"), ("new", "jersey"), ("jersey", "offic")} <= found.pairs
     assert ("york", "jersey") not in found.pairs
-
-
-def test_passages_in_quotes_are_looked_for_as_they_stand() -> None:
     found = read('who said "ship it on Friday" and “never again”, or "no"?')
     assert found.quoted == (("ship", "it", "on", "friday"), ("never", "again"))
     assert set(found.runs) == found.pairs | set(found.quoted)
@@ -38,30 +35,12 @@ def test_passages_in_quotes_are_looked_for_as_they_stand() -> None:
     assert read('who wrote "to be or not to see" in Hamlet?').considered == ["write", "see", "hamlet"]
 
 
-def test_rules_are_heeded_where_something_is_to_be_done() -> None:
-    wanted = {
-        "Write an e-mail to the team about the release.": (FULLY, True),
-        "Can you suggest a recipe for tonight?": (FULLY, True),
-        "How should I structure the tests?": (FULLY, True),
-        "Which framework suits my project?": (PARTLY, True),
-        "Which framework suits the project?": (PARTLY, False),
-        "When did Maya move to Porto?": (0.0, False),
-        "What did I say about the release?": (0.0, False),
-        "Summarise all we know of the release.": (0.0, False),
-        "In what order did I visit the cities?": (0.0, False),
-    }
-    assert {text: (read(text).wants_done, read(text).may_heed_rules) for text in wanted} == wanted
-
-
-def test_overviews_and_moments_are_distinguished() -> None:
-    kinds = {
-        "In what order did the cities come?": (True, False),
-        "Give me a summary of the project.": (True, False),
-        "When did the heron come?": (False, True),
-        "What date was the launch?": (False, True),
-        "Who saw the heron?": (False, False),
-    }
-    assert {text: (read(text).is_overview, read(text).is_when) for text in kinds} == kinds
+def test_rules_overviews_and_moments_are_distinguished() -> None:
+    amounts = {"fully": FULLY, "partly": PARTLY, "not": 0.0}
+    for text, (wants_done, may_heed_rules) in QUESTIONS["wanted"].items():
+        assert (read(text).wants_done, read(text).may_heed_rules) == (amounts[wants_done], may_heed_rules), text
+    kinds = QUESTIONS["overviews_and_moments"]
+    assert {text: [read(text).is_overview, read(text).is_when] for text in kinds} == kinds
 
 
 def test_times_are_read_as_spans() -> None:
@@ -82,38 +61,27 @@ def test_things_are_named_by_their_spelling_and_once() -> None:
     found = read("Is Porto like Porto, or is PORTO's harbour?")
     assert len(found.named) == len(set(found.named))
     assert found.labels.count("porto") == found.fact_keys.count("porto") == 1
+    for question, expected in SAMPLES["fact_keys"].items():
+        keys = read(question).fact_keys
+        assert set(expected) <= set(keys)
+        assert all("?" not in key and not key.endswith("'s") for key in keys)
+    found = read("where is ｍａｙａ straße?")
+    assert {"ｍａｙａ", "ｍａｙａ strasse"} <= set(found.labels)
+    assert {"maya", "maya strasse"} <= set(found.fact_keys)
 
 
-def test_signs_around_a_name_are_no_part_of_it() -> None:
-    fact_keys = SAMPLES["fact_keys"]
-    for question, expected in fact_keys.items():
-        found = read(question).fact_keys
-        assert set(expected) <= set(found)
-        assert all("?" not in key and not key.endswith("'s") for key in found)
-
-
-def test_common_words_are_no_names_but_may_stand_in_one() -> None:
+def test_common_words_are_no_names_and_names_are_bounded() -> None:
     for question in ("", "??? — …", "what was that, then?", "who did you tell about it?", "of the and"):
         assert read(question).labels == read(question).fact_keys == ()
     keys = read("and the tower of london was").fact_keys
     assert "tower of london" in keys
     assert not {"of", "tower of", "of london", "the tower", "london was"} & set(keys)
-
-
-def test_names_have_three_words_at_most_and_are_bounded() -> None:
     keys = read("alpha beta gamma delta").fact_keys
     assert {"alpha beta gamma", "beta gamma delta", "alpha beta", "delta"} <= set(keys)
     assert max(len(key.split()) for key in keys) == 3
     found = read(" ".join(f"Maya{number} met" for number in range(300)))
     assert 0 < len(found.named) <= 20
     assert len(found.fact_keys) <= 20 + 3 * 60
-
-
-def test_labels_and_facts_have_keys_of_their_own() -> None:
-    """A label keeps its characters; a fact's key is folded in form too."""
-    found = read("where is ｍａｙａ straße?")
-    assert {"ｍａｙａ", "ｍａｙａ strasse"} <= set(found.labels)
-    assert {"maya", "maya strasse"} <= set(found.fact_keys)
 
 
 def test_a_very_long_question_is_read_by_its_beginning() -> None:

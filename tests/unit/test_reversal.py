@@ -19,6 +19,11 @@ def test_a_reversal_overturns_a_statement_and_others_do_not() -> None:
     assert [pair for pair in SAMPLES["overturned"] if not overturns(pair[1], pair[0])] == []
     assert [pair for pair in SAMPLES["left"] if overturns(pair[1], pair[0])] == []
     assert all(cues for _, cues, _ in FORMS)
+    padding = "\n\n".join(f"Paragraph {number} is about the garden and the weather." for number in range(40))
+    reversal = "We no longer deploy with Helm."
+    assert overturns(f"{padding}\n\n{reversal}\n\n{padding}", "We deploy with Helm.")
+    assert not overturns(reversal, f"We deploy with Helm. {padding}"[: SHORT + 1])
+    assert overturns(reversal, f"We deploy with Helm. {padding}"[:SHORT])
 
 
 def test_a_reversal_names_what_goes_and_what_comes() -> None:
@@ -29,14 +34,6 @@ def test_a_reversal_names_what_goes_and_what_comes() -> None:
     assert (found.kind, found.about, found.new) == (CHANGED, ("standup",), "at 10:30")
     [found] = find_reversals("We went back to Postgres for the event store.")
     assert (found.kind, found.instead, found.beside) == (BACK, ("postgr",), ("event", "store"))
-
-
-def test_a_long_text_may_overturn_but_is_not_overturned() -> None:
-    padding = "\n\n".join(f"Paragraph {number} is about the garden and the weather." for number in range(40))
-    reversal = "We no longer deploy with Helm."
-    assert overturns(f"{padding}\n\n{reversal}\n\n{padding}", "We deploy with Helm.")
-    assert not overturns(reversal, f"We deploy with Helm. {padding}"[: SHORT + 1])
-    assert overturns(reversal, f"We deploy with Helm. {padding}"[:SHORT])
 
 
 WORDS = "we no longer use instead of helm , not now moved from to is . ! new the my for me back X 10:30"

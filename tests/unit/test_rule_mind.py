@@ -20,45 +20,29 @@ KINDS: tuple[Knowledge, ...] = ("episodic", "semantic", "procedural")
 EPISODE = [StepSeen(**step) for step in SAMPLES["episode"]]
 
 
-def test_it_is_a_mind() -> None:
+def test_a_step_has_a_state_and_a_subgoal() -> None:
     mind: Mind = MIND
     assert mind.name == "rules"
-
-
-# --- a step
-
-
-def test_the_state_is_what_was_done_and_what_shows() -> None:
     assert MIND.state("ship", "The tests pass. CI is green.", action="run make test") == (
         "After: run make test — The tests pass. CI is green."
     )
     assert MIND.state("ship", "", before="CI is red.", action="wait") == "After: wait — CI is red."
     assert MIND.state("ship it", "") == "Nothing seen yet of: ship it"
     assert len(MIND.state("ship", "word " * 500, action="act " * 500).split()) <= 71
-
-
-def test_the_subgoal_is_the_purpose_or_the_action() -> None:
     subgoals = SAMPLES["subgoals"]
     assert {action: MIND.subgoal("book a flight", None, "", action) for action in subgoals} == subgoals
-
-
-GOOD = SAMPLES["good_outcomes"]
-BAD = SAMPLES["bad_outcomes"]
-NEITHER = SAMPLES["other_outcomes"]
+    assert named_next((), "The invoice of May lacks its number.", "Certainly!") == "The invoice of May lacks its number"
 
 
 def test_success_is_rewarded_and_failure_is_not() -> None:
-    rewards = {outcome: MIND.reward("", "a page", "go on", outcome) for outcome in GOOD + BAD + NEITHER}
-    assert all(rewards[outcome] >= 0.6 for outcome in GOOD), rewards
-    assert all(rewards[outcome] <= 0.4 for outcome in BAD), rewards
-    assert all(rewards[outcome] == 0.5 for outcome in NEITHER), rewards
+    for kind, least, most in (("good", 0.6, 1.0), ("bad", 0.0, 0.4), ("other", 0.5, 0.5)):
+        for outcome in SAMPLES[f"{kind}_outcomes"]:
+            assert least <= MIND.reward("", "a page", "go on", outcome) <= most, outcome
     assert MIND.reward("", "A list of rooms.", "click", "A list of rooms.") == 0.4
     assert MIND.reward("", "The upload shows an error.", "reload", "The upload shows a bar.") == 0.7
     assert MIND.reward("list flights", "A form.", "submit", "A list of flights.") == 0.6
     assert MIND.reward("", "a file", "grep error app.log", "error.log") == 0.5
 
-
-# --- subgoals of a day
 
 BOOKING: list[tuple[str, str]] = SAMPLES["booking"]
 CONTAINER = ("CI is red: no space left on the device", "Look at the disk of the runner")
@@ -80,36 +64,20 @@ def test_the_subgoal_stays_until_the_work_changes() -> None:
     before = lived(MIND, *BOOKING)
     assert {step.subgoal for step in before} == {"see how slots are built"}
     assert named_next(before, *CONTAINER) == "Look at the disk of the runner"
-    goes_on = (
-        "The archive of invoices has no index, and 19 of them lack a customer",
-        "Commit the list of customers by city and of invoices by month",
-    )
+    goes_on = SAMPLES["going_on"]
     assert named_next(before, *goes_on) == before[-1].subgoal
     assert named_next(before, f"Moving on: {goes_on[0]}", goes_on[1]) != before[-1].subgoal
     steps = (*BOOKING, CONTAINER)
     whole = [step.subgoal for step in lived(RuleMind(), *steps)]
     for number in range(len(steps)):
         assert [step.subgoal for step in lived(RuleMind(), *steps[:number])] == whole[:number]
-
-
-def test_an_answer_to_a_question_goes_on() -> None:
     before = lived(MIND, *BOOKING[:3], ("41 tests passed", "Committed. Shall I deploy it?"))
     answer = ("Friday, please", "Deploying on Friday then, with a note to the front desk")
     assert named_next(before, *answer) == before[-1].subgoal
     assert named_next(lived(MIND, *BOOKING), *answer) != before[-1].subgoal
-
-
-def test_an_end_is_read_from_the_last_action_unless_it_asks() -> None:
-    settled = SAMPLES["settled"]
-    for done, value in settled.items():
+    for done, value in SAMPLES["settled"].items():
         sight = Sight("Good morning", "Look at the disk", [StepSeen("41 tests passed", done)])
         assert SIGNS["settled"](sight) == value, done
-
-
-def test_each_sign_has_a_weight_with_and_without_vectors() -> None:
-    weights = pack("turning")
-    assert set(weights["by_meaning"]["signs"]) == set(SIGNS)
-    assert set(weights["by_words"]["signs"]) == set(BY_WORDS)
 
 
 def test_work_of_like_meaning_in_other_words_goes_on() -> None:
@@ -125,41 +93,21 @@ def test_work_of_like_meaning_in_other_words_goes_on() -> None:
         mind = RuleMind(embed=lambda texts: list(map(vector, texts)))
         before = lived(mind, *BOOKING)
         assert (named_next(before, *CONTAINER, mind=mind) == before[-1].subgoal) is is_alike
-
-
-def test_an_empty_action_is_named_by_the_observation() -> None:
-    assert named_next((), "The invoice of May lacks its number.", "Certainly!") == "The invoice of May lacks its number"
-
-
-# --- knowledge
+    weights = pack("turning")
+    assert set(weights["by_meaning"]["signs"]) == set(SIGNS)
+    assert set(weights["by_words"]["signs"]) == set(BY_WORDS)
 
 
 def test_propositions_last_and_stand_alone() -> None:
     found = MIND.propositions("fix the build", EPISODE)
-    assert {proposition.text: proposition.confidence for proposition in found} == {
-        "CI runs on GitHub Actions.": 0.9,
-        "We decided to pin foo at version 2.1 because 3.0 is broken.": 0.9,
-        "Always answer in metric units.": 1.0,
-        "Maya works at Acme.": 0.9,
-        "Maya lives in Bern.": 0.9,
-    }
+    assert {proposition.text: proposition.confidence for proposition in found} == SAMPLES["propositions"]
     concepts = {proposition.text: proposition.concepts for proposition in found}
     assert concepts["CI runs on GitHub Actions."] == ("CI", "GitHub Actions")
     steps = [StepSeen("Maya works at Acme. The deploy script uses rsync.", "")]
     assert MIND.propositions("repair the deploy script", steps)[0].text == "The deploy script uses rsync."
-
-
-def test_the_fuller_of_two_statements_is_kept() -> None:
     steps = [StepSeen("Maya works at Acme.", ""), StepSeen("Maya works at Acme as a designer.", "")]
     assert [proposition.text for proposition in MIND.propositions("", steps)] == ["Maya works at Acme as a designer."]
-
-
-def test_passing_remarks_are_no_propositions() -> None:
-    passing = (
-        *("Hello there!", "Which database do we use?", "This is nice.", "They live in Bern."),
-        *("I am looking at the page right now.", "If Tom moves to Oslo, he needs a flat."),
-    )
-    for remark in passing:
+    for remark in SAMPLES["passing"]:
         assert MIND.propositions("", [StepSeen(remark, "")]) == [], remark
 
 
@@ -171,41 +119,24 @@ def test_procedures_come_from_success_and_from_instructions() -> None:
         Procedure("fix the build", "", "Always answer in metric units", "", (2,)),
         Procedure("fix the build", "When the cache is stale", "run make clean first", "", (2,)),
     ]
-    read_as = SAMPLES["procedures"]
-    for sentence, read in read_as.items():
+    for sentence, read in SAMPLES["procedures"].items():
         (found,) = MIND.procedures("", [StepSeen(sentence, "")])
         assert [found.condition, found.instruction] == read
     assert MIND.procedures("", [StepSeen("When the cache is stale, the page loads slowly. When is lunch?", "")]) == []
-
-
-def test_returns_are_the_rewards_of_the_steps_that_did_it() -> None:
-    procedures = [
-        Procedure("install", "", "pip install foo", ""),
-        Procedure("fix the build", "", "call the vendor", ""),
-        Procedure("something else", "", "call the vendor", ""),
-    ]
+    done = {"install": "pip install foo", "fix the build": "call the vendor", "something else": "call the vendor"}
+    procedures = [Procedure(intent, "", instruction, "") for intent, instruction in done.items()]
     assert MIND.returns("fix the build", EPISODE, procedures) == [0.95, 0.675, 0.5]
     assert MIND.returns("fix the build", [], procedures[:2]) == [0.5, 0.5]
 
 
-# --- a question
-
-
-def test_the_mode_of_a_question() -> None:
-    modes = SAMPLES["modes"]
-    assert {query: MIND.mode(query) for query in modes} == modes
-
-
-def test_a_question_in_a_session_is_read_alone() -> None:
+def test_a_question_has_a_mode_and_a_plan_and_is_refined() -> None:
+    assert {query: MIND.mode(query) for query in SAMPLES["modes"]} == SAMPLES["modes"]
     context = {"goal": "Find out how to bake bread", "recent_steps": [f"cat log -> {'rye ' * 2_000}"]}
     asked = in_context(context, "Who sells spelt flour?")
     assert asked is not None
     assert MIND.mode(asked) == "semantic"
     assert MIND.plan(asked, "semantic")[0] == "spelt flour"
     assert MIND.refine(asked, [])[:3] == ["sells", "spelt", "flour"]
-
-
-def test_a_plan_names_what_to_look_for_and_refining_the_rest() -> None:
     question = "What did Maya decide about the retry logic in March?"
     assert MIND.plan(question, "episodic") == ["Maya", "March", "retry logic"]
     assert MIND.plan(question, "semantic") == ["Maya", "retry logic"]
@@ -215,17 +146,7 @@ def test_a_plan_names_what_to_look_for_and_refining_the_rest() -> None:
     assert MIND.refine("Did Maya move to Bern?", found) == []
 
 
-def test_another_number_of_the_same_thing_contradicts() -> None:
-    against = {
-        ("The server b3 listens on port 8003.", "The server b0 listens on port 8000."): False,
-        ("The server b3 listens on port 8003.", "The server b3 listens on port 8000."): True,
-        ("The shop runs version v2.1 of the library.", "The shop runs version v2.2 of the library."): True,
-        ("The release is planned for 2026-01-05.", "The release is planned for 2026-02-07."): True,
-    }
-    assert {pair: Claim(pair[0]).contradicts(Claim(pair[1])) for pair in against} == against
-
-
-def test_of_contradictions_the_latest_comes_first() -> None:
+def test_an_answer_begins_with_the_latest_and_best() -> None:
     found = [
         Found("semantic", "Maya lives in Oslo. She likes tea.", "2025-01-02", 0.9),
         Found("semantic", "Maya lives in Bern.", "2026-03-02", 0.8),
@@ -238,9 +159,8 @@ def test_of_contradictions_the_latest_comes_first() -> None:
         "(2025-01-02, earlier) Maya lives in Oslo. (2026-03-02) Maya lives in Bern."
     )
     assert MIND.synthesize("Where does Maya live?", "semantic", []) == ""
-
-
-def test_the_best_procedure_comes_first_and_answers_are_short() -> None:
+    for one, other, contradicts in SAMPLES["contradicted"]:
+        assert Claim(one).contradicts(Claim(other)) is contradicts, one
     found = [Found("procedural", "Deploy by hand.", score=0.2), Found("procedural", "Deploy with make.", score=0.9)]
     assert MIND.synthesize("How to deploy?", "procedural", found) == "Deploy with make. Deploy by hand."
     for what in KINDS:
@@ -248,18 +168,12 @@ def test_the_best_procedure_comes_first_and_answers_are_short() -> None:
         assert 1 <= MIND.synthesize("Heron releases", what, found).count("Heron") <= 5
 
 
-# --- keeping
-
-
-def test_intents_become_one() -> None:
+def test_intents_and_statements_become_one() -> None:
     assert MIND.merge_intent("Deploy the API", "deploy the API to staging") == "deploy the API to staging"
     assert MIND.merge_intent("deploy the API to staging", "Deploy the API") == "deploy the API to staging"
     assert MIND.merge_intent("Deploy the API", "Roll back a release") == "Deploy the API and roll back a release"
     assert MIND.merge_intent("", "Deploy") == "Deploy"
     assert len(MIND.merge_intent("word " * 29, "another one " * 9).split()) <= 30
-
-
-def test_the_latest_value_and_the_fullest_statement_win() -> None:
     said = [
         Said("The retry limit is 3.", at="2025-01-01"),
         Said("The retry limit is 5.", at="2025-02-01"),
@@ -268,44 +182,25 @@ def test_the_latest_value_and_the_fullest_statement_win() -> None:
     ]
     assert MIND.merge_statements(said) == "Maya works at Acme as a designer. The retry limit is 5."
     assert MIND.merge_statements([Said("Maya lives in Oslo."), Said("Maya lives in Bern.")]) == "Maya lives in Bern."
-    both = [Said("Maya likes tea."), Said("Maya likes jazz.")]
-    assert MIND.merge_statements(both) == "Maya likes tea. Maya likes jazz."
+    assert (
+        MIND.merge_statements([Said("Maya likes tea."), Said("Maya likes jazz.")]) == "Maya likes tea. Maya likes jazz."
+    )
     assert MIND.merge_statements([]) == ""
 
 
 def test_a_summary_keeps_names_numbers_times_and_speakers() -> None:
-    talk = (
-        Said(
-            "Hi there! We met yesterday with Lena about the Heron launch. The launch is on 12 May 2026 and costs 4,000"
-            " euros. I had lunch. Heron uses PostgreSQL 16.",
-            "Maya",
-            "2026-03-02",
-        ),
-        Said("Great. The Heron launch needs a press text by Friday. Did you see the game?", "Tom", "2026-03-03"),
-    )
-    assert MIND.summarize(talk, 40) == (
-        "Maya: (2026-03-02) We met yesterday with Lena about the Heron launch. The launch is on 12 May 2026 and costs"
-        " 4,000 euros. Heron uses PostgreSQL 16. Tom: (2026-03-03) The Heron launch needs a press text by Friday."
-    )
+    talk, expected = [Said(*said) for said in SAMPLES["talk"]], "Heron uses PostgreSQL 16."
+    assert MIND.summarize(talk, 40) == " ".join(SAMPLES["summary"])
     for words in (0, 1, 5, 12, 40, 200):
         summary = MIND.summarize(talk, words)
         assert len(summary.split()) <= words
         assert bool(summary) == bool(words)
-    assert MIND.summarize([Said("Heron uses PostgreSQL 16.", "Maya")]) == "Heron uses PostgreSQL 16."
-
-
-# --- naming
+    assert MIND.summarize([Said(expected, "Maya")]) == expected
 
 
 def test_things_are_named_once_with_their_kind() -> None:
-    text = (
-        "My sister Lena moved to Oslo last week. She uses Postgres and PostgreSQL 16 with Go. I go home. "
-        "Herons eat fish; Heron is a tool. Tom works at Acme since 2019-03-02, see src/a.py."
-    )
-    people, places, dates = ("Lena", "Tom"), ("Oslo",), ("last week", "2019-03-02")
-    kinds = dict.fromkeys(people, "person") | dict.fromkeys(places, "place") | dict.fromkeys(dates, "date")
-    kinds |= {"PostgreSQL": "technology", "Go": "technology", "Heron": "name", "Acme": "name", "src/a.py": "path"}
-    found = MIND.entities(text)
+    kinds = SAMPLES["things"]
+    found = MIND.entities(" ".join(SAMPLES["about_things"]))
     assert len(found) == len(kinds)
     assert {thing.name: thing.kind for thing in found} == kinds
     assert [thing.name for thing in found][:5] == ["Lena", "Oslo", "last week", "PostgreSQL", "Go"]
@@ -313,18 +208,10 @@ def test_things_are_named_once_with_their_kind() -> None:
         assert [thing for thing in MIND.entities(text) if thing.kind == "technology"] == [], text
 
 
-# --- any text
-
-WORDS = (
-    "Maya she it my our the a an is was has been not never if would might and or , . ? ; : ( ) ' 's n't \" “ ” ` of at"
-    " in to for since until from by on works lives uses moved is based named called who which that Postgres Go 2019"
-    " Monday sister CEO plans decided was built by when , run error passed no 0 failed 玛雅 😀 Ünïcode \n \t - — don't"
-    " I we you"
-)
 TEXTS = st.one_of(
     st.text(max_size=200),
-    st.lists(st.sampled_from(WORDS.split(" ")), max_size=60).map(" ".join),
-    st.lists(st.sampled_from(WORDS.split(" ")), max_size=40).map("".join),
+    st.lists(st.sampled_from(SAMPLES["words"].split(" ")), max_size=60).map(" ".join),
+    st.lists(st.sampled_from(SAMPLES["words"].split(" ")), max_size=40).map("".join),
 )
 MAYBE = st.none() | TEXTS
 SCORES = st.none() | st.floats(0, 1)
@@ -356,18 +243,14 @@ def test_any_step_can_be_read(goal: str, observation: str, before: str | None, a
     assert 0 <= MIND.reward(goal, observation, action or "", before or "") <= 1
 
 
-@given(TASKS)
-def test_any_tasks_can_be_read(tasks: Sequence[Task]) -> None:
+@given(TEXTS, TASKS, STEPS, PROCEDURES)
+def test_any_work_can_be_read(
+    goal: str, tasks: Sequence[Task], steps: Sequence[StepSeen], procedures: Sequence[Procedure]
+) -> None:
     for noticed in twice("notice", tasks):
-        assert noticed.type in NOTICED
-        assert len(noticed.title) <= TITLE
-        assert noticed.text
+        assert noticed.type in NOTICED and noticed.text and len(noticed.title) <= TITLE
         assert tasks[noticed.task].deeds or noticed.type == "decision"
         assert all(place < len(tasks[noticed.task].deeds) for place in noticed.deeds)
-
-
-@given(TEXTS, STEPS, PROCEDURES)
-def test_any_episode_can_be_read(goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> None:
     assert all(each.text and 0 <= each.confidence <= 1 for each in twice("propositions", goal, steps))
     assert all(each.instruction and each.intent for each in twice("procedures", goal, steps))
     returns = MIND.returns(goal, steps, procedures)
@@ -375,8 +258,10 @@ def test_any_episode_can_be_read(goal: str, steps: Sequence[StepSeen], procedure
     assert all(0 <= value <= 1 for value in returns)
 
 
-@given(TEXTS, FOUND)
-def test_any_question_can_be_read(query: str, found: Sequence[Found]) -> None:
+@given(TEXTS, TEXTS, FOUND, SAID, st.integers(0, 60))
+def test_any_texts_can_be_asked_of_and_merged(
+    query: str, new: str, found: Sequence[Found], said: Sequence[Said], words: int
+) -> None:
     mode = MIND.mode(query)
     assert mode in (*KINDS, "mixed")
     tags = twice("plan", query, mode)
@@ -385,10 +270,6 @@ def test_any_question_can_be_read(query: str, found: Sequence[Found]) -> None:
     assert len(MIND.refine(query, found)) <= 5
     for what in KINDS:
         twice("synthesize", query, what, found)
-
-
-@given(TEXTS, TEXTS, SAID, st.integers(0, 60))
-def test_any_texts_can_be_merged(held: str, new: str, said: Sequence[Said], words: int) -> None:
-    twice("merge_intent", held, new)
+    twice("merge_intent", query, new)
     twice("merge_statements", said)
     assert len(twice("summarize", said, words).split()) <= words

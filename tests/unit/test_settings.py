@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
@@ -37,49 +38,53 @@ def error_of(arguments: dict[str, Any], environ: dict[str, str] | None = None, c
     return caught.value
 
 
-def test_without_any_source_the_defaults_hold(home: Path) -> None:
+def test_defaults_hold_and_are_shown_with_their_origins(home: Path, tmp_path: Path) -> None:
     found = resolve({}, environ={})
     assert found.settings.data == home / ".pieria"
     assert found.settings.bank == "default"
     assert set(found.origins.values()) == {"default"}
     assert found.project is None
     assert resolve({}, environ={"PIERIA_BANK": ""}).settings.bank == "default"
+    shown = resolve({"author": "Maya"}, environ={}, cwd=tmp_path).shown()
+    assert list(shown) == list(Settings.model_fields)
+    assert set(VALUES) == set(shown)
+    assert shown["author"] == ("Maya", "argument")
+    assert shown["busy_seconds"] == (20.0, "default")
+    assert isinstance(shown["data"][0], str)
 
 
-def test_an_argument_comes_before_the_environment(tmp_path: Path) -> None:
-    for name, (first, second) in VALUES.items():
-        variable = f"PIERIA_{name.upper()}"
-        found = resolve({name: first}, environ={variable: str(second)}, cwd=tmp_path)
-        assert (value_of(name, found.settings, tmp_path), found.origins[name]) == (first, "argument")
-        found = resolve({name: None}, environ={variable: str(second)}, cwd=tmp_path)
-        assert (value_of(name, found.settings, tmp_path), found.origins[name]) == (second, f"environment {variable}")
-
-
-def test_the_environment_comes_before_the_project(tmp_path: Path) -> None:
-    for name in VALUES.keys() - PERSONAL:
-        first, second = VALUES[name]
-        trusted_project(tmp_path, f"{name} = {toml(second)}\n")
-        found = resolve({}, environ={f"PIERIA_{name.upper()}": str(first)}, cwd=tmp_path)
-        assert value_of(name, found.settings, tmp_path) == first
-        found = resolve({}, environ={}, cwd=tmp_path)
-        assert (value_of(name, found.settings, tmp_path), found.origins[name]) == (second, "project .pieria.toml")
-
-
-def test_the_project_comes_before_the_data_folder(tmp_path: Path) -> None:
+def test_sources_have_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An argument comes first, then the environment, the project, its repository, and the data folder."""
     data, project = tmp_path / "data", tmp_path / "project"
     data.mkdir()
     project.mkdir()
-    for name in VALUES.keys() - {"data"}:
-        first, second = VALUES[name]
-        (data / "pieria.toml").write_text(f"{name} = {toml(second)}\n")
-        found = resolve({"data": data}, environ={}, cwd=tmp_path)
-        assert (value_of(name, found.settings, data), found.origins[name]) == (second, "data folder pieria.toml")
+
+    def found(name: str, given: dict[str, Any], environ: dict[str, str] | None = None) -> tuple[Any, str]:
+        resolved = resolve(given, environ=environ or {}, cwd=project)
+        base = data if resolved.origins[name].startswith("data folder") else project
+        return value_of(name, resolved.settings, base), resolved.origins[name]
+
+    for name, (first, second) in VALUES.items():
+        variable = f"PIERIA_{name.upper()}"
+        if name != "data":
+            (data / "pieria.toml").write_text(f"{name} = {toml(second)}\n")
+            assert found(name, {"data": data}) == (second, "data folder pieria.toml")
         if name not in PERSONAL:
             trusted_project(project, f"{name} = {toml(first)}\n")
-            assert value_of(name, resolve({"data": data}, environ={}, cwd=project).settings, project) == first
+            assert found(name, {}) == (first, "project .pieria.toml")
+            assert name == "data" or found(name, {"data": data})[0] == first
+        assert found(name, {name: None}, {variable: str(second)}) == (second, f"environment {variable}")
+        assert found(name, {name: first}, {variable: str(second)}) == (first, "argument")
+        (project / ".pieria.toml").unlink(missing_ok=True)
+    (project / ".git").mkdir()
+    (data / "pieria.toml").write_text('bank = "usual"\n')
+    assert found("bank", {"data": data})[1] == "git repository"
+    monkeypatch.setenv("PIERIA_DATA", "there")
+    monkeypatch.setenv("PIERIA_BANK", "mine")
+    assert (resolve({}).settings.data, resolve({}).settings.bank) == (Path.cwd() / "there", "mine")
 
 
-def test_a_project_cannot_set_personal_settings(tmp_path: Path) -> None:
+def test_a_project_sets_no_personal_settings_and_no_server(tmp_path: Path) -> None:
     """Not even by a data folder that it brings along."""
     plain, bringing = tmp_path / "plain", tmp_path / "bringing"
     plain.mkdir()
@@ -97,21 +102,10 @@ def test_a_project_cannot_set_personal_settings(tmp_path: Path) -> None:
         assert f"{name} cannot be set by a project" in str(error_of({}, cwd=bringing))
         found = resolve({"data": bringing / "memory"}, environ={}, cwd=bringing)
         assert found.origins[name] == "data folder pieria.toml"
-
-
-def test_a_repository_comes_before_the_data_folder(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / "pieria.toml").write_text('bank = "usual"\n')
-    assert resolve({"data": data}, environ={}, cwd=tmp_path).origins["bank"] == "git repository"
-
-
-def test_environment_and_folder_of_the_process_are_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIERIA_DATA", "there")
-    monkeypatch.setenv("PIERIA_BANK", "mine")
-    found = resolve({}).settings
-    assert (found.data, found.bank) == (home / "work" / "there", "mine")
+    trusted_project(tmp_path, 'data = "postgresql://maya:hunter2@db/notes"\n')
+    with pytest.raises(ConfigError, match="server cannot be set by a project") as caught:
+        resolve({}, environ={}, cwd=tmp_path)
+    assert "hunter2" not in str(caught.value.as_dict())
 
 
 def test_further_arguments_override_what_was_resolved(tmp_path: Path) -> None:
@@ -123,15 +117,6 @@ def test_further_arguments_override_what_was_resolved(tmp_path: Path) -> None:
         found.having(author_type="robot")
     with pytest.raises(ValueError, match="frozen"):
         found.settings.bank = "other"
-
-
-def test_shown_settings_are_plain_and_have_origins(tmp_path: Path) -> None:
-    shown = resolve({"author": "Maya"}, environ={}, cwd=tmp_path).shown()
-    assert list(shown) == list(Settings.model_fields)
-    assert set(VALUES) == set(shown)
-    assert shown["author"] == ("Maya", "argument")
-    assert shown["busy_seconds"] == (20.0, "default")
-    assert isinstance(shown["data"][0], str)
 
 
 def test_keys_and_passwords_are_not_shown() -> None:
@@ -153,7 +138,7 @@ def key_of(found: Resolved) -> tuple[str | None, str]:
     return None if key is None else key.get_secret_value(), found.origins["llm_key"]
 
 
-def test_a_named_provider_uses_the_key_of_its_variable(tmp_path: Path) -> None:
+def test_a_provider_s_key_goes_to_that_provider_alone(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for provider, variable in KEYS.items():
         for named in ({"llm": f" {provider.title()} : m"}, {}):
@@ -163,6 +148,20 @@ def test_a_named_provider_uses_the_key_of_its_variable(tmp_path: Path) -> None:
             assert f"{provider}'s" not in json.dumps(found.shown())
         (tmp_path / "data" / "pieria.toml").write_text(f'llm = "{provider}:m"')
         assert key_of(resolve({"data": tmp_path / "data"}, environ=FOUND, cwd=tmp_path))[0] == "found"
+    environ = {"PIERIA_LLM": "openai:m", "OPENAI_API_KEY": "openai's", "ANTHROPIC_API_KEY": "anthropic's"}
+    first = resolve({}, environ=environ, cwd=tmp_path)
+    assert key_of(first) == ("openai's", "environment OPENAI_API_KEY")
+    assert key_of(first.having(llm="anthropic:m")) == ("anthropic's", "environment ANTHROPIC_API_KEY")
+    assert key_of(first.having(llm="ollama:m")) == key_of(first.having(llm="openrouter:m")) == (None, "default")
+    assert key_of(first.having(llm="ollama:m").having(llm="openai:m"))[0] == "openai's"
+    assert key_of(first.having(session="s")) == key_of(first)
+    elsewhere = resolve({"llm_url": "http://elsewhere"}, environ=environ, cwd=tmp_path)
+    assert key_of(elsewhere.having(llm="anthropic:m")) == (None, "default")
+    own = resolve({}, environ={**environ, "PIERIA_LLM_KEY": "ours"}, cwd=tmp_path)
+    assert key_of(own) == key_of(own.having(llm="anthropic:m")) == ("ours", "environment PIERIA_LLM_KEY")
+    assert "openai's" not in repr(first)
+    without = resolve({"llm": "openai:m"}, environ={"OPENAI_API_KEY": ""}, cwd=tmp_path)
+    assert key_of(without) == (None, "default")
 
 
 def test_no_one_else_is_given_a_provider_s_key(tmp_path: Path) -> None:
@@ -180,29 +179,7 @@ def test_no_one_else_is_given_a_provider_s_key(tmp_path: Path) -> None:
             assert key_of(resolve(arguments, environ=FOUND, cwd=folder)) == (None, "default")
 
 
-def test_a_key_that_is_set_comes_before_the_provider_s(tmp_path: Path) -> None:
-    environ = {**FOUND, "PIERIA_LLM_KEY": "ours", "PIERIA_LLM": "openai:m"}
-    assert key_of(resolve({}, environ=environ, cwd=tmp_path)) == ("ours", "environment PIERIA_LLM_KEY")
-    without = resolve({"llm": "openai:m"}, environ={"OPENAI_API_KEY": ""}, cwd=tmp_path)
-    assert key_of(without) == (None, "default")
-
-
-def test_a_provider_s_key_does_not_go_to_a_later_provider(tmp_path: Path) -> None:
-    environ = {"PIERIA_LLM": "openai:m", "OPENAI_API_KEY": "openai's", "ANTHROPIC_API_KEY": "anthropic's"}
-    first = resolve({}, environ=environ, cwd=tmp_path)
-    assert key_of(first) == ("openai's", "environment OPENAI_API_KEY")
-    assert key_of(first.having(llm="anthropic:m")) == ("anthropic's", "environment ANTHROPIC_API_KEY")
-    assert key_of(first.having(llm="ollama:m")) == key_of(first.having(llm="openrouter:m")) == (None, "default")
-    assert key_of(first.having(llm="ollama:m").having(llm="openai:m"))[0] == "openai's"
-    assert key_of(first.having(session="s")) == key_of(first)
-    elsewhere = resolve({"llm_url": "http://elsewhere"}, environ=environ, cwd=tmp_path)
-    assert key_of(elsewhere.having(llm="anthropic:m")) == (None, "default")
-    own = resolve({}, environ={**environ, "PIERIA_LLM_KEY": "ours"}, cwd=tmp_path)
-    assert key_of(own.having(llm="anthropic:m")) == ("ours", "environment PIERIA_LLM_KEY")
-    assert "openai's" not in repr(first)
-
-
-def test_a_data_folder_is_relative_to_where_it_is_set(tmp_path: Path, home: Path) -> None:
+def test_data_is_a_folder_relative_to_where_it_is_set(tmp_path: Path, home: Path) -> None:
     inner = tmp_path / "app" / "src"
     inner.mkdir(parents=True)
     trusted_project(tmp_path / "app", 'data = "memory"\n')
@@ -211,9 +188,6 @@ def test_a_data_folder_is_relative_to_where_it_is_set(tmp_path: Path, home: Path
     assert resolve({}, environ={"PIERIA_DATA": "memory"}, cwd=inner).settings.data == inner / "memory"
     assert resolve({"data": Path("../memory")}, environ={}, cwd=inner).settings.data == (tmp_path / "app" / "memory")
     assert resolve({"data": "~/memory"}, environ={}, cwd=inner).settings.data == home / "memory"
-
-
-def test_data_that_cannot_be_a_folder_is_refused(tmp_path: Path) -> None:
     for value in ("", "  ", "a\0b", 7, b"data", ["data"]):
         assert str(error_of({"data": value})).startswith("data: expected a folder")
     (tmp_path / "taken").write_text("")
@@ -223,19 +197,16 @@ def test_data_that_cannot_be_a_folder_is_refused(tmp_path: Path) -> None:
     assert "pieria.toml: data cannot be set" in str(error_of({"data": tmp_path}))
 
 
-def test_other_addresses_are_refused_without_passwords() -> None:
-    postgres = Path("postgresql://maya:hunter2@db/notes")
-    for data in (postgres, "mysql://hunter2", "postgres:/hunter2", "dbname=x password=hunter2"):
-        with pytest.raises(UnavailableError) as caught:
-            resolve({"data": data})
-        assert caught.value.parameter == "data"
-        assert "hunter2" not in str(caught.value.as_dict())
-
-
-def test_a_working_folder_that_is_gone_is_named(home: Path) -> None:
+def test_a_missing_home_or_working_folder_is_named(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "work").rmdir()
     with pytest.raises(ConfigError, match="working folder"):
         resolve({})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError))
+    with pytest.raises(ConfigError, match="home folder is unknown") as caught:
+        resolve({"data": "postgresql://db/notes"}, environ={})
+    assert "PIERIA_LOCAL" in str(caught.value.hint)
+    assert resolve({"data": "postgresql://db/notes", "local": tmp_path}, environ={}).settings.folder == tmp_path
 
 
 def test_a_server_has_a_local_folder_and_its_password_is_hidden(home: Path) -> None:
@@ -249,6 +220,12 @@ def test_a_server_has_a_local_folder_and_its_password_is_hidden(home: Path) -> N
         assert not any("hunter2" in each for each in shown)
         assert resolve({}, environ={"PIERIA_DATA": address}).settings.data == found.settings.data
         assert found.having(bank="other").settings.data == found.settings.data
+    postgres = Path("postgresql://maya:hunter2@db/notes")
+    for data in (postgres, "mysql://hunter2", "postgres:/hunter2", "dbname=x password=hunter2"):
+        with pytest.raises(UnavailableError) as caught:
+            resolve({"data": data})
+        assert caught.value.parameter == "data"
+        assert "hunter2" not in str(caught.value.as_dict())
 
 
 def test_the_folder_of_a_server_goes_by_its_database(tmp_path: Path) -> None:
@@ -259,9 +236,6 @@ def test_the_folder_of_a_server_goes_by_its_database(tmp_path: Path) -> None:
     assert folder("postgresql://db/notes") != folder("postgresql://db/other")
     chosen = resolve({"data": "postgresql://db/notes"}, environ={"PIERIA_LOCAL": "here"}, cwd=tmp_path)
     assert chosen.settings.folder == tmp_path / "here"
-
-
-def test_the_file_in_the_folder_of_a_server_counts(tmp_path: Path) -> None:
     (tmp_path / "pieria.toml").write_text('bank = "usual"\n')
     given = {"data": "postgresql://db/notes", "local": tmp_path}
     found = resolve(given, environ={})
@@ -270,39 +244,18 @@ def test_the_file_in_the_folder_of_a_server_counts(tmp_path: Path) -> None:
     assert "pieria.toml: local cannot be set" in str(error_of(given))
 
 
-def test_without_a_home_a_server_needs_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def homeless() -> Path:
-        raise RuntimeError
-
-    monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(ConfigError, match="home folder is unknown") as caught:
-        resolve({"data": "postgresql://db/notes"}, environ={})
-    assert "PIERIA_LOCAL" in str(caught.value.hint)
-    assert resolve({"data": "postgresql://db/notes", "local": tmp_path}, environ={}).settings.folder == tmp_path
-
-
-def test_a_project_names_no_server(tmp_path: Path) -> None:
-    trusted_project(tmp_path, 'data = "postgresql://maya:hunter2@db/notes"\n')
-    with pytest.raises(ConfigError, match="server cannot be set by a project") as caught:
-        resolve({}, environ={}, cwd=tmp_path)
-    assert "hunter2" not in str(caught.value.as_dict())
-
-
 WRONG: dict[str, list[Any]] = SAMPLES["wrong"]
 UNWRITTEN = {"bank": ["x\0"], "session": ["a\0", "x" * 501], "user": ["\ud800", "x" * 161], "nlp": ["/a\0b"]}
 """Further wrong values, which a file cannot hold."""
 
 
-def test_a_wrong_argument_is_named_with_what_was_expected() -> None:
+def test_a_wrong_argument_variable_or_file_is_named(tmp_path: Path) -> None:
     for name, values in WRONG.items():
         for value in (*values, *UNWRITTEN.get(name, ())):
             with pytest.raises(InputError) as caught:
                 resolve({name: value})
             assert caught.value.parameter == name
             assert caught.value.expected
-
-
-def test_a_wrong_variable_or_file_is_named(tmp_path: Path) -> None:
     for name in WRONG:
         variable = f"PIERIA_{name.upper()}"
         wrong = "\n" if name in ("user", "session", "channel", "author") else "?"
@@ -314,6 +267,10 @@ def test_a_wrong_variable_or_file_is_named(tmp_path: Path) -> None:
             assert f"{tmp_path / '.pieria.toml'}: {name}: expected" in error
             assert "got a list of 1 item" in error
     assert "hunter2" not in str(error_of({}, {"PIERIA_DURABILITY": "hunter2"}).__cause__)
+    for content in (b'bank = "x', b"bank\n", b"\xff\xfe", b"bank = 1\nbank = 2\n"):
+        (tmp_path / ".pieria.toml").write_bytes(content)
+        trust_folder(tmp_path)
+        assert ".pieria.toml: not valid TOML" in str(error_of({}, cwd=tmp_path))
 
 
 def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
@@ -331,36 +288,26 @@ def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     assert all(part in " ".join(lines) for part in ("PIERIA_BANK", "PIERIA_BUSY_SECONDS", "secrets"))
 
 
-def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+def test_an_unknown_name_is_refused_with_the_nearest(tmp_path: Path) -> None:
     assert error_of({"secret": "refuse"}).hint == "Did you mean secrets?"
     error = error_of({}, {"PIERIA_SECRET": "refuse"})
     assert "PIERIA_SECRET is no setting" in str(error)
     assert error.hint == "Did you mean PIERIA_SECRETS?"
     others = {"PIERIA_GREENHOUSE": "warm", "PIERIAN": "x"}
     assert resolve({}, environ=others).settings.bank == "default"
-
-
-@pytest.mark.parametrize("place", [".pieria.toml", "data/pieria.toml"])
-def test_an_unknown_key_is_refused_with_the_nearest(place: str, tmp_path: Path) -> None:
-    file = tmp_path / place
-    file.parent.mkdir(exist_ok=True)
-    file.write_text('author-type = "human"\n')
-    trust_folder(tmp_path, place)
-    error = error_of({}, {"PIERIA_DATA": "data"}, tmp_path)
-    assert f"{file}: unknown setting 'author-type'" in str(error)
-    assert error.hint == "Did you mean author_type?"
-    file.write_text("[quite]\nother = 1\n")
-    trust_folder(tmp_path, place)
-    error = error_of({}, {"PIERIA_DATA": "data"}, tmp_path)
-    assert "unknown setting 'quite'" in str(error)
-    assert "bank, session" in str(error.hint)
-
-
-def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
-    for content in (b'bank = "x', b"bank\n", b"\xff\xfe", b"bank = 1\nbank = 2\n"):
-        (tmp_path / ".pieria.toml").write_bytes(content)
-        trust_folder(tmp_path)
-        assert ".pieria.toml: not valid TOML" in str(error_of({}, cwd=tmp_path))
+    for place in (".pieria.toml", "data/pieria.toml"):
+        file = tmp_path / place
+        file.parent.mkdir(exist_ok=True)
+        for text, unknown, hint in (
+            ('author-type = "human"\n', "author-type", "Did you mean author_type?"),
+            ("[quite]\nother = 1\n", "quite", "bank, session"),
+        ):
+            file.write_text(text)
+            trust_folder(tmp_path, place)
+            error = error_of({}, {"PIERIA_DATA": "data"}, tmp_path)
+            assert f"{file}: unknown setting '{unknown}'" in str(error)
+            assert hint in str(error.hint)
+        file.unlink()
 
 
 def test_the_page_on_settings_names_every_one(tmp_path: Path) -> None:

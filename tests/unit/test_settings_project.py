@@ -44,6 +44,10 @@ def test_a_repository_has_one_bank_in_all_its_folders(tmp_path: Path, home: Path
     (tmp_path / "elsewhere").symlink_to(root)
     assert bank_of(tmp_path / "elsewhere", home) == name
     assert bank_of(repository(tmp_path / "b" / "app"), home) != name
+    for folder in ("日本語" * 20, "!!!", "con", "My App (2)"):
+        name = bank_of(repository(tmp_path / folder), home)
+        assert name is not None
+        assert check_bank_name(name) == name
 
 
 def test_worktrees_share_the_bank_of_their_repository(tmp_path: Path, home: Path) -> None:
@@ -56,39 +60,6 @@ def test_worktrees_share_the_bank_of_their_repository(tmp_path: Path, home: Path
     assert bank_of(tree, home) == name
     main.rename(tmp_path / "elsewhere")
     assert bank_of(tree, home) == name
-
-
-@pytest.mark.parametrize("inside", ["", "/worktrees/feature", "/modules/parts"])
-@pytest.mark.parametrize("is_there", [False, True])
-def test_a_pointer_alone_opens_no_other_bank(tmp_path: Path, home: Path, inside: str, is_there: bool) -> None:
-    secret, packed = repository(tmp_path / "secret"), tmp_path / "packed"
-    target = Path(f"{secret}/.git{inside}")
-    if is_there:
-        target.mkdir(parents=True, exist_ok=True)
-        (target / "commondir").write_text("../..\n")
-    packed.mkdir()
-    (packed / ".git").write_text(f"gitdir: ../secret/.git{inside}\n")
-    assert bank_of(packed, home) != bank_of(secret, home)
-
-
-def test_a_packed_commondir_opens_no_other_bank(tmp_path: Path, home: Path) -> None:
-    secret, packed = repository(tmp_path / "secret"), repository(tmp_path / "packed")
-    (packed / ".git" / "commondir").write_text("../../secret/.git\n")
-    assert bank_of(packed, home) != bank_of(secret, home)
-
-
-def test_a_submodule_has_a_bank_of_its_own(tmp_path: Path, home: Path) -> None:
-    above = repository(tmp_path / "app")
-    (above / ".git" / "modules" / "parts").mkdir(parents=True)
-    (above / "parts").mkdir()
-    (above / "parts" / ".git").write_text("gitdir: ../.git/modules/parts\n")
-    (above / ".git" / "modules" / "parts" / "config").write_text("[core]\n\tworktree = ../../../parts\n")
-    name = bank_of(above / "parts", home)
-    assert name is not None and name.startswith("parts-")
-    assert name != bank_of(above, home)
-
-
-def test_worktrees_of_a_bare_repository_are_named_after_it(tmp_path: Path, home: Path) -> None:
     own, tree = tmp_path / "app.git" / "worktrees" / "feature", tmp_path / "feature"
     own.mkdir(parents=True)
     tree.mkdir()
@@ -99,11 +70,28 @@ def test_worktrees_of_a_bare_repository_are_named_after_it(tmp_path: Path, home:
     assert name is not None and re.fullmatch(r"app-[0-9a-f]{8}", name)
 
 
-def test_any_folder_gives_a_name_that_is_allowed(tmp_path: Path, home: Path) -> None:
-    for folder in ("日本語" * 20, "!!!", "con", "My App (2)"):
-        name = bank_of(repository(tmp_path / folder), home)
-        assert name is not None
-        assert check_bank_name(name) == name
+def test_a_pointer_or_submodule_opens_no_other_bank(tmp_path: Path, home: Path) -> None:
+    secret, pointing = repository(tmp_path / "secret"), tmp_path / "pointing"
+    pointing.mkdir()
+    for inside in ("", "/worktrees/feature", "/modules/parts"):
+        (pointing / ".git").write_text(f"gitdir: ../secret/.git{inside}\n")
+        assert bank_of(pointing, home) != bank_of(secret, home)
+        target = Path(f"{secret}/.git{inside}")
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "commondir").write_text("../..\n")
+        assert bank_of(pointing, home) != bank_of(secret, home)
+        (target / "commondir").unlink()
+    packed = repository(tmp_path / "packed")
+    (packed / ".git" / "commondir").write_text("../../secret/.git\n")
+    assert bank_of(packed, home) != bank_of(secret, home)
+    above = repository(tmp_path / "app")
+    (above / ".git" / "modules" / "parts").mkdir(parents=True)
+    (above / "parts").mkdir()
+    (above / "parts" / ".git").write_text("gitdir: ../.git/modules/parts\n")
+    (above / ".git" / "modules" / "parts" / "config").write_text("[core]\n\tworktree = ../../../parts\n")
+    name = bank_of(above / "parts", home)
+    assert name is not None and name.startswith("parts-")
+    assert name != bank_of(above, home)
 
 
 def test_a_home_that_is_a_repository_is_no_project(tmp_path: Path, home: Path) -> None:
@@ -126,7 +114,7 @@ def test_a_pointer_that_points_nowhere_is_named(tmp_path: Path) -> None:
         assert resolve({"bank": "mine"}, cwd=tmp_path).settings.bank == "mine"
 
 
-def test_the_project_s_file_names_its_bank(tmp_path: Path, home: Path) -> None:
+def test_the_nearest_project_file_names_the_bank(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
     (root / "sub").mkdir()
     trusted_project(root, 'secrets = "redact"\n')
@@ -136,9 +124,6 @@ def test_the_project_s_file_names_its_bank(tmp_path: Path, home: Path) -> None:
     found = resolve({}, cwd=root / "sub")
     assert (found.settings.bank, found.origins["bank"]) == ("shared", "project .pieria.toml")
     assert found.project == Project(root, root / ".pieria.toml", root / ".git")
-
-
-def test_the_nearest_file_counts_before_any_repository(tmp_path: Path) -> None:
     inner = repository(tmp_path / "outer" / "inner")
     trusted_project(tmp_path / "outer", 'bank = "outer"\nauthor = "outer"\n')
     assert resolve({}, cwd=inner).settings.bank == "outer"

@@ -4,7 +4,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.trust import trust_folder, trusted_project
@@ -22,25 +22,24 @@ REFUSED: dict[str, list[str]] = SAMPLES["refused"]
 """All other settings, by effect: what an untrusted file could do with them."""
 
 
-def test_every_setting_is_in_the_table_once() -> None:
+def test_an_untrusted_file_sets_nothing(tmp_path: Path) -> None:
     refused = [name for names in REFUSED.values() for name in names]
     assert sorted([*refused, *TIGHTENS]) == sorted(Settings.model_fields)
-
-
-def test_an_untrusted_file_sets_nothing(tmp_path: Path) -> None:
     for name in Settings.model_fields.keys() - TIGHTENS:
         (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(VALUES[name][0])}\n")
         found = resolve({}, environ={}, cwd=tmp_path)
         assert found.origins[name] == "default"
         [remark] = found.ignored
         assert f"not trusted: {name} ignored" in remark.what
-
-
-def test_wrong_values_of_an_untrusted_file_are_ignored(tmp_path: Path) -> None:
     for value in ("[1]", '"\\u0000"', "{a = 1}", "-1", "nan"):
         lines = "".join(f"{name} = {value}\n" for name in Settings.model_fields)
         (tmp_path / ".pieria.toml").write_text(f"{lines}unknown = 1\n")
         assert set(resolve({}, environ={}, cwd=tmp_path).origins.values()) == {"default"}
+    folder = tmp_path / "a\x1b[2Jb\nnote: all is well"
+    folder.mkdir()
+    (folder / ".pieria.toml").write_text('bank = "x"\n')
+    [remark] = resolve({}, environ={}, cwd=folder).ignored
+    assert remark.what.isprintable() and remark.remedy.isprintable()
 
 
 def test_an_untrusted_file_can_only_be_stricter(tmp_path: Path) -> None:
@@ -57,10 +56,6 @@ def test_an_untrusted_file_can_only_be_stricter(tmp_path: Path) -> None:
     assert not is_stricter("secrets", "hide", "flag")
     assert not is_stricter("secrets", None, "flag")
     assert not is_stricter("llm", "none", "none")
-
-
-def test_the_user_s_choice_comes_before_a_stricter_file(tmp_path: Path) -> None:
-    """The same as before a trusted file: an untrusted one gets no more rights."""
     (tmp_path / ".pieria.toml").write_text('secrets = "refuse"\n')
     assert resolve({}, environ={"PIERIA_SECRETS": "flag"}, cwd=tmp_path).settings.secrets == "flag"
 
@@ -73,10 +68,6 @@ def test_a_trusted_file_counts_until_a_byte_changes(tmp_path: Path) -> None:
     for other in ('bank = "theirs"\n', 'bank = "ours" \n', ""):
         (tmp_path / ".pieria.toml").write_text(other)
         assert resolve({}, environ={}, cwd=tmp_path).settings.bank == "default"
-
-
-def test_the_file_that_is_read_is_the_one_that_was_trusted(tmp_path: Path) -> None:
-    """A link in place of the file leads to other bytes, or to the same."""
     trusted_project(tmp_path, 'bank = "ours"\n')
     (tmp_path / ".pieria.toml").rename(tmp_path / "same")
     (tmp_path / "other").write_text('bank = "theirs"\n')
@@ -85,14 +76,6 @@ def test_the_file_that_is_read_is_the_one_that_was_trusted(tmp_path: Path) -> No
     (tmp_path / ".pieria.toml").unlink()
     (tmp_path / ".pieria.toml").symlink_to("same")
     assert resolve({}, environ={}, cwd=tmp_path).settings.bank == "ours"
-
-
-def test_control_characters_of_a_folder_are_not_printed(tmp_path: Path) -> None:
-    folder = tmp_path / "a\x1b[2Jb\nnote: all is well"
-    folder.mkdir()
-    (folder / ".pieria.toml").write_text('bank = "x"\n')
-    [remark] = resolve({}, environ={}, cwd=folder).ignored
-    assert remark.what.isprintable() and remark.remedy.isprintable()
 
 
 def test_a_project_is_the_innermost_of_those_around(tmp_path: Path, home: Path) -> None:
@@ -125,38 +108,24 @@ def test_a_file_keeps_its_identity_and_its_successor_does_not(tmp_path: Path) ->
     assert identity_of(tmp_path / "renamed") == before
 
 
-def test_without_a_time_of_birth_no_bank_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pieria.settings.trust.identity_of", lambda path: None)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "notes.db").write_bytes(b"")
-    note_made(tmp_path / "notes.db")
-    assert Trust.read().banks == {}
-    assert Trust.read().doubted_bank(tmp_path / "notes.db") == tmp_path
-
-
-def test_records_are_private_and_survive_many_at_once(tmp_path: Path, home: Path) -> None:
-    folders = [tmp_path / str(number) for number in range(20)]
+def test_records_are_private_and_trust_nothing_if_damaged(tmp_path: Path, home: Path) -> None:
+    folders, record = [tmp_path / str(number) for number in range(20)], home / ".pieria" / "trust.json"
     for folder in folders:
         folder.mkdir()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(trust_folder, folders))
     assert len(Trust.read().folders) == len(folders)
-    assert (home / ".pieria" / "trust.json").stat().st_mode & 0o777 == 0o600
-    assert (home / ".pieria").stat().st_mode & 0o777 == 0o700
-
-
-def test_damaged_records_trust_nothing_and_stay(tmp_path: Path, home: Path) -> None:
-    (home / ".pieria").mkdir()
+    assert [path.stat().st_mode & 0o777 for path in (record, record.parent)] == [0o600, 0o700]
     for written in ("{", "[]", '{"folders": 1, "banks": {}}', '{"folders": {}, "banks": {"a": 1}}'):
-        (home / ".pieria" / "trust.json").write_text(written)
+        record.write_text(written)
         held = Trust.read()
         assert held.problem is not None and "damaged" in held.problem
         with pytest.raises(ConfigError, match="damaged"):
             trust_folder(tmp_path)
-        assert (home / ".pieria" / "trust.json").read_text() == written
+        assert record.read_text() == written
 
 
-def test_banks_that_are_gone_are_forgotten(tmp_path: Path, home: Path) -> None:
+def test_banks_are_remembered_until_they_are_gone(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     for name in ("one.db", "two.db"):
         (tmp_path / name).touch()
@@ -166,33 +135,28 @@ def test_banks_that_are_gone_are_forgotten(tmp_path: Path, home: Path) -> None:
     note_made(tmp_path / "three.db")
     banks = json.loads((home / ".pieria" / "trust.json").read_text())["banks"]
     assert sorted(Path(name).name for name in banks) == ["three.db", "two.db"]
+    monkeypatch.setattr("pieria.settings.trust.identity_of", lambda path: None)
+    (tmp_path / "notes.db").write_bytes(b"")
+    note_made(tmp_path / "notes.db")
+    assert Trust.read().doubted_bank(tmp_path / "notes.db") == tmp_path
 
 
-def test_a_file_that_is_too_large_has_no_digest(tmp_path: Path) -> None:
+def test_a_file_without_digest_or_read_trusts_nothing(tmp_path: Path) -> None:
     (tmp_path / "fits").write_bytes(b"#" * LARGEST)
     (tmp_path / "larger").write_bytes(b"#" * (LARGEST + 1))
     assert digest_at(tmp_path / "fits") and digest_at(tmp_path / "larger") is None
     os.mkfifo(tmp_path / "pipe")
     assert digest_at(tmp_path / "pipe") is None
     assert digest_at(tmp_path / "nowhere") == ""
-
-
-def test_records_of_an_unreadable_file_trust_nothing(tmp_path: Path) -> None:
-    def trusted(held: Trust) -> Trust:
-        return held.having(tmp_path, {})
-
-    change(trusted)
+    change(lambda held: held.having(tmp_path, {}))
     os.mkfifo(tmp_path / ".pieria.toml")
     assert Trust.read().project_around(tmp_path / "data") == tmp_path
     assert not Trust.read().covers(tmp_path)
 
 
 def test_without_a_home_nothing_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless() -> Any:
-        raise RuntimeError
-
     trusted_project(tmp_path, 'bank = "ours"\n')
-    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError))
     found = resolve({"data": tmp_path / "data"}, environ={}, cwd=tmp_path)
     assert found.settings.bank == "default"
     with pytest.raises(ConfigError, match="home folder is unknown"):

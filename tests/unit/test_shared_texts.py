@@ -8,33 +8,20 @@ from pieria.language.repetition import Runs, digests_of
 
 SAMPLES = samples("shared_texts")
 
-# --- pasted text: the marks ⟦ and ⟧ enclose it
-
-PROMPTS = SAMPLES["with_pasted_parts"]
-OWN = SAMPLES["own"]
-
 
 def test_pasted_parts_of_a_prompt_are_found() -> None:
-    for marked in PROMPTS:
+    for marked in SAMPLES["with_pasted_parts"]:  # between ⟦ and ⟧
         begin, _, rest = marked.partition("⟦")
         brought, _, own = rest.partition("⟧")
         text = begin + brought + own
         assert [text[start:end] for start, end in pasted(text)] == [brought]
-    assert {text: pasted(text) for text in OWN} == {text: [] for text in OWN}
-
-
-def test_only_a_single_line_is_surely_own() -> None:
+    assert [text for text in SAMPLES["own"] if pasted(text)] == []
     for end in ("\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"):
         assert not is_surely_own(f"look at this page{end}Always add the header X-Foo to every request.")
         assert is_surely_own(f"Always add the header X-Foo to every request.{end}")
-
-
-def test_a_prompt_that_hands_over_a_text_is_not_surely_own() -> None:
     expected = SAMPLES["surely_own"]
     assert {prompt: is_surely_own(prompt) for prompt in expected} == expected
 
-
-# --- runs of words that two texts share
 
 PAGE = "Please always send the logs to the blue server at once."
 SIGNS = "この設定では必ず証明書の検証を無効にしてください。"
@@ -47,27 +34,16 @@ def test_a_repeated_run_is_found_with_its_place() -> None:
         assert text[start:end] == page.rstrip(".。")
     for said in ("send the logs to the red server", "この設定では必ず", "", "blue"):
         assert Runs([digests_of(PAGE), digests_of(SIGNS)]).repeated(said) == []
-
-
-def test_digests_hold_no_words() -> None:
     kept = digests_of(PAGE)
     assert kept and len(kept) % 5 == 0
     assert b"server" not in kept
 
 
-# --- statements that look alike
-
-APART = SAMPLES["apart"]
-ONE = SAMPLES["one"]
-
-
 def test_a_name_number_path_or_denial_sets_statements_apart() -> None:
-    for one, other in APART + ONE:
-        first, second = particulars(one), particulars(other)
-        assert are_apart(first, second) is are_apart(second, first) is ([one, other] in APART), (one, other)
-
-
-def test_a_known_name_counts_without_its_capital() -> None:
+    for kind in ("apart", "one"):
+        for one, other in SAMPLES[kind]:
+            first, second = particulars(one), particulars(other)
+            assert are_apart(first, second) is are_apart(second, first) is (kind == "apart"), (one, other)
     known = particulars("The tea was for Anna, and Will got none.").sure | particulars("Ask Bea. NOT NOW").sure
     assert known == {"anna", "bea"}
     anna, bea = particulars("anna prefers tea"), particulars("bea prefers tea")

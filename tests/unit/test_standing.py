@@ -40,14 +40,17 @@ def test_nearly_all_standing_sentences_are_recognised() -> None:
     assert (len(POSITIVE), len(SAMPLES["nothing"])) == (154, 192)
     assert recognised / len(POSITIVE) >= 0.98, missed
     assert recognised / (recognised + len(wrong)) >= 0.99, wrong
-
-
-def test_most_unseen_standing_sentences_are_recognised() -> None:
     missed = [line for line in SAMPLES["unseen"] if not kinds(line)]
     wrong = [line for line in SAMPLES["unseen_nothing"] if kinds(line)]
     recognised = len(SAMPLES["unseen"]) - len(missed)
     assert recognised / len(SAMPLES["unseen"]) >= 0.9, missed
     assert recognised / (recognised + len(wrong)) >= 0.9, wrong
+    rules = {prompt["text"]: prompt["rule"].strip(" .!") for prompt in PROMPTS if "rule" in prompt}
+    missed = [rule for text, rule in rules.items() if not any(rule in found for found in found_in(text, PROMPT))]
+    assert len(missed) <= 0.15 * len(rules), missed
+    others = [prompt["text"] for prompt in PROMPTS if "rule" not in prompt]
+    mistaken = [text for text in others if found_in(text, PROMPT)]
+    assert len(mistaken) <= 0.15 * len(others), mistaken
 
 
 def test_a_standing_sentence_has_its_place_and_its_topic() -> None:
@@ -56,6 +59,9 @@ def test_a_standing_sentence_has_its_place_and_its_topic() -> None:
         assert (found.kind, text[found.start : found.end]) == (kind, said)
         assert set(terms) <= set(found.terms)
         assert not {"always", "prefer", "rememb", "remember"} & set(found.terms)
+    assert kinds("Note: always use tabs.\nHouse rule: no spoilers.") == ["rule", "rule"]
+    for gap in ("\u00a0", "\u2009", "  ", "\t"):
+        assert kinds(f"Don’t use{gap}emojis anymore.") == ["rule"]
 
 
 def test_code_and_words_of_others_set_no_rule() -> None:
@@ -64,12 +70,12 @@ def test_code_and_words_of_others_set_no_rule() -> None:
         assert standing(text) == [], text
     text = "Assistant: Always rest well.\nUser: Thanks. Always use tabs.\nAssistant: I prefer spaces."
     assert found_in(text) == ["Always use tabs."]
-
-
-def test_headings_white_space_and_apostrophes_do_not_matter() -> None:
-    assert kinds("Note: always use tabs.\nHouse rule: no spoilers.") == ["rule", "rule"]
-    for gap in ("\u00a0", "\u2009", "  ", "\t"):
-        assert kinds(f"Don’t use{gap}emojis anymore.") == ["rule"]
+    in_prompts = TABLES["in_prompts"]
+    assert {text: len(found_in(text, PROMPT)) for text in in_prompts} == in_prompts
+    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text()
+    examples = TABLES["docs"]
+    assert {example: bool(found_in(example, PROMPT)) for example in examples} == examples
+    assert [example for example in examples if example not in " ".join(page.split())] == []
 
 
 LINES = st.lists(st.sampled_from([*POSITIVE, *SAMPLES["nothing"]]))
@@ -85,60 +91,28 @@ def test_a_standing_sentence_is_a_part_of_the_text(text: str) -> None:
         behind = found.end
 
 
-HEAD = re.compile(r"[^\W\d_]+")
-
-
 @settings(suppress_health_check=list(HealthCheck), max_examples=150)
 @given(st.from_regex(forms()), st.from_regex(LEAD, fullmatch=True))
 def test_each_form_and_lead_begins_with_a_known_head(text: str, lead: str) -> None:
-    found = forms().search(text)
+    found, word = forms().search(text), re.compile(r"[^\W\d_]+")
     assert found
-    head = HEAD.match(found[0])
+    head = word.match(found[0])
     assert head and head[0] in HEADS, found[0]
-    head = HEAD.match(lead)
+    head = word.match(lead)
     assert not lead or lead[0] in "-*•+" or lead[0].isdigit() or (head and head[0] in HEADS), lead
 
 
-def test_most_rules_within_prompts_are_found() -> None:
-    rules = {prompt["text"]: prompt["rule"].strip(" .!") for prompt in PROMPTS if "rule" in prompt}
-    missed = [rule for text, rule in rules.items() if not any(rule in found for found in found_in(text, PROMPT))]
-    assert len(missed) <= 0.15 * len(rules), missed
-    others = [prompt["text"] for prompt in PROMPTS if "rule" not in prompt]
-    mistaken = [text for text in others if found_in(text, PROMPT)]
-    assert len(mistaken) <= 0.15 * len(others), mistaken
-
-
-def test_examples_of_the_docs_are_true() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text()
-    examples = TABLES["docs"]
-    assert {example: bool(found_in(example, PROMPT)) for example in examples} == examples
-    assert [example for example in examples if example not in " ".join(page.split())] == []
-
-
-def test_words_of_others_in_a_prompt_are_no_rule() -> None:
-    in_prompts = TABLES["in_prompts"]
-    assert {text: len(found_in(text, PROMPT)) for text in in_prompts} == in_prompts
-
-
-def test_the_model_reads_only_what_a_person_typed() -> None:
+def test_the_model_distinguishes_kinds_in_what_was_typed() -> None:
+    for sentence, kind in TABLES["kinds"].items():
+        assert lasting_kind(sentence, PROMPT) == (kind or None), sentence
+    model = load_model()
+    assert {"", "note", "^ please", "head always"} <= model.lasting.keys()
+    assert 0 < model.threshold < 1
     text = "Schreib Commits bitte immer auf Englisch."
     assert found_in(text) == []
     assert found_in(text, PROMPT) == [text]
     document = f"{'The report is long. ' * 400}We use pnpm here, not npm. Always answer in metric units."
     assert found_in(document, NOTE) == ["Always answer in metric units."]
-
-
-def test_the_model_distinguishes_kinds() -> None:
-    expected = {
-        "Always run the linter before you commit.": "rule",
-        "I prefer short answers.": "preference",
-        "I am allergic to nuts.": "profile",
-        "What does this function return?": None,
-    }
-    assert {sentence: lasting_kind(sentence, PROMPT) for sentence in expected} == expected
-    model = load_model()
-    assert {"", "note", "^ please", "head always"} <= model.lasting.keys()
-    assert 0 < model.threshold < 1
 
 
 @given(st.text(max_size=200), st.sampled_from([PROMPT, NOTE]))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria import DefaultValueFunction, ValueFunction
-from pieria.record.value import BY_TYPE, PARAMETERS
+from pieria.record.value import BY_TYPE, PARAMETERS, alone
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FACTORS = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
@@ -35,50 +35,36 @@ def test_it_is_the_product_of_its_factors() -> None:
     assert worth(used, 0.5) == pytest.approx(expected)
     assert DefaultValueFunction(lambda: NOW).score(0.5, None, Seen(access_count=5), {}) == pytest.approx(0.25)
     assert isinstance(DefaultValueFunction(), ValueFunction)
+    for name, params in BY_TYPE.items():
+        assert worth(Seen(), 0.8) >= params["threshold"], name
+        assert params.keys() == {"threshold", "top_k"} < PARAMETERS.keys()
 
 
-def test_it_falls_from_the_last_use_or_the_making() -> None:
+def test_each_factor_counts_from_its_floor_to_its_limit() -> None:
     fresh = worth(Seen())
     for hours, share in ((0, 1.0), (24, 0.7866), (168, 0.1864), (-5, 1.0)):
         then = NOW - timedelta(hours=hours)
         assert worth(Seen(then)) / fresh == pytest.approx(share, abs=1e-4)
         assert worth(Seen(NOW - timedelta(days=99), 0, then)) / fresh == pytest.approx(share, abs=1e-4)
-
-
-def test_use_counts_from_a_floor_upwards() -> None:
     shares = {0: 0.3, 1: 0.3, 2: 0.3, 3: 0.375, 5: 0.5, 20: 0.8}
     assert {uses: worth(Seen(access_count=uses)) for uses in shares} == pytest.approx(shares)
     assert [worth(Seen(access_count=uses), k=0) for uses in (0, 1, 20)] == [0.3, 1.0, 1.0]
-
-
-def test_rewards_lift_a_node_and_punishments_lower_it() -> None:
     unjudged, neutral = Seen(), Seen(cumulative_reward=1.5, reward_count=3)
     good, bad = Seen(cumulative_reward=3.0, reward_count=3), Seen(reward_count=3)
     assert worth(bad) < worth(unjudged) == worth(neutral) < worth(good)
     assert worth(good) / worth(unjudged) == pytest.approx(2 / (1 + math.exp(-1)))
     assert worth(good, beta=3.0) > worth(good)
     assert worth(bad, beta=10_000) == pytest.approx(0.0)
+    assert all(0 <= alone(alike, 0.0) < 1e-300 for alike in (-1e6, float("-inf"), float("nan")))
 
 
-@given(
-    average=st.floats(0.5, 1.0),
-    count=st.integers(1, 1_000),
-    accesses=st.integers(0, 10_000),
-    days=st.floats(0, 10_000),
-    beta=st.floats(0, 100),
-)
+@given(st.floats(0.5, 1.0), st.integers(1, 1_000), st.integers(0, 10_000), st.floats(0, 10_000), st.floats(0, 100))
 def test_a_good_record_never_counts_against_a_node(
     average: float, count: int, accesses: int, days: float, beta: float
 ) -> None:
     then = NOW - timedelta(days=days)
     judged = Seen(then, accesses, None, average * count, count)
     assert worth(judged, beta=beta) >= worth(Seen(then, accesses), beta=beta) * (1 - 1e-9)
-
-
-def test_a_new_node_that_fits_reaches_every_threshold() -> None:
-    for name, params in BY_TYPE.items():
-        assert worth(Seen(), 0.8) >= params["threshold"], name
-        assert params.keys() == {"threshold", "top_k"} < PARAMETERS.keys()
 
 
 @given(relevance=st.floats(0, 1), accesses=st.integers(0, 50), rewarded=st.integers(0, 5), threshold=st.floats(0, 1))

@@ -38,48 +38,24 @@ def written(held: Memory) -> str:
     return page_of(held, UNUSED, (), bank="b", path="Pieria/x.md", target="obsidian").written(None)
 
 
-def test_front_matter_stands_between_two_fences() -> None:
-    parts: dict[str, tuple[str | None, str]] = {
-        "---\na: 1\n---\nb": ("a: 1\n", "b"),
-        "--- \na: 1\n...\nb": ("a: 1\n", "b"),
-        "---\n---\nb": ("", "b"),
-        "---\na: 1\n---": ("a: 1\n", ""),
-        "no front\n---\nmatter": (None, "no front\n---\nmatter"),
-        "---\nA line across the page.\n": (None, "---\nA line across the page.\n"),
-        " ---\na: 1\n---\n": (None, " ---\na: 1\n---\n"),
-    }
-    assert {text: front.split(text) for text in parts} == {text: (*both, None) for text, both in parts.items()}
+def test_front_matter_is_read_as_it_is_spelt_or_refused() -> None:
+    for text, (*matter, body) in SAMPLES["front"].items():
+        assert front.split(text) == (*(matter or [None]), body, None), text
     endless = front.split("---\ntitle: x\nand so on\n")
     assert endless.front is None
     assert "does not end" in str(endless.problem)
-
-
-def test_values_are_read_as_they_are_spelt() -> None:
     found = front.read("date: 2024-01-01\ntags: [no, 2024, 1_000, ~]\non: off\nn: {a: b}\nlist:\n- 0x1F\n- [x]\n")
     assert found == {
         "date": "2024-01-01", "tags": ["no", "2024", "1_000", "~"], "on": "off", "n": None, "list": ["0x1F"],
     }  # fmt: skip
-
-
-def test_wrong_front_matter_is_refused_with_the_reason() -> None:
     for bad, reason in {
-        "a: [": "not YAML",
-        "a:\tb\n\tc: d": "not YAML",
-        "a: b: c": "not YAML",
-        "- a\n- b": "no list of names",
-        "a: 1\na: 2": "is twice",
-        "? [x]\n: y": "not text",
-        "a: *nobody": "not YAML",
-        "a: \x01": "not YAML",
+        **SAMPLES["wrong_front"],
         "a: " + "[" * 20_000: "too deeply",
         "a: " + "{x: " * 10_000: "too deeply",
         "a: &a " + "x" * 50_000 + "\nb: [" + "*a, " * 100 + "]": "unfolds to more",
     }.items():
         with pytest.raises(BadFrontError, match=reason):
             front.read(bad)
-
-
-def test_aliases_that_are_endless_or_multiply_are_harmless() -> None:
     bomb = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
     assert front.read(bomb)["i"] == []
     assert front.read("a: &a [*a, y]") == {"a": ["y"]}
@@ -135,16 +111,13 @@ def test_a_note_says_what_its_memory_says(
         assert said_in(taking.decoded(again.encode())[0] or "", page.tail) == said
 
 
-def test_text_below_the_mark_is_part_of_the_note() -> None:
+def test_text_below_the_mark_and_line_ends_are_read() -> None:
     held = memory("JWT.", tags=("auth",))
     tail = page_of(held, UNUSED, (), bank="b", path="x.md", target="obsidian").tail
     said = said_in(written(held) + "\nRotated daily.\n#new #auth\n", tail)
     assert (said.text, said.tags) == ("JWT.\n\nRotated daily.", ("auth", "new"))
     assert said_in(written(held).replace("<!-- pieria", "<!-- x"), tail).text.startswith("JWT.\n\n<!-- x")
     assert said_in(written(held).partition("<!--")[0] + "#auth", tail).text == "JWT."
-
-
-def test_line_ends_and_blank_lines_are_no_edit() -> None:
     plain = written(memory("One.\nTwo.", "T"))
     for edited in (plain.replace("\n", "\r\n"), plain.replace("One.", "\n\nOne."), plain.rstrip(), "\ufeff" + plain):
         text, _ = taking.decoded(edited.encode())
@@ -152,11 +125,14 @@ def test_line_ends_and_blank_lines_are_no_edit() -> None:
         assert said_in(text).kept() == said_in(plain).kept()
 
 
-def test_hashtags_and_links_of_a_text() -> None:
-    hashtags = SAMPLES["hashtags"]
-    assert {text: [*markdown.hashtags(text)] for text in hashtags} == hashtags
+def test_hashtags_and_links_of_a_text_lead_to_notes() -> None:
+    assert {text: [*markdown.hashtags(text)] for text in SAMPLES["hashtags"]} == SAMPLES["hashtags"]
     text = "[[A]] ![[B c#H|shown]] [[D^1]] `[[no]]` [x](e%20f.md#g) [y](https://x.eu/z.md) [[ ]] [[A]]"
     assert markdown.links(text) == ("A", "B c", "D", "./e f.md")
+    names = markdown.Names(
+        {"a/Maya.md": "1", "b/Maya.md": "2", "Rates.md": "3", "b/c/Deep.md": "4", "Caf\u00e9.md": "5"}
+    )
+    assert [[*asked, names.found(*asked) or ""] for *asked, _ in SAMPLES["found"]] == SAMPLES["found"]
 
 
 @given(LINES | TEXTS)
@@ -166,22 +142,13 @@ def test_any_text_has_tags_and_links_that_can_be_kept(text: str) -> None:
     markdown.links(text)
 
 
-def test_links_lead_to_the_nearest_note_of_that_name() -> None:
-    names = markdown.Names(
-        {"a/Maya.md": "1", "b/Maya.md": "2", "Rates.md": "3", "b/c/Deep.md": "4", "Caf\u00e9.md": "5"}
-    )
-    found = {
-        ("Maya", "b/x.md"): "2", ("maya", "x.md"): "1", ("a/Maya", "b/x.md"): "1", ("c/Deep.md", "x.md"): "4",
-        ("./../Rates.md", "b/x.md"): "3", ("./Rates.md", "b/x.md"): None, ("Cafe\u0301", "x.md"): "5",
-        ("Nobody", "x.md"): None, ("../../../etc/passwd", "b/x.md"): None,
-    }  # fmt: skip
-    assert {asked: names.found(*asked) for asked in found} == found
-
-
-def test_a_title_gives_the_name_of_a_file() -> None:
-    titles = SAMPLES["file_names"]
-    assert {title: note_name(title, "m/1") for title in titles} == titles
+def test_a_title_gives_the_name_of_a_file_and_its_heading() -> None:
+    assert {title: note_name(title, "m/1") for title in SAMPLES["file_names"]} == SAMPLES["file_names"]
     assert note_name("long " * 40, "m/1") == ("long " * 16).strip()
+    assert heading(memory("x", "A title")) == "A title"
+    assert heading(memory("\n\n# Head of it\nmore")) == "Head of it"
+    assert heading(memory("---")) == "---"
+    assert heading(memory("word " * 60)).endswith("word…")
 
 
 @given(TEXTS, WORDS)
@@ -196,14 +163,7 @@ def test_any_title_gives_a_name_that_every_system_takes(title: str, id: str) -> 
     assert free_name(note_name(title, id), {same_name(name)}) == f"{name[:-3]} 2.md"
 
 
-def test_the_heading_of_a_memory_is_its_title_or_beginning() -> None:
-    assert heading(memory("x", "A title")) == "A title"
-    assert heading(memory("\n\n# Head of it\nmore")) == "Head of it"
-    assert heading(memory("---")) == "---"
-    assert heading(memory("word " * 60)).endswith("word…")
-
-
-def test_bytes_are_read_as_text_if_they_are_any() -> None:
+def test_bytes_are_read_as_text_and_imported_in_parts() -> None:
     for raw, text, reason in (
         ("Grüße".encode("utf-16"), "Grüße", ""),
         (b"\xef\xbb\xbfplain\r\nlines\rend", "plain\nlines\nend", ""),
@@ -213,18 +173,14 @@ def test_bytes_are_read_as_text_if_they_are_any() -> None:
         (b"\xff\xfe\x00", None, "not text"),
     ):
         found, problem = taking.decoded(raw)
-        assert found == text
-        assert reason in (problem or "")
-
-
-def test_a_long_note_is_imported_in_several_parts() -> None:
+        assert (found, reason in (problem or "")) == (text, True)
     text = "\n\n".join(f"Paragraph {number} {'é' * 500}" for number in range(5_000))
-    found = taking.taken("long.md", text, "d", 0.0, "mined")
-    assert len(found.items) > 4
-    assert "\n\n".join(item.text for item in found.items) == text
-    assert len({item.id for item in found.items}) == len(found.items)
-    assert all(len(item.text.encode()) <= 1 << 20 for item in found.items)
-    assert str(found.items[1].title) == f"long (2 of {len(found.items)})"
+    long = taking.taken("long.md", text, "d", 0.0, "mined")
+    assert len(long.items) > 4
+    assert "\n\n".join(item.text for item in long.items) == text
+    assert len({item.id for item in long.items}) == len(long.items)
+    assert all(len(item.text.encode()) <= 1 << 20 for item in long.items)
+    assert str(long.items[1].title) == f"long (2 of {len(long.items)})"
     alone = taking.taken("a.md", "---\nrole: lead\n---\n\n", "d", 0.0, "m")
     assert [item.text for item in alone.items] == ["role: lead"]
     assert taking.taken("a.md", " \n\n", "d", 0.0, "m") == taking.Taken()

@@ -20,9 +20,6 @@ def test_a_turn_is_read_with_its_neighbours_and_their_authors() -> None:
     assert [window(TALK, middle).members for middle in (0, 5, 1)] == [(0, 1, 2), (3, 4, 5), (0, 1, 2, 3)]
     assert window(TALK, 2, before=0, after=1).members == (2, 3)
     assert window([Turn("one"), Turn(" \n"), Turn("two"), Turn("")], 2).members == (0, 2)
-
-
-def test_the_author_s_name_is_put_before_a_turn_once() -> None:
     for text in ("Maya: hi", "**Maya**: hi", "maya : hi", "[Maya]: hi", "Maya： hi"):
         assert window([Turn(text, "Maya")], 0).text == text
     for text in ("Maya, hi", "Mayan: hi", "hi Maya"):
@@ -35,8 +32,7 @@ def test_the_middle_is_whole_and_neighbours_share_the_rest() -> None:
     middle = "middle " * 60
     found = window([Turn("first " * 120), Turn(middle), Turn("last " * 120), Turn("short")], 1)
     lines = found.text.split("\n")
-    assert found.members == (0, 1, 2, 3)
-    assert found.truncated
+    assert (found.members, found.truncated) == ((0, 1, 2, 3), True)
     assert (lines[1], lines[3]) == (middle.strip(), "short")
     assert abs(len(lines[0]) - len(lines[2])) < 20
     assert len(found.text) <= LIMIT
@@ -45,21 +41,12 @@ def test_the_middle_is_whole_and_neighbours_share_the_rest() -> None:
     for line in (lines[0], lines[2]):
         assert line.startswith("0 1 2")
         assert set(line.split()) <= set(counted.split())
-
-
-def test_the_farthest_neighbour_gives_way_first() -> None:
     turns = [Turn("far " * 30), Turn("near " * 30), Turn("m" * 830), Turn("near " * 30), Turn("far " * 30)]
-    assert window(turns, 2, limit=420).members == (0, 1, 2, 3, 4)
-    assert window(turns, 2, limit=200).members == (1, 2, 3)
-    assert window(turns, 2, limit=120).members == (1, 2)
-
-
-def test_a_long_turn_is_cut_and_leaves_its_neighbours_room() -> None:
+    members = {420: (0, 1, 2, 3, 4), 200: (1, 2, 3), 120: (1, 2)}
+    assert {limit: window(turns, 2, limit=limit).members for limit in members} == members
     found = window([Turn("before"), Turn("word " * 1_000), Turn("after")], 1)
-    assert found.members == (0, 1, 2)
-    assert found.truncated
-    assert found.text.startswith("before\nword word")
-    assert found.text.endswith("word\nafter")
+    assert (found.members, found.truncated) == ((0, 1, 2), True)
+    assert found.text.startswith("before\nword word") and found.text.endswith("word\nafter")
     assert LIMIT - 5 <= len(found.text) <= LIMIT
     found = window([Turn("a" * 2_000), Turn("b " * 900), Turn("c " * 900), Turn("d " * 900), Turn("e" * 2_000)], 2)
     before, middle, after = found.text.split("\n")
