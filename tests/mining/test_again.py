@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Ask, ask
 from tests.mining import written
-from tests.mining.conftest import GUIDE, OLD, write
+from tests.mining.conftest import GUIDE, OLD, just_before, shut, talk, write
 
 from pieria import Bank
 from pieria.errors import BusyError, InputError, NotFoundError
-from pieria.mining import Report, mine, passages, watch
-
-__all__ = ["ask"]
-
-
-def talk(bank: Bank, path: Path, **more: Any) -> Report:
-    return mine(bank, path, conversations=True, **more)
+from pieria.mining import mine, passages, watch
 
 
 def texts(bank: Bank, **asked: Any) -> list[str]:
@@ -31,15 +24,11 @@ def guide(bank: Bank) -> str:
     return "".join(texts(bank, files="guide.md"))
 
 
-# --- projects
-
-
 def test_project_comes_in_as_drawers_with_their_source(bank: Bank, project: Path) -> None:
     report = mine(bank, project)
-    assert (report.sources, report.memories) == ({"new": 2}, {"new": 3})
-    assert guide(bank) == GUIDE
+    assert (report.sources, report.memories, guide(bank)) == ({"new": 2}, {"new": 3}, GUIDE)
     assert {memory.place for memory in bank.list(files="guide.md")} == {"birds/general"}
-    nest = bank.list(files="src/nest.py")[0]
+    [nest] = bank.list(files="src/nest.py")
     assert (nest.kind, nest.title, nest.place, nest.trust) == ("drawer", "src/nest.py", "birds/src", 0.5)
     assert nest.source == str((project / "src" / "nest.py").resolve())
     assert nest.as_dict()["at"] == "2023-11-14T22:13:20Z"
@@ -60,10 +49,6 @@ def test_unchanged_file_is_not_read_again(bank: Bank, project: Path, monkeypatch
     assert (report.sources, report.memories) == ({"unchanged": 2}, {"unchanged": 3})
     assert [path for path in opened if "birds" in path and ".git" not in path] == []
     assert bank.changes() == before
-
-
-def test_touched_file_is_unchanged(bank: Bank, project: Path) -> None:
-    mine(bank, project)
     os.utime(project / "guide.md", (OLD + 9, OLD + 9))
     assert mine(bank, project).memories == {"unchanged": 3}
     mark = bank.sources.known(f"project:{(project / 'guide.md').resolve()}")
@@ -85,7 +70,7 @@ def test_change_within_the_same_instant_is_noticed(bank: Bank, tmp_path: Path) -
 def test_changed_file_ends_only_what_it_no_longer_says(bank: Bank, project: Path) -> None:
     mine(bank, project)
     first, storks = texts(bank, files="guide.md")
-    ids = {memory.id for memory in bank.list(files="guide.md")}
+    before = {memory.id for memory in bank.list(files="guide.md")}
     changed = GUIDE.replace("Storks clatter.", "Storks are silent.")
     write(project / "guide.md", changed, OLD + 60)
     assert mine(bank, project).memories == {"unchanged": 2, "new": 1, "superseded": 1}
@@ -96,51 +81,38 @@ def test_changed_file_ends_only_what_it_no_longer_says(bank: Bank, project: Path
     # As it once was, it brings the same memories back.
     write(project / "guide.md", GUIDE, OLD + 120)
     assert mine(bank, project).memories == {"back": 1, "superseded": 1, "unchanged": 2}
-    assert {memory.id for memory in bank.list(files="guide.md")} == ids
-    assert all(memory.valid_until is None and memory.reason is None for memory in bank.list(files="guide.md"))
+    back = {memory.id: (memory.valid_until, memory.reason) for memory in bank.list(files="guide.md")}
+    assert back == dict.fromkeys(before, (None, None))
 
 
-def test_vanished_file_ends_its_memories_until_it_is_back(bank: Bank, project: Path) -> None:
+def test_vanished_or_ignored_file_ends_until_it_is_back(bank: Bank, project: Path) -> None:
     mine(bank, project)
     (project / "guide.md").rename(project.parent / "guide.md")
     report = mine(bank, project)
     assert (report.sources["vanished"], report.memories["vanished"]) == (1, 2)
-    assert guide(bank) == ""
-    assert list(bank.recall("clatter")) == []
+    assert (guide(bank), list(bank.recall("clatter"))) == ("", [])
     assert len(list(bank.recall("clatter", valid_at="2024-01-01"))) == 1
     marked = bank.list(files="guide.md", include="invalid")
     assert {memory.reason for memory in marked} == {"its source file is gone"}
-    assert mine(bank, project).memories == {"unchanged": 1}
-    (project.parent / "guide.md").rename(project / "guide.md")
-    report = mine(bank, project)
-    assert (report.sources, report.memories) == ({"back": 1, "unchanged": 1}, {"back": 2, "unchanged": 1})
-    assert guide(bank) == GUIDE
-
-
-def test_newly_ignored_file_ends_its_memories(bank: Bank, project: Path) -> None:
-    mine(bank, project)
     write(project / ".gitignore", "src/\n")
     assert mine(bank, project).memories["vanished"] == 1
     [nest] = bank.list(files="src/nest.py", include="invalid")
     assert nest.reason == "its source is left out now"
     (project / ".gitignore").unlink()
     assert mine(bank, project).memories["back"] == 1
+    (project.parent / "guide.md").rename(project / "guide.md")
+    report = mine(bank, project)
+    assert (report.sources, report.memories) == ({"back": 1, "unchanged": 1}, {"back": 2, "unchanged": 1})
+    assert guide(bank) == GUIDE
 
 
 def test_folder_that_cannot_be_read_is_not_gone(bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine(bank, project)
-    real = os.scandir
-
-    def locked(path: Any) -> Any:
-        if str(path).endswith("/src"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", locked)
+    folder = (project / "src").resolve()
+    just_before(monkeypatch, folder, shut(folder))
     report = mine(bank, project)
-    [refused] = report.refused
     reason = "cannot be looked into (Permission denied)"
-    assert (refused.source, refused.reason) == (str((project / "src").resolve()), reason)
+    assert [(one.source, one.reason) for one in report.refused] == [(str(folder), reason)]
     assert report.memories == {"unchanged": 2}
     assert texts(bank, files="src/nest.py")
 
@@ -150,26 +122,11 @@ def test_purged_drawer_comes_back_only_by_force(bank: Bank, project: Path) -> No
     [nest] = bank.list(files="src/nest.py")
     bank.purge(nest.id)
     write(project / "src" / "nest.py", nest.text, OLD + 60)
-    again = mine(bank, project).memories
-    assert (again["new"], again["back"]) == (0, 0)
+    for _ in range(2):
+        again = mine(bank, project).memories
+        assert (again["new"], again["back"]) == (0, 0)
     assert mine(bank, project, force=True).memories == {"new": 1, "unchanged": 2}
     assert texts(bank, files="src/nest.py") == [nest.text]
-
-
-def test_file_removed_by_a_palace_comes_back(
-    bank: Bank, project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PIERIA_PATHS", str(project.parent))
-    mine(bank, project)
-    (project / "guide.md").rename(project.parent / "guide.md")
-    asked = ("--bank", "talk", "--data", str(bank.data))
-    given = json.dumps({"dry_run": False, "project_dir": str(project)})
-    assert ask("call", "mempalace_sync", given, *asked).json["removed"] == 2
-    assert guide(bank) == ""
-    mine(bank, project)
-    (project.parent / "guide.md").rename(project / "guide.md")
-    assert mine(bank, project).memories == {"back": 2, "unchanged": 1}
-    assert guide(bank) == GUIDE
 
 
 def test_dry_run_foretells_the_mine_and_writes_nothing(bank: Bank, project: Path) -> None:
@@ -215,52 +172,38 @@ def test_file_name_that_is_no_text_is_refused(bank: Bank, project: Path) -> None
 
 
 def test_wrong_arguments_are_refused(bank: Bank, project: Path) -> None:
-    wrongs: list[tuple[dict[str, Any], str]] = [
-        ({"path": "nowhere"}, "path"),
-        ({"path": ""}, "path"),
-        ({"path": 7}, "path"),
-        ({"format": "telegram"}, "format"),
-        ({"wing": "a", "place": "a/b"}, "wing"),
-        ({"wing": "a/b"}, "wing"),
-        ({"place": "a"}, "place"),
-        ({"largest": 0}, "largest"),
-        ({"conversations": "yes"}, "conversations"),
-        ({"force": 1}, "force"),
-        ({"dry_run": None}, "dry_run"),
-    ]
-    for given, parameter in wrongs:
+    wrong: list[dict[str, Any]] = [
+        {"path": "nowhere"}, {"path": ""}, {"path": 7}, {"format": "telegram"}, {"wing": "a", "place": "a/b"},
+        {"wing": "a/b"}, {"place": "a"}, {"largest": 0}, {"conversations": "yes"}, {"force": 1}, {"dry_run": None},
+    ]  # fmt: skip
+    for given in wrong:
         with pytest.raises(InputError) as refused:
             mine(bank, **{"path": project, **given})
-        assert refused.value.parameter == parameter
+        assert refused.value.parameter == next(iter(given))
     assert bank.sources.known() == {}
 
 
-# --- conversations
-
-
-def test_turns_stay_when_their_log_is_gone(bank: Bank, tmp_path: Path) -> None:
+def test_log_that_grows_gives_what_is_new_and_turns_outlive_it(bank: Bank, tmp_path: Path) -> None:
     logs = tmp_path / "projects"
     file = written.claude_code(logs)
-    talk(bank, logs)
-    file.unlink()
-    report = talk(bank, logs)
-    assert (report.sources["vanished"], report.memories["vanished"]) == (1, 5)
-    assert [turn.reason for turn in bank.list(kinds="turn")] == ["its source file is gone"] * 5
-    written.claude_code(logs)
-    assert talk(bank, logs).memories == {"back": 5}
-    assert {turn.reason for turn in bank.list(kinds="turn")} == {None}
-
-
-def test_log_that_grew_gives_only_what_is_new(bank: Bank, tmp_path: Path) -> None:
-    file = written.claude_code(tmp_path / "projects")
-    talk(bank, file)
+    told: dict[str, Any] = {"session": written.SESSION, "author": "user", "author_type": "human"}
+    bank.remember("Thanks.", id="captured", kind="turn", **told)
+    assert talk(bank, logs).memories == {"told": 1, "new": 4}
+    assert [turn.id for turn in bank.list(kinds="turn") if turn.text == "Thanks."] == ["captured"]
     more = written.claude_code_line(12, "assistant", [{"type": "text", "text": "You are welcome."}])
     with file.open("a") as log:
         log.write(json.dumps(more) + "\n" + '{"type": "user", "mess')
     report = talk(bank, file)
-    assert report.well, report.refused
-    assert report.memories == {"new": 1, "unchanged": 5}
+    assert report.memories == {"told": 1, "new": 1, "unchanged": 4}
     assert report.left["a last line that is still being written"] == 1
+    kept = file.read_text()
+    file.unlink()
+    report = talk(bank, logs)
+    assert (report.sources["vanished"], report.memories["vanished"]) == (1, 5)
+    assert [turn.reason for turn in bank.list(kinds="turn", source=str(file))] == ["its source file is gone"] * 5
+    file.write_text(kept)
+    assert talk(bank, logs).memories == {"told": 1, "back": 5}
+    assert {turn.reason for turn in bank.list(kinds="turn")} == {None}
 
 
 def test_edited_message_is_the_next_version(bank: Bank, tmp_path: Path) -> None:
@@ -272,32 +215,10 @@ def test_edited_message_is_the_next_version(bank: Bank, tmp_path: Path) -> None:
     [turn] = [one for one in bank.list(kinds="turn") if one.text == "Read it."]
     assert [one.text for one in bank.history(turn.id)] == ["Reading it.", "Read it."]
     # A correction by hand is not taken for a change of the source.
-    bank.update(turn.id, text="Reading it now.")
-    bank.update(turn.id, place="team/archive")
+    corrected = bank.update(turn.id, text="Reading it now.", place="team/archive")
     day.write_text(day.read_text() + "\n")
     assert talk(bank, folder).memories == {"unchanged": 4}
-    kept = bank.get(turn.id)
-    assert kept is not None
-    assert (kept.text, kept.place) == ("Reading it now.", "team/archive")
-
-
-def test_corrected_transcript_line_replaces_the_wrong_one(bank: Bank, tmp_path: Path) -> None:
-    file = write(tmp_path / "call.txt", written.MARKED)
-    talk(bank, file)
-    file.write_text(written.MARKED.replace("Since May.", "Since June."))
-    assert talk(bank, file).memories == {"unchanged": 3, "new": 1, "superseded": 1}
-    assert "Since May." not in texts(bank)
-
-
-def test_purged_and_removed_turns_stay_away(bank: Bank, tmp_path: Path) -> None:
-    file = written.claude_code(tmp_path / "projects")
-    talk(bank, file)
-    first, second, *_ = bank.list(kinds="turn", order="oldest")
-    bank.purge(first.id)
-    bank.remove(second.id, reason="nobody's business")
-    file.write_text(file.read_text() + "\n")
-    assert talk(bank, file).memories == {"purged": 1, "removed": 1, "unchanged": 3}
-    assert talk(bank, file, force=True).memories == {"new": 1, "back": 1, "unchanged": 3}
+    assert bank.get(turn.id) == corrected
 
 
 def test_file_may_be_in_a_project_and_a_conversation(bank: Bank, tmp_path: Path) -> None:
@@ -310,17 +231,7 @@ def test_file_may_be_in_a_project_and_a_conversation(bank: Bank, tmp_path: Path)
     write(notes / "call.md", written.MARKED.replace("JWT", "mTLS"), OLD + 60)
     assert mine(bank, notes).memories == {"new": 1, "superseded": 1}
     assert talk(bank, notes).memories == {"unchanged": 3, "new": 1, "superseded": 1}
-
-
-def test_captured_turn_is_not_mined_again(bank: Bank, tmp_path: Path) -> None:
-    file = written.claude_code(tmp_path / "projects")
-    captured = bank.remember(
-        "Thanks.", id="captured", kind="turn", session=written.SESSION, author="user", author_type="human"
-    )
-    assert talk(bank, file).memories == {"told": 1, "new": 4}
-    assert [turn.id for turn in bank.list(kinds="turn") if turn.text == "Thanks."] == [captured.id]
-    file.write_text(file.read_text() + "\n")
-    assert talk(bank, file).memories == {"told": 1, "unchanged": 4}
+    assert [text for text in texts(bank, kinds="turn") if "JWT" in text] == []
 
 
 def test_copied_conversation_is_foretold_once(bank: Bank, tmp_path: Path) -> None:
@@ -328,9 +239,6 @@ def test_copied_conversation_is_foretold_once(bank: Bank, tmp_path: Path) -> Non
     first.with_name("resumed.jsonl").write_text(first.read_text())
     foretold = talk(bank, tmp_path / "projects", dry_run=True)
     assert foretold.memories == talk(bank, tmp_path / "projects").memories == {"new": 5, "unchanged": 5}
-
-
-# --- watching
 
 
 def waiting(*steps: Callable[[], object]) -> Callable[[], bool]:
@@ -347,14 +255,9 @@ def waiting(*steps: Callable[[], object]) -> Callable[[], bool]:
 
 
 def test_watch_reports_changes_and_nothing_else(bank: Bank, project: Path) -> None:
-    wait = waiting(
-        lambda: None,
-        lambda: write(project / "new.md", "new\n"),
-        lambda: None,
-        (project / "new.md").unlink,
-        lambda: project.rename(project.with_name("away")),
-        lambda: project.with_name("away").rename(project),
-    )
+    new, away = project / "new.md", project.with_name("away")
+    nothing, begin = lambda: None, lambda: write(new, "new\n")
+    wait = waiting(nothing, begin, nothing, new.unlink, lambda: project.rename(away), lambda: away.rename(project))
     told = [report.memories for report in watch(bank, project, wait=wait)]
     assert told == [{"new": 3}, {"unchanged": 3, "new": 1}, {"unchanged": 3, "vanished": 1}]
 

@@ -1,5 +1,6 @@
 """Passages: together they are the text, none is longer than needed, no word is cut, and cuts suit a reader."""
 
+from itertools import accumulate
 from pathlib import Path
 
 from hypothesis import given
@@ -16,20 +17,12 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS | st.text(max_size=12), max_size=60).map("".join)
 
 
-def places(passages: list[str]) -> list[int]:
-    found, at = [], 0
-    for passage in passages[:-1]:
-        at += len(passage)
-        found.append(at)
-    return found
-
-
 @given(TEXTS, st.sampled_from(KINDS), st.integers(20, 120))
 def test_passages_are_the_text_and_cut_no_word(text: str, kind: str, limit: int) -> None:
     passages = cut(text, kind, limit, limit // 4)
     assert "".join(passages) == (text if text.strip() else "")
     assert all(passage.strip() for passage in passages)
-    assert [at for at in places(passages) if cuts_word(text, at)] == []
+    assert [at for at in accumulate(map(len, passages[:-1])) if cuts_word(text, at)] == []
 
 
 @given(st.lists(st.sampled_from(["heron", "stork", "reeds.", "\n", "def f():\n", "# Head\n"]), max_size=300))
@@ -40,20 +33,10 @@ def test_ordinary_text_has_no_passage_over_the_limit(words: list[str]) -> None:
 
 
 CUTS = {
-    ("ab", 1): True,
-    ("a b", 1): False,
-    ("a b", 2): False,
-    ("don't", 3): True,
-    ("don't", 4): True,
-    ("a_b", 1): True,
-    ("e\u0301t", 1): True,
-    ("e\u0301t", 2): True,
-    ("日本", 1): False,
-    ("か\u3099い", 1): True,
-    ("👩\u200d👧", 1): True,
-    ("👩\u200d👧", 2): True,
-    ("a.b", 2): False,
-}
+    ("ab", 1): True, ("a b", 1): False, ("a b", 2): False, ("don't", 3): True, ("don't", 4): True, ("a_b", 1): True,
+    ("e\u0301t", 1): True, ("e\u0301t", 2): True, ("日本", 1): False, ("か\u3099い", 1): True,
+    ("👩\u200d👧", 1): True, ("👩\u200d👧", 2): True, ("a.b", 2): False,
+}  # fmt: skip
 
 
 def test_cutting_a_word() -> None:
@@ -62,14 +45,10 @@ def test_cutting_a_word() -> None:
 
 def test_code_is_cut_where_a_definition_begins() -> None:
     body = "".join(f"    line_{number} = {number}\n" for number in range(12))
-    code = "".join(
-        f"# What {name} does.\n@decorated\ndef {name}():\n{body}\n    # a pause\n{body}\n\n" for name in "abcdef"
-    )
-    passages = cut(code, CODE, 700, 100)
+    made = "# What {} does.\n@decorated\ndef {}():\n" + f"{body}\n    # a pause\n{body}\n\n"
+    passages = cut("".join(made.format(name, name) for name in "abcdef"), CODE, 700, 100)
     assert [passage.split("\n")[0] for passage in passages] == [f"# What {name} does." for name in "abcdef"]
-
-
-def test_a_closing_bracket_begins_no_passage() -> None:
+    # A closing bracket begins no passage.
     code = "".join(f"function f{number}() {{\n  return {number};\n\n}}\n\n" for number in range(40))
     assert all(passage.startswith("function") for passage in cut(code, CODE, 200, 40))
 
@@ -89,12 +68,9 @@ def test_prose_is_cut_between_paragraphs_then_sentences() -> None:
     assert all(passage.startswith("The heron") for passage in passages)
 
 
-def test_word_longer_than_a_passage_is_kept_whole() -> None:
+def test_long_word_is_kept_whole_and_white_space_is_no_passage() -> None:
     word = "x" * 500
     assert cut(f"before {word} after it", PROSE, 100, 5) == ["before ", f"{word} ", "after it"]
-
-
-def test_white_space_alone_is_no_passage() -> None:
     assert cut(" \n\t ") == []
     assert cut("\n" * 300 + "word" + "\n" * 300, PROSE, 100, 10) == ["\n" * 300 + "word" + "\n" * 300]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.mining import written
+from tests.mining.conftest import talk, write
 
 import pieria
 from pieria import Bank, Memory
@@ -26,26 +27,20 @@ def in_order(bank: Bank) -> list[tuple[str | None, str]]:
 
 
 def when(memory: Memory) -> str:
-    at: str = memory.as_dict()["at"]
-    return at
+    return str(memory.as_dict()["at"])
 
 
 def test_claude_code(bank: Bank, tmp_path: Path) -> None:
     file = written.claude_code(tmp_path / "projects")
-    report = mine(bank, tmp_path / "projects", conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, tmp_path / "projects")
     assert said(bank) == [
-        ("user", "Why do payments fail on Fridays?"),
-        ("assistant", "I look at the retry queue."),
-        ("assistant", "The clock was in local time; it is UTC now."),
-        ("user", "/review the last commit"),
+        ("user", "Why do payments fail on Fridays?"), ("assistant", "I look at the retry queue."),
+        ("assistant", "The clock was in local time; it is UTC now."), ("user", "/review the last commit"),
         ("user", "Thanks."),
-    ]
+    ]  # fmt: skip
     first, _, fixed, *_ = turns(bank)
-    assert (first.session, first.sequence, first.author_type, first.source) == (
-        written.SESSION, 1, "human", str(file.resolve()),
-    )  # fmt: skip
-    assert when(first) == "2026-03-02T09:02:00Z"
+    assert (first.session, first.sequence, first.author_type) == (written.SESSION, 1, "human")
+    assert (first.source, when(first)) == (str(file.resolve()), "2026-03-02T09:02:00Z")
     assert (fixed.author_type, fixed.files, fixed.place) == ("agent", ("src/queue.py",), "billing/claude-code")
     assert report.left == {"written by the host itself": 3, "said to or by sub-agents": 1}
 
@@ -55,12 +50,8 @@ def test_agent_in_a_subfolder_worked_in_its_repository(bank: Bank, tmp_path: Pat
     (tmp_path / "billing" / "src").mkdir()
     where = str(tmp_path / "billing" / "src")
     tool = {"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": f"{where}/queue.py"}}
-    said = [tool, {"type": "text", "text": "Done."}]
-    mine(
-        bank,
-        written.lines(tmp_path / "a.jsonl", [written.claude_code_line(1, "assistant", said, cwd=where)]),
-        format="claude-code",
-    )
+    line = written.claude_code_line(1, "assistant", [tool, {"type": "text", "text": "Done."}], cwd=where)
+    mine(bank, written.lines(tmp_path / "a.jsonl", [line]), format="claude-code")
     [turn] = turns(bank)
     assert (turn.place, turn.files) == ("billing/claude-code", ("src/queue.py",))
 
@@ -68,8 +59,7 @@ def test_agent_in_a_subfolder_worked_in_its_repository(bank: Bank, tmp_path: Pat
 def test_codex_with_envelopes_and_without(bank: Bank, tmp_path: Path) -> None:
     written.codex(tmp_path / "sessions")
     written.old_codex(tmp_path / "sessions")
-    report = mine(bank, tmp_path / "sessions", conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, tmp_path / "sessions")
     assert report.formats == {"codex": 2}
     found = {turn.text: turn for turn in turns(bank)}
     assert set(found) == {"Which rates change in May?", "Only the reduced rate.", "Hello, old friend."}
@@ -97,11 +87,9 @@ def test_prompts_typed_while_an_agent_works_are_turns(bank: Bank, tmp_path: Path
     report = mine(bank, written.lines(tmp_path / "a.jsonl", records), format="claude-code")
     assert report.well, report.refused
     assert said(bank) == [
-        ("user", "Write the export."),
-        ("user", "As CSV, please."),
-        ("user", "With a head."),
+        ("user", "Write the export."), ("user", "As CSV, please."), ("user", "With a head."),
         ("assistant", "It is written."),
-    ]
+    ]  # fmt: skip
 
 
 def test_words_between_agents_of_codex_are_left_out(bank: Bank, tmp_path: Path) -> None:
@@ -116,52 +104,45 @@ def test_words_between_agents_of_codex_are_left_out(bank: Bank, tmp_path: Path) 
 
 
 def test_opencode_in_all_its_ways_to_keep_a_session(bank: Bank, tmp_path: Path) -> None:
-    for make in (written.opencode_storage, written.opencode_database, written.opencode_export):
-        with pieria.open(make.__name__, data=tmp_path / "data") as own:
-            report = mine(own, make(tmp_path / make.__name__), conversations=True)
-            assert report.well, report.refused
+    for way in ("storage", "database", "export"):
+        kept = getattr(written, f"opencode_{way}")(tmp_path / way)
+        with pieria.open(way, data=tmp_path / "data") as own:
+            talk(own, kept)
             assert said(own) == [("user", "Write the export as CSV."), ("assistant", "It is written as CSV now.")]
             ask, reply = turns(own)
             assert (ask.session, ask.context, when(ask)) == ("ses_1", "Exports", "2026-03-03T17:48:20Z")
             assert (reply.files, reply.place) == (("export.py",), "billing/opencode")
-        again = mine(bank, tmp_path / make.__name__, conversations=True)
-    assert again.memories == {"unchanged": 2}
+        assert talk(bank, kept).memories == {"new" if way == "storage" else "unchanged": 2}
     assert len(turns(bank)) == 2
 
 
 def test_opencode_before_and_after_its_move_comes_in_once(bank: Bank, tmp_path: Path) -> None:
     root = written.opencode_storage(tmp_path / "opencode")
     written.opencode_database(root)
-    with closing(sqlite3.connect(root / "opencode.db")) as database:
+    with closing(sqlite3.connect(root / "opencode.db")) as database, database:
         database.execute("INSERT INTO session VALUES ('ses_5', 'p', NULL, '/home/maya/web', 'New', 1, 2)")
         database.execute("""INSERT INTO message VALUES ('msg_7', 'ses_5', 1772570000000, '{"role": "user"}')""")
-        part = """INSERT INTO part VALUES ('prt_8', 'msg_7', 'ses_5', 1, '{"type": "text", "text": "Later."}')"""
-        database.execute(part)
-        database.commit()
-    report = mine(bank, root, conversations=True)
-    assert report.well, report.refused
+        part = """('prt_8', 'msg_7', 'ses_5', 1, '{"type": "text", "text": "Later."}')"""
+        database.execute(f"INSERT INTO part VALUES {part}")
+    report = talk(bank, root)
     assert report.memories == {"new": 3, "unchanged": 2}
-    assert mine(bank, root, conversations=True).memories == {"unchanged": 5}
-    with closing(sqlite3.connect(root / "opencode.db")) as database:
+    assert talk(bank, root).memories == {"unchanged": 5}
+    with closing(sqlite3.connect(root / "opencode.db")) as database, database:
         database.execute("DELETE FROM session WHERE id = 'ses_5'")
-        database.commit()
-    assert mine(bank, root, conversations=True).memories == {"unchanged": 4, "vanished": 1}
+    assert talk(bank, root).memories == {"unchanged": 4, "vanished": 1}
 
 
 def test_claude_ai(bank: Bank, tmp_path: Path) -> None:
-    report = mine(bank, written.claude(tmp_path / "export"), conversations=True)
-    assert report.well, report.refused
+    talk(bank, written.claude(tmp_path / "export"))
     assert said(bank) == [("user", "Sum this up.\n\n[paste.txt]\nline one\nline two"), ("assistant", "Two lines.")]
-    assert {turn.context for turn in turns(bank)} == {"Summing up"}
-    assert {turn.place for turn in turns(bank)} == {"claude/claude"}
+    assert {(turn.context, turn.place) for turn in turns(bank)} == {("Summing up", "claude/claude")}
 
 
 @pytest.mark.parametrize("single", [False, True])
 def test_chatgpt(bank: Bank, tmp_path: Path, single: bool) -> None:
     told = written.chatgpt_conversation()
     file = written.document(tmp_path / "export" / "conversations.json", told if single else [told])
-    report = mine(bank, file, conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, file)
     assert in_order(bank) == [
         ("user", "Draw a heron."), ("assistant", "Here is a heron."), ("user", "And in blue?"),
         ("assistant", "In blue, then."),
@@ -170,14 +151,11 @@ def test_chatgpt(bank: Bank, tmp_path: Path, single: bool) -> None:
 
 
 def test_slack(bank: Bank, tmp_path: Path) -> None:
-    report = mine(bank, written.slack(tmp_path / "export"), conversations=True, wing="team")
-    assert report.well, report.refused
+    report = talk(bank, written.slack(tmp_path / "export"), wing="team")
     assert said(bank) == [
-        ("Maya", "@Omar Haddad see #billing & the page (https://x.example/a)"),
-        ("Omar Haddad", "Reading it."),
-        ("deploy", "Deployed 1.4 to production"),
-        ("Guest", "Hi"),
-    ]
+        ("Maya", "@Omar Haddad see #billing & the page (https://x.example/a)"), ("Omar Haddad", "Reading it."),
+        ("deploy", "Deployed 1.4 to production"), ("Guest", "Hi"),
+    ]  # fmt: skip
     asked, answered, deployed, hi = turns(bank)
     assert asked.session == answered.session == "billing:1772530100.000200"
     assert deployed.session == hi.session == "billing:2026-03-03"
@@ -189,8 +167,7 @@ def test_slack(bank: Bank, tmp_path: Path) -> None:
 def test_transcript_with_names(bank: Bank, tmp_path: Path) -> None:
     file = tmp_path / "call-2026-03-04.md"
     file.write_text(written.NAMED)
-    report = mine(bank, file, conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, file)
     assert [(author, text.split("\n")[0]) for author, text in in_order(bank)] == [
         ("Maya", "We move the queue on Friday."), ("Omar", "Note: the old one stays up."), ("Maya", "Good."),
     ]  # fmt: skip
@@ -203,7 +180,7 @@ def test_transcript_with_names(bank: Bank, tmp_path: Path) -> None:
 def test_transcript_with_marks(bank: Bank, tmp_path: Path) -> None:
     file = tmp_path / "chat.txt"
     file.write_text(written.MARKED)
-    assert mine(bank, file, conversations=True).well
+    talk(bank, file)
     assert in_order(bank) == [
         ("user", "How do we\nauthenticate?"), ("assistant", "With JWT, rotated daily."), ("user", "Since when?"),
         ("assistant", "Since May."),
@@ -212,14 +189,20 @@ def test_transcript_with_marks(bank: Bank, tmp_path: Path) -> None:
 
 def test_all_formats_lie_in_one_folder(bank: Bank, tmp_path: Path) -> None:
     everything = tmp_path / "all"
-    for make in (written.claude_code, written.codex, written.opencode_storage, written.claude, written.slack):
-        make(everything / make.__name__)
-    written.chatgpt(everything / "gpt")
+    hosts = (
+        written.claude_code,
+        written.codex,
+        written.opencode_storage,
+        written.claude,
+        written.slack,
+        written.chatgpt,
+    )
+    for number, make in enumerate(hosts):
+        make(everything / str(number))
     (everything / "call.txt").write_text(written.MARKED)
-    report = mine(bank, everything, conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, everything)
     assert set(report.formats) == set(FORMATS)
-    assert mine(bank, everything, conversations=True).memories == {"unchanged": report.memories["new"]}
+    assert talk(bank, everything).memories == {"unchanged": report.memories["new"]}
 
 
 def test_one_format_alone_leaves_the_others_out(bank: Bank, tmp_path: Path) -> None:
@@ -229,3 +212,9 @@ def test_one_format_alone_leaves_the_others_out(bank: Bank, tmp_path: Path) -> N
     report = mine(bank, tmp_path / "all", format="text")
     assert report.formats == {"text": 1}
     assert report.left == {"files of other kinds": 2}
+
+
+def test_people_in_conversations_connect_rooms(bank: Bank, tmp_path: Path) -> None:
+    for wing, said in (("a", "Maya moved to Lisbon."), ("b", "We should ask Maya about the export.")):
+        talk(bank, write(tmp_path / f"{wing}.txt", f"Omar: {said}\nEva: Yes.\n"), place=f"{wing}/talk-{wing}")
+    assert bank.places.naming("Maya") == {"a/talk-a": 1, "b/talk-b": 1}

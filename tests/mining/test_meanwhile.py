@@ -4,18 +4,26 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.mining import written
+from tests.mining.conftest import just_before, shut, talk
 
 from pieria import Bank
 from pieria.mining import mine
 from pieria.mining.conversations.discovery import find
 from pieria.mining.said import Source, Turn, unheard
+
+SAID = ["It is written as CSV now.", "Write the export as CSV."]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a folder of OpenCode."""
+    return written.opencode_storage(tmp_path.resolve() / "opencode")
 
 
 def said(bank: Bank) -> list[str]:
@@ -26,42 +34,16 @@ def sources(path: Path) -> list[Source]:
     return [found for found in find(path, None, lambda *_: None) if isinstance(found, Source)]
 
 
-def just_before(monkeypatch: pytest.MonkeyPatch, folder: Path, happens: Callable[[], None]) -> None:
-    """Run `happens` just before the folder is read, for every way to read it."""
-
-    def after(look: Callable[..., Any]) -> Callable[..., Any]:
-        def looked(path: Any = ".") -> Any:
-            if str(path) == str(folder):
-                happens()
-            return look(path)
-
-        return looked
-
-    monkeypatch.setattr(os, "scandir", after(os.scandir))
-    monkeypatch.setattr(os, "listdir", after(os.listdir))
-
-
-def shut(folder: Path) -> Callable[[], None]:
-    def refuse() -> None:
-        raise PermissionError(13, "Permission denied", str(folder))
-
-    return refuse
-
-
-def test_vanishing_folder_of_opencode_loses_no_session(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = written.opencode_storage(tmp_path.resolve() / "opencode")
+def test_vanishing_folder_of_opencode_loses_no_session(bank: Bank, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = root / "storage" / "session" / "another project"
     gone.mkdir()
     just_before(monkeypatch, gone, lambda: shutil.rmtree(gone, ignore_errors=True))
-    report = mine(bank, root, conversations=True)
-    assert report.well, report.refused
-    assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
+    talk(bank, root)
+    assert said(bank) == SAID
 
 
-def test_vanishing_message_of_opencode_leaves_the_others(tmp_path: Path) -> None:
-    storage = written.opencode_storage(tmp_path / "opencode") / "storage"
+def test_vanishing_message_of_opencode_leaves_the_others(root: Path) -> None:
+    storage = root / "storage"
     written.document(storage / "message" / "ses_1" / "msg_3.json", {"id": "msg_3", "role": "user"})
     written.document(storage / "part" / "msg_3" / "prt_6.json", {"id": "prt_6", "type": "text", "text": "Thanks."})
     session = next(one for one in sources(storage) if one.name.endswith("ses_1.json"))
@@ -72,10 +54,7 @@ def test_vanishing_message_of_opencode_leaves_the_others(tmp_path: Path) -> None
     assert [one.text for one in (first, *reading) if isinstance(one, Turn)] == ["Write the export as CSV.", "Thanks."]
 
 
-def test_vanishing_session_of_opencode_is_passed_over(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = written.opencode_storage(tmp_path.resolve() / "opencode")
+def test_vanishing_session_of_opencode_is_passed_over(bank: Bank, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = root / "storage" / "message" / "ses_2"
     session = root / "storage" / "session" / "p" / "ses_2.json"
     real = Path.stat
@@ -87,16 +66,12 @@ def test_vanishing_session_of_opencode_is_passed_over(
         return real(path, **how)
 
     monkeypatch.setattr(Path, "stat", stat)
-    report = mine(bank, root, conversations=True)
-    assert report.well, report.refused
+    report = talk(bank, root)
     assert report.sources["new"] == 1
 
 
-SAID = ["It is written as CSV now.", "Write the export as CSV."]
-
-
-def test_half_written_reply_of_opencode_is_read_again(bank: Bank, tmp_path: Path) -> None:
-    storage = written.opencode_storage(tmp_path / "opencode") / "storage"
+def test_half_written_reply_of_opencode_is_read_again(bank: Bank, root: Path) -> None:
+    storage = root / "storage"
     part = storage / "part" / "msg_2" / "prt_5.json"
     message = storage / "message" / "ses_1" / "msg_2.json"
     whole = part.read_text()
@@ -110,8 +85,7 @@ def test_half_written_reply_of_opencode_is_read_again(bank: Bank, tmp_path: Path
     # The session's time is in the future, so the read does not settle it.
     later = time.time() + 3_600
     os.utime(storage / "session" / "p" / "ses_1.json", (later, later))
-    report = mine(bank, storage, conversations=True)
-    assert report.well, report.refused
+    talk(bank, storage)
     part.write_text(whole)
     assert mine(bank, storage, conversations=True).memories["changed"] == 1
     assert said(bank) == SAID
@@ -122,21 +96,20 @@ def test_reply_in_the_database_of_opencode_is_read_again(bank: Bank, tmp_path: P
     change = "UPDATE part SET data = replace(data, ?, ?) WHERE id = 'prt_5'"
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("ALTER TABLE message ADD COLUMN time_updated INTEGER")
-        database.execute(change, ["It is written as CSV now.", "It is"])
-    mine(bank, file, conversations=True)
-    assert said(bank) == ["It is", "Write the export as CSV."]
+        database.execute(change, [SAID[0], "It is"])
+    talk(bank, file)
+    assert said(bank) == ["It is", SAID[1]]
     with closing(sqlite3.connect(file)) as database, database:
-        database.execute(change, ["It is", "It is written as CSV now."])
+        database.execute(change, ["It is", SAID[0]])
         database.execute("UPDATE message SET time_updated = 1772561000000 WHERE id = 'msg_2'")
-    mine(bank, file, conversations=True)
-    assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
+    talk(bank, file)
+    assert said(bank) == SAID
 
 
 @pytest.mark.parametrize("shown", ["session/p", "message/ses_1", "part/msg_2"])
 def test_unreadable_folder_of_opencode_is_not_gone(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str
+    bank: Bank, root: Path, monkeypatch: pytest.MonkeyPatch, shown: str
 ) -> None:
-    root = written.opencode_storage(tmp_path.resolve() / "opencode")
     mine(bank, root, conversations=True)
     folder = root / "storage" / shown
     just_before(monkeypatch, folder, shut(folder))
@@ -146,9 +119,7 @@ def test_unreadable_folder_of_opencode_is_not_gone(
     assert {turn.reason for turn in bank.list(kinds="turn")} == {None}
 
 
-def test_unreadable_folder_hides_no_other_conversation(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_folder_hides_no_other_talk(bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing in the folder can be looked at, not even with `stat`. What was read there before is not gone."""
     export = written.slack(tmp_path.resolve() / "export")
     theirs = written.claude_code(tmp_path.resolve() / "theirs").parent

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.mining import written
+from tests.mining.conftest import talk, write
 
 import pieria
 from pieria import Bank
@@ -44,18 +44,16 @@ def test_codex(bank: Bank, tmp_path: Path) -> None:
     with_line(file, 4, '{"neither": "this nor that"}')
     report = mine(bank, tmp_path, format="codex")
     assert report.memories == {"new": 2, "refused": 3}
-    assert [reason for _, _, reason in refused(report)] == [
-        "expected a message with a list of content",
-        "expected a payload that is an object",
-        "expected an object with a type",
-    ]
+    assert [reason.removeprefix("expected ") for _, _, reason in refused(report)] == [
+        "a message with a list of content", "a payload that is an object", "an object with a type",
+    ]  # fmt: skip
 
 
 def test_claude_ai(bank: Bank, tmp_path: Path) -> None:
     good = written.claude_message(1, "human", "Hello.")
     odd = {"uuid": "m", "sender": "nobody", "text": "?"}
-    told = [written.claude_conversation("a", [good, odd, 7]), {"uuid": "b"}, "text", written.claude_conversation("c", [
-        written.claude_message(2, "assistant", "Good day.")], uuid="c")]  # fmt: skip
+    after = written.claude_conversation("c", [written.claude_message(2, "assistant", "Good day.")], uuid="c")
+    told = [written.claude_conversation("a", [good, odd, 7]), {"uuid": "b"}, "text", after]
     report = mine(bank, written.document(tmp_path / "conversations.json", told), conversations=True)
     assert report.memories == {"new": 2, "refused": 4}
     assert [record for _, record, _ in refused(report)] == [1, 1, 2, 3]
@@ -80,10 +78,7 @@ def test_slack(bank: Bank, tmp_path: Path) -> None:
     (folder / "groups.json").write_text('[{"id": "C2"')
     report = mine(bank, folder, conversations=True)
     assert report.memories == {"new": 4, "refused": 3}
-    assert refused(report)[1:] == [
-        (day.name, 1, "expected a message with a ts"),
-        (day.name, 2, "expected a message with a ts"),
-    ]
+    assert refused(report)[1:] == [(day.name, number, "expected a message with a ts") for number in (1, 2)]
 
 
 BROKEN_OPENCODE = {
@@ -113,7 +108,7 @@ def test_database_of_another_program_is_left_out(bank: Bank, tmp_path: Path) -> 
     assert "cannot be read" in report.refused[0].reason
 
 
-UNKNOWN: list[tuple[str, Any, str]] = [
+UNKNOWN = [
     ("a.jsonl", '{"role": "user", "content": "hi"}\n', "expected a conversation of a known format"),
     ("a.jsonl", "plain words\n", "expected JSON"),
     ("a.json", '{"messages": []}', "expected a conversation of a known format"),
@@ -140,24 +135,19 @@ def test_unknown_shape_is_reported_with_its_first_record(bank: Bank, tmp_path: P
         assert one.record == 1
         assert reason in one.reason
         assert one.source == str((folder / name).resolve())
-    assert bank.count() == 0
-
-
-def test_text_that_is_not_utf_8_is_refused(bank: Bank, tmp_path: Path) -> None:
     (tmp_path / "call.txt").write_bytes("Zoë: hé\nMaya: ja\nZoë: bon\n".encode("latin-1"))
     report = mine(bank, tmp_path / "call.txt", conversations=True)
     assert [one.reason for one in report.refused] == ["cannot be read (byte 2 is not UTF-8)"]
+    assert bank.count() == 0
 
 
 def test_files_beside_conversations_are_only_counted(bank: Bank, tmp_path: Path) -> None:
     written.claude_code(tmp_path / "projects")
     for name in ("sessions-index.json", "x/tool-results/a.txt", "x/photo.png", "x/empty.jsonl"):
-        (tmp_path / "projects" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "projects" / name).write_text("" if "empty" in name else "words")
-    report = mine(bank, tmp_path / "projects", conversations=True)
-    assert report.well
-    assert report.left["files beside conversations that contain none"] == 1
-    assert (report.left["files of other kinds"], report.left["empty files"]) == (1, 1)
+        write(tmp_path / "projects" / name, "" if "empty" in name else "words")
+    left = talk(bank, tmp_path / "projects").left
+    kinds = ("files beside conversations that contain none", "files of other kinds", "empty files")
+    assert [left[kind] for kind in kinds] == [1, 1, 1]
 
 
 def test_refused_turn_keeps_no_other_away(tmp_path: Path) -> None:
@@ -179,16 +169,15 @@ def test_private_parts_are_cut_and_secrets_flagged(bank: Bank, tmp_path: Path) -
     file = tmp_path / "call.txt"
     file.write_text("Maya: hello <private>my salary</private> there\nOmar: ghp_" + "a1B2" * 9 + "\nMaya: well\n")
     mine(bank, file, conversations=True)
-    said = {turn.author: turn for turn in bank.list(kinds="turn", order="newest")}
-    assert "salary" not in str([turn.text for turn in bank.list(kinds="turn")])
-    assert said["Omar"].flags == ("secret:github_token",)
+    turns = list(bank.list(kinds="turn"))
+    assert "salary" not in str([turn.text for turn in turns])
+    assert [turn.flags for turn in turns if turn.author == "Omar"] == [("secret:github_token",)]
 
 
 def test_what_a_bank_cannot_hold_is_made_to_fit(bank: Bank, tmp_path: Path) -> None:
     long = "word " * 100_000
     line = written.claude_code_line(1, "user", "half \ud800 and nul \0 " + long, sessionId="a\nb")
-    report = mine(bank, written.lines(tmp_path / "a.jsonl", [line]), conversations=True)
-    assert report.well, report.refused
+    talk(bank, written.lines(tmp_path / "a.jsonl", [line]))
     turns = bank.list(kinds="turn", order="oldest")
     assert [turn.sequence for turn in turns] == [1] * 3
     assert "".join(turn.text for turn in turns).startswith("half \ufffd and nul \ufffd word")

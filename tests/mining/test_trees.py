@@ -49,13 +49,6 @@ def test_the_files_are_those_that_git_would_take(bank: Bank, tmp_path: Path) -> 
     assert report.left["ignored by git"] > 5
 
 
-def test_git_file_of_a_worktree_is_left_out(bank: Bank, tmp_path: Path) -> None:
-    made(tmp_path / "project", "a.py")
-    (tmp_path / "project" / ".git").write_text("gitdir: ../elsewhere/.git/worktrees/project\n")
-    report = mine(bank, tmp_path / "project")
-    assert (mined(bank), report.left) == ({"a.py"}, {"made by tools": 1})
-
-
 def test_folder_in_a_repository_follows_the_repository(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
     (root / ".git").mkdir(parents=True)
@@ -68,26 +61,21 @@ def test_folder_in_a_repository_follows_the_repository(bank: Bank, tmp_path: Pat
     assert mined(bank) == {"src/a.py", "docs/b.md"}
 
 
-def test_rules_hold_without_a_repository(bank: Bank, tmp_path: Path) -> None:
-    root = tmp_path / "notes"
-    made(root, "a.md", "b.log", "node_modules/x/index.js")
-    (root / ".gitignore").write_text("*.log\n")
-    mine(bank, root)
-    assert mined(bank) == {"a.md", ".gitignore"}
-
-
-def test_repository_around_the_home_folder_is_no_project(bank: Bank, home: Path) -> None:
+def test_rules_hold_without_a_repository_not_around_the_home(bank: Bank, home: Path) -> None:
     (home / ".git").mkdir()
-    (home / ".gitignore").write_text("*\n")
-    made(home, "notes/a.md")
+    made(home, ".gitignore", text="*\n")
+    made(home / "notes", "a.md", "b.log", "node_modules/x/index.js")
+    made(home / "notes", ".gitignore", text="*.log\n")
     mine(bank, home / "notes")
-    assert [(memory.title, memory.place) for memory in bank.list()] == [("a.md", "notes/general")]
+    places = {memory.title: memory.place for memory in bank.list()}
+    assert places == dict.fromkeys(("a.md", ".gitignore"), "notes/general")
 
 
 def test_files_left_out_are_counted(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
-    made(root, "a.md", "empty.md", "package-lock.json", "app.min.js", "logo.svg")
-    (root / "empty.md").write_text("")
+    made(root, "a.md", "package-lock.json", "app.min.js", "logo.svg")
+    made(root, ".git", text="gitdir: ../elsewhere/.git/worktrees/project\n")
+    made(root, "empty.md", text="")
     (root / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0" + bytes(200))
     (root / "latin.txt").write_bytes("café".encode("latin-1"))
     (root / "data.json").write_text('{"a": "' + "x" * 6_000 + '"}')
@@ -104,7 +92,7 @@ def test_files_left_out_are_counted(bank: Bank, tmp_path: Path) -> None:
         "with lines too long to read": 1,
         "too large": 2,
         "empty": 1,
-        "made by tools": 3,
+        "made by tools": 4,
         "links": 1,
     }
     assert report.left == wanted
@@ -113,6 +101,9 @@ def test_files_left_out_are_counted(bank: Bank, tmp_path: Path) -> None:
     by_default = mine(bank, root)
     assert (by_default.left["too large"], by_default.sources) == (1, {"unchanged": 2, "new": 1})
     assert mine(bank, root, largest=10_000).sources == {"unchanged": 2, "vanished": 1}
+    (root / "a.md").write_bytes(bytes(100))
+    assert mine(bank, root, largest=10_000).memories == {"superseded": 1, "unchanged": 1}
+    assert mined(bank) == {"wide.txt"}
 
 
 def test_an_export_among_the_files_brings_nothing_back(bank: Bank, tmp_path: Path) -> None:
@@ -122,15 +113,6 @@ def test_an_export_among_the_files_brings_nothing_back(bank: Bank, tmp_path: Pat
     bank.purge(told.id)
     report = mine(bank, tmp_path / "project")
     assert (mined(bank), report.left) == ({"a.md"}, {"Pieria's own data": 1})
-
-
-def test_a_file_that_becomes_no_text_takes_its_passages_along(bank: Bank, tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    made(root, "a.md")
-    mine(bank, root)
-    (root / "a.md").write_bytes(bytes(100))
-    assert mine(bank, root).memories == {"superseded": 1}
-    assert mined(bank) == set()
 
 
 def test_banks_are_not_mined_into_themselves(tmp_path: Path) -> None:
@@ -147,23 +129,17 @@ def test_banks_are_not_mined_into_themselves(tmp_path: Path) -> None:
     assert talk.well
 
 
-def test_place_of_a_project_may_be_given(bank: Bank, tmp_path: Path) -> None:
-    made(tmp_path / "project", "a.md", "src/b.md")
+def test_place_of_a_project_is_made_of_its_names_or_given(tmp_path: Path) -> None:
+    made(tmp_path / "_my project_", "a.md", "a..b/c.md")
     given: dict[str, tuple[dict[str, Any], set[str]]] = {
-        "none": ({}, {"project/general", "project/src"}),
-        "wing": ({"wing": "work"}, {"work/general", "work/src"}),
+        "none": ({}, {"my project/general", "my project/a-b"}),
+        "wing": ({"wing": "work"}, {"work/general", "work/a-b"}),
         "place": ({"place": "work/all"}, {"work/all"}),
     }
     for name, (where, places) in given.items():
         with pieria.open(name, data=tmp_path / "data") as own:
-            mine(own, tmp_path / "project", **where)
+            mine(own, tmp_path / "_my project_", **where)
             assert set(own.places.counts()) == places
-
-
-def test_names_that_no_palace_takes_are_made_to_fit(bank: Bank, tmp_path: Path) -> None:
-    made(tmp_path / "_my project_", ".github/a.md", "a..b/c.md")
-    mine(bank, tmp_path / "_my project_")
-    assert set(bank.places.counts()) == {"my project/github", "my project/a-b"}
 
 
 def test_a_file_tells_no_rules_and_is_not_trusted_like_a_person(bank: Bank, tmp_path: Path) -> None:
@@ -171,5 +147,4 @@ def test_a_file_tells_no_rules_and_is_not_trusted_like_a_person(bank: Bank, tmp_
     mine(bank, tmp_path / "project")
     [page] = bank.list()
     assert (page.author_type, page.trust) == ("system", 0.5)
-    rules = [hit for hit in bank.recall("send keys") if "standing" in hit.why]
-    assert rules == []
+    assert [hit for hit in bank.recall("send keys") if "standing" in hit.why] == []

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,33 +26,22 @@ def lines(path: Path, records: Iterable[Any]) -> Path:
 
 
 def document(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-    return path
+    return lines(path, [json.dumps(value)])
 
 
-# --- whole conversations
-
-
-def _copied(host: str, path: Path) -> Path:
+def _copied(host: str, file: str, path: Path) -> Path:
     shutil.copytree(HOSTS / host, path, dirs_exist_ok=True, copy_function=shutil.copyfile)
-    return path
+    return path / file
 
 
-def claude_code(path: Path) -> Path:
-    return _copied("claude_code", path) / "-home-maya-billing" / f"{SESSION}.jsonl"
-
-
-def codex(path: Path) -> Path:
-    return _copied("codex", path) / "2026" / "03" / "03" / f"rollout-2026-03-03T10-00-00-{SESSION}.jsonl"
-
-
-def old_codex(path: Path) -> Path:
-    return _copied("old_codex", path) / "rollout-2025-06-01-old.jsonl"
-
-
-def opencode_storage(path: Path) -> Path:
-    return _copied("opencode_storage", path)
+claude_code = partial(_copied, "claude_code", f"-home-maya-billing/{SESSION}.jsonl")
+codex = partial(_copied, "codex", f"2026/03/03/rollout-2026-03-03T10-00-00-{SESSION}.jsonl")
+old_codex = partial(_copied, "old_codex", "rollout-2025-06-01-old.jsonl")
+opencode_storage = partial(_copied, "opencode_storage", "")
+opencode_export = partial(_copied, "opencode_export", "session.json")
+claude = partial(_copied, "claude", "conversations.json")
+chatgpt = partial(_copied, "chatgpt", "conversations.json")
+slack = partial(_copied, "slack", "")
 
 
 def opencode_database(path: Path) -> Path:
@@ -61,28 +51,9 @@ def opencode_database(path: Path) -> Path:
     return path / "opencode.db"
 
 
-def opencode_export(path: Path) -> Path:
-    return _copied("opencode_export", path) / "session.json"
-
-
-def claude(path: Path) -> Path:
-    return _copied("claude", path) / "conversations.json"
-
-
 def chatgpt_conversation() -> dict[str, Any]:
     told: list[dict[str, Any]] = json.loads((HOSTS / "chatgpt" / "conversations.json").read_text("utf-8"))
     return told[0]
-
-
-def chatgpt(path: Path) -> Path:
-    return _copied("chatgpt", path) / "conversations.json"
-
-
-def slack(path: Path) -> Path:
-    return _copied("slack", path)
-
-
-# --- single records
 
 
 def claude_code_line(number: int, kind: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 from tests.contract.making import HandClock
+from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
 from pieria.workspace import Workspace
+
+__all__ = ["Ask", "HandClock", "Host", "Refused", "answered", "requirement"]
+"""Imported from here by most tests: the types of their fixtures, and the mark."""
 
 Ask = Callable[..., Any]
 """Calls a tool by its name and returns the value of its reply, which is no error."""

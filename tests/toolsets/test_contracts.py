@@ -1,8 +1,9 @@
-"""Contracts of every toolset: each parameter has an effect, each reply its promised keys, each handler fits its tool.
+"""Contracts of toolsets: parameters have effects, replies their keys, tools their handlers, and requirements tests.
 
 A toolset's `returns.toml` lists the keys of its replies, its `cases.toml` a call for every tool and every parameter.
 """
 
+import ast
 import inspect
 import tomllib
 from collections.abc import Mapping
@@ -13,15 +14,18 @@ from typing import Any
 import pytest
 from tests.toolsets.outcome import Case, Run, cases, outcome
 
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import NotFoundError
 from pieria.toolsets import Tool, Toolset, called, registry
 
 HERE = Path(__file__).parent
 TESTED = sorted(path.parent.name for path in HERE.glob("*/returns.toml"))
 TOOLSETS = {toolset.package.rpartition(".")[2]: toolset for toolset in registry().toolsets.values()}
 TOOLS = [pytest.param(folder, tool, id=tool.name) for folder in TESTED for tool in TOOLSETS[folder].tools]
+SHARED = HERE / "test_across.py"
+FOLDERS = sorted(path.parent for path in HERE.glob("*/requirements.toml"))
+FIELDS = {"source", "behaviour"}
 BEGINNING = {
-    "mempalace": {"mempalace_add_drawer", "mempalace_diary_write", "mempalace_kg_add"},
+    "mempalace": {f"mempalace_{verb}" for verb in ("add_drawer", "diary_write", "kg_add")},
     "mnemosyne": {f"mnemosyne_{verb}" for verb in ("remember", "triple_add", "scratchpad_write", "import")},
 }
 """The tools that make a missing bank, though its name may be misspelt."""
@@ -104,17 +108,6 @@ def test_replies_have_every_promised_key(folder: str, tmp_path: Path) -> None:
     assert absent({"a": []}, "a[].b") == "reply.a is no list with an item"
 
 
-def test_parameter_with_one_allowed_value_refuses_others(tmp_path: Path) -> None:
-    with Run(tmp_path) as run:
-        for folder in TESTED:
-            for tool in TOOLSETS[folder].tools:
-                for name in fixed(tool):
-                    call = {**without_references(cases(folder)[tool.name]["reply"].call), name: "something else"}
-                    error = run.call(tool.name, call).error
-                    assert isinstance(error, InputError)
-                    assert error.parameter == name
-
-
 @pytest.mark.parametrize("folder", BEGINNING)
 def test_only_tools_that_begin_something_make_a_bank(folder: str, tmp_path: Path) -> None:
     with Run(tmp_path) as run:
@@ -135,11 +128,10 @@ def test_only_tools_that_begin_something_make_a_bank(folder: str, tmp_path: Path
 
 
 def test_tools_are_described_and_their_handlers_fit() -> None:
-    for _, tool in registry():
+    for toolset, tool in registry():
         assert tool.description
         assert all(schema.get("description") for schema in tool.parameters.values()), tool.name
         assert set(tool.accepts.values()) <= set(tool.parameters)
-    for toolset, tool in registry():
         _, *taken = inspect.signature(toolset.handler(tool)).parameters.values()
         assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in taken)
         assert {parameter.name for parameter in taken} == set(tool.parameters), tool.name
@@ -152,11 +144,42 @@ def test_tools_are_described_and_their_handlers_fit() -> None:
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=lambda toolset: toolset.name)
 def test_every_handler_has_a_tool(toolset: Toolset) -> None:
     modules = {import_module(f"{toolset.package}.{tool.module}") for tool in toolset.tools}
-    public = [
-        held
-        for module in modules
-        for name, held in inspect.getmembers(module, inspect.isfunction)
-        if name[0] != "_" and held.__module__ == module.__name__
-    ]
-    handling = {held.__name__ for held in public if next(iter(inspect.signature(held).parameters), None) == "call"}
+    functions = [held for module in modules for _, held in inspect.getmembers(module, inspect.isfunction)]
+    own = [held for held in functions if held.__name__[0] != "_" and held.__module__ in {it.__name__ for it in modules}]
+    handling = {held.__name__ for held in own if next(iter(inspect.signature(held).parameters), None) == "call"}
     assert handling == {toolset.handler_name(tool) for tool in toolset.tools}
+
+
+def written(folder: Path) -> dict[str, dict[str, Any]]:
+    return tomllib.loads((folder / "requirements.toml").read_text())
+
+
+def proven(path: Path) -> set[str]:
+    """Return the ids in decorators of test functions, read from the text: the choice of tests does not matter."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and getattr(call.func, "id", None) == "requirement":
+                    assert node.name.startswith("test_")
+                    found |= {ast.literal_eval(argument) for argument in call.args}
+    return found
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_requirements_are_proven_and_explained(folder: Path) -> None:
+    needed, own = written(folder), {id for path in folder.glob("test_*.py") for id in proven(path)}
+    assert sorted(needed.keys() - own - proven(SHARED)) == [], "no test proves these"
+    assert sorted(own - needed.keys()) == [], "these are not written down"
+    for id, told in needed.items():
+        assert told.keys() >= FIELDS, id
+        assert told.keys() <= FIELDS | {"divergence", "why", "cases"}, id
+        assert ("divergence" in told) == ("why" in told), id
+        texts = [text for name, text in told.items() if name != "cases"]
+        assert all(isinstance(text, str) and text.strip() for text in (*texts, *told.get("cases", ()))), id
+    numbers = sorted(int(case.partition(":")[0]) for told in needed.values() for case in told.get("cases", ()))
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_requirements_of_shared_tests_are_written() -> None:
+    assert proven(SHARED) <= {id for folder in FOLDERS for id in written(folder)}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.toolsets.making import tool
 
 from pieria.errors import InputError
-from pieria.toolsets import Access, Tool, registry
+from pieria.toolsets import registry
 from pieria.toolsets.validation import validated, violations
 
 PLAIN = tool(
@@ -44,35 +44,26 @@ def test_defaults_are_filled_in_and_everything_wrong_reported() -> None:
     assert (validated(settled, {}), validated(settled, {"limit": 5})) == ({}, {"limit": 5})
     assert validated(PLAIN, {"text": "abc", "limit": 7}) == {"text": "abc", "count": 7}
     assert told({"text": "abc", "limit": 7, "count": 8}).keys() == {"count"}
-    assert told({"text": "abc", "limit": 0}).keys() == {"count"}
     found = told({"count": 0, "share": "x", "way": "inn", "tags": ["a", 2], "inner": {"b": 1}, "cuont": 1})
     assert found.keys() == {"cuont", "text", "count", "share", "way", "tags[1]", "inner.b"}
     assert found["cuont"]["hint"] == "Did you mean count?"
-    assert found["way"] == {
-        "parameter": "way", "expected": "one of in, out", "received": "'inn'", "hint": "Did you mean in?"
-    }  # fmt: skip
-    assert found["count"]["expected"] == "a whole number from 1 to 50"
-    assert found["text"]["received"] == "nothing"
-    assert found["share"]["expected"] == "a number from 0"
+    way = {"parameter": "way", "expected": "one of in, out", "received": "'inn'", "hint": "Did you mean in?"}
+    assert found["way"] == way
+    assert (found["text"]["received"], found["share"]["expected"]) == ("nothing", "a number from 0")
 
 
 def test_expectations_and_hints_are_in_words() -> None:
     for name, value, expected in (
-        ("text", "a", "a text of 2 to 5 characters"),
-        ("tags", ["a", "b", "c"], "a list of at most 2 items"),
-        ("either", 5, "a text or null"),
-        ("inner", [], "an object"),
-        ("count", True, "a whole number from 1 to 50"),
-        ("share", float("nan"), "a finite number"),
-        ("share", float("inf"), "a finite number"),
-    ):
+        ("text", "a", "a text of 2 to 5 characters"), ("tags", ["a", "b", "c"], "a list of at most 2 items"),
+        ("either", 5, "a text or null"), ("inner", [], "an object"), ("count", True, "a whole number from 1 to 50"),
+        ("share", math.nan, "a finite number"), ("share", math.inf, "a finite number"),
+    ):  # fmt: skip
         assert told({"text": "abc", name: value})[name]["expected"] == expected
     assert told({"text": "abc", "way": None})["way"]["hint"] == "Leave it out."
     assert told({"text": "abc", "tags": "ship"})["tags"]["hint"] == "Put it into a list, even if it is the only one."
     assert told({"text": "abc", "tags": 5})["tags"]["hint"] is None
     wrong: tuple[object, ...] = (None, [], "x", 5)
-    for arguments in wrong:
-        assert told(arguments).keys() == {"arguments"}
+    assert [[*told(arguments)] for arguments in wrong] == [["arguments"]] * 4
     ways = tool(properties={"way": {"type": "string", "enum": ["outgoing", "incoming", "both"]}})
     for given_, meant in (("out", "outgoing"), ("Incoming", "incoming"), ("all", None), ("bth", "both")):
         with pytest.raises(InputError) as caught:
@@ -129,43 +120,38 @@ def test_no_tool_fails_on_any_arguments(data: st.DataObject) -> None:
         json.dumps(error.as_dict(), allow_nan=False)
 
 
-def nested() -> Tool:
-    schema = {
-        "type": "object",
-        "required": ["name"],
-        "properties": {
-            "name": {"type": "string"},
-            "depth": {"type": ["integer", "null"]},
-            "counts": {"type": "array", "items": {"type": "integer"}},
-            "within": {"type": "object", "properties": {"k": {"type": "integer"}, "w": {"type": "number"}}},
-        },
-        "additionalProperties": False,
-    }
-    return Tool("nested", "", schema, Access.read)
+NESTED = tool(
+    properties={
+        "name": {"type": "string"},
+        "depth": {"type": ["integer", "null"]},
+        "counts": {"type": "array", "items": {"type": "integer"}},
+        "within": {"type": "object", "properties": {"k": {"type": "integer"}, "w": {"type": "number"}}},
+    },
+    required=["name"],
+)
 
 
 def test_numbers_are_checked_at_any_depth() -> None:
     with pytest.raises(InputError) as caught:
-        validated(nested(), {"name": "x", "counts": [1, math.nan], "within": {"w": math.inf}})
-    found = {caught.value.parameter, *(one.parameter for one in caught.value.errors)}  # type: ignore[attr-defined]
-    assert {"counts[1]", "within.w"} <= found
+        validated(NESTED, {"name": "x", "counts": [1, math.nan], "within": {"w": math.inf}})
+    assert {"counts[1]", "within.w"} <= {one["parameter"] for one in violations(caught.value)}
     given = {"name": "x", "depth": 5.0, "counts": [1.0, 2], "within": {"k": 3.0, "w": 4.0}}
-    kept = validated(nested(), given)
-    assert repr(kept) == repr({"name": "x", "depth": 5, "counts": [1, 2], "within": {"k": 3, "w": 4.0}})
+    kept = {"name": "x", "depth": 5, "counts": [1, 2], "within": {"k": 3, "w": 4.0}}
+    assert repr(validated(NESTED, given)) == repr(kept)
     assert repr(validated(PLAIN, {"text": "abc", "count": 5.0})) == repr({"count": 5, "text": "abc"})
 
 
 def test_needed_and_nameless_parameters_are_refused() -> None:
     for arguments, hints in (({"name": None, "within": None}, [None, "Leave it out."]), ({"name": "x", 3: 4}, [None])):
         with pytest.raises(InputError) as caught:
-            validated(nested(), arguments)
+            validated(NESTED, arguments)
         assert [one["hint"] for one in violations(caught.value)] == hints
     assert caught.value.parameter == "arguments"
 
 
 def test_thousands_of_mistakes_are_listed_and_guessed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError) as caught:
-        validated(nested(), {"name": "x", **{f"n{number}": number for number in range(20_000)}})
+        validated(NESTED, {"name": "x", **{f"n{number}": number for number in range(20_000)}})
     told = violations(caught.value)
     assert len(told) == 51
     assert told[-1]["hint"] == "19,950 further violations are not listed."
@@ -182,7 +168,3 @@ def test_thousands_of_mistakes_are_listed_and_guessed_in_part(monkeypatch: pytes
         with pytest.raises(InputError):
             validated(PLAIN, arguments)
         assert len(compared) == 50
-    compared.clear()
-    with pytest.raises(InputError):
-        validated(PLAIN, {"text": "abc", "n" * 101: 1, "n" * 100: 1})
-    assert compared == ["n" * 100]

@@ -3,9 +3,10 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.toolsets.requirements import requirement
+from tests.toolsets.conftest import requirement
 
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
@@ -19,16 +20,18 @@ def begun(data: Path, who: str, number: int) -> subprocess.Popen[str]:
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def value(host: Host, tool: str, **arguments: Any) -> Any:
+    return called(registry(), f"mempalace_{tool}", arguments, host).value
+
+
 def check_seen(host: Host, id: str, number: int) -> None:
     """A drawer of another process is there for this one at once: found, opened, listed and counted."""
     content = f"Crate {number} of victim holds {number * 7} kestrels."
-    asked = {"query": f'"{content}"', "wing": "victim", "limit": 3}
-    hits = called(registry(), "mempalace_search", asked, host).value["results"]
+    hits = value(host, "search", query=f'"{content}"', wing="victim", limit=3)["results"]
     assert (id, content) in [(hit["drawer_id"], hit["text"]) for hit in hits]
-    assert called(registry(), "mempalace_get_drawer", {"drawer_id": id}, host).value["content"] == content
-    rooms = called(registry(), "mempalace_list_rooms", {"wing": "victim"}, host).value["rooms"]
-    listed = called(registry(), "mempalace_list_drawers", {"wing": "victim"}, host).value["total"]
-    assert number < sum(rooms.values()) <= listed
+    assert value(host, "get_drawer", drawer_id=id)["content"] == content
+    rooms = value(host, "list_rooms", wing="victim")["rooms"]
+    assert number < sum(rooms.values()) <= value(host, "list_drawers", wing="victim")["total"]
 
 
 @requirement("crowd.safe", "complaint.corruption", "complaint.divergence", "complaint.lease")
@@ -36,7 +39,7 @@ def check_seen(host: Host, id: str, number: int) -> None:
 def test_acknowledged_drawers_survive_a_killed_process(tmp_path: Path) -> None:
     with Workspace(tmp_path, {"embedder": "hashing"}) as workspace:
         host = Host(Banks(workspace, "watcher"), "home", None, Paths(tmp_path, ()))
-        assert called(registry(), "mempalace_add_drawer", {"wing": "w", "room": "r", "content": "First."}, host).value
+        assert value(host, "add_drawer", wing="w", room="r", content="First.")["success"]
         victim = begun(tmp_path, "victim", 100_000)
         others = {name: begun(tmp_path, name, EACH) for name in ("ann", "ben", "cid")}
         assert victim.stdout is not None
@@ -53,9 +56,8 @@ def test_acknowledged_drawers_survive_a_killed_process(tmp_path: Path) -> None:
             assert process.returncode == 0, problem
             acknowledged += out.split()
         for begin in range(0, len(acknowledged), 500):
-            told = called(registry(), "mempalace_get_drawers", {"drawer_ids": acknowledged[begin : begin + 500]}, host)
-            assert told.value["missing"] == []
-        wings = called(registry(), "mempalace_list_wings", {}, host).value["wings"]
+            assert value(host, "get_drawers", drawer_ids=acknowledged[begin : begin + 500])["missing"] == []
+        wings = value(host, "list_wings")["wings"]
         assert {name: wings[name] for name in others} == dict.fromkeys(others, EACH)
         assert wings["victim"] in (len(acknowledged) - 3 * EACH, len(acknowledged) - 3 * EACH + 1)
         assert host.bank.sync()

@@ -1,17 +1,11 @@
 """Diaries, the settings of hooks, and the check for missing parts."""
 
-from typing import Any
-
 import pytest
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused
-from tests.toolsets.requirements import requirement
-
-from pieria.toolsets import Host
+from tests.toolsets.conftest import Ask, HandClock, Host, Refused, requirement
 
 
-@requirement("diary.whole")
-def test_entries_are_whole_and_newest_first(ask: Ask, clock: HandClock) -> None:
+@requirement("diary.whole", "schema.validated")
+def test_entries_are_whole_and_newest_first(ask: Ask, refused: Refused, clock: HandClock) -> None:
     long = "MAY|harbour|" + "a long entry " * 400
     for entry in ("First.", long, "Third."):
         written = ask("mempalace_diary_write", agent_name="Code Reviewer", entry=entry, topic="reviews")
@@ -29,10 +23,6 @@ def test_entries_are_whole_and_newest_first(ask: Ask, clock: HandClock) -> None:
     ids = {ask("mempalace_diary_write", agent_name="helper", entry="All quiet.")["entry_id"] for _ in range(2)}
     assert len(ids) == 2
     assert ask("mempalace_diary_read", agent_name="helper")["entries"][0]["topic"] == "general"
-
-
-@requirement("diary.whole", "schema.validated")
-def test_invalid_entry_is_refused(refused: Refused) -> None:
     for name, value in (("agent_name", "a/b"), ("entry", " "), ("topic", ".."), ("content", "twice")):
         told = refused("mempalace_diary_write", **{"agent_name": "helper", "entry": "x", name: value})
         assert told["violations"][0]["parameter"] == name
@@ -44,10 +34,8 @@ def test_diary_is_one_however_its_agent_is_spelt(ask: Ask, clock: HandClock) -> 
         ask("mempalace_diary_write", agent_name=name, entry=f"I am {name}.")
         clock.move(minutes=1)
     spelt = ["I am CODE REVIEWER.", "I am code_reviewer.", "I am Code Reviewer."]
-    for name in ("code reviewer", "Code_Reviewer"):
-        told = ask("mempalace_diary_read", agent_name=name)
-        assert ([entry["content"] for entry in told["entries"]], told["total"]) == (spelt, 3)
-        assert ask("mempalace_diary_read", agent_name=name, last_n=1)["entries"][0]["content"] == spelt[0]
+    told = ask("mempalace_diary_read", agent_name="Code_Reviewer")
+    assert ([entry["content"] for entry in told["entries"]], told["total"]) == (spelt, 3)
     ask("mempalace_rename_room", wing="wing_code_reviewer", room="diary", new_wing="old", new_room="days")
     told = ask("mempalace_diary_read", agent_name="code reviewer")
     assert ([entry["content"] for entry in told["entries"]], told["total"]) == ([spelt[0], spelt[2]], 2)
@@ -55,10 +43,8 @@ def test_diary_is_one_however_its_agent_is_spelt(ask: Ask, clock: HandClock) -> 
 
 @requirement("hooks.truth")
 def test_settings_and_checkpoints_of_hooks_are_kept(ask: Ask, host: Host) -> None:
-    assert ask("mempalace_hook_settings") == {
-        "success": True, "silent_save": True, "desktop_toast": False,
-        "settings": {"silent_save": True, "desktop_toast": False},
-    }  # fmt: skip
+    settings = {"silent_save": True, "desktop_toast": False}
+    assert ask("mempalace_hook_settings") == {"success": True, **settings, "settings": settings}
     told = ask("mempalace_hook_settings", silent_save=False)
     assert (told["silent_save"], told["updated"]) == (False, ["silent_save: true → false"])
     assert ask("mempalace_hook_settings", silent_save=False)["updated"] == []
@@ -72,24 +58,15 @@ def test_settings_and_checkpoints_of_hooks_are_kept(ask: Ask, host: Host) -> Non
         assert told["timestamp"] == "2026-03-01T12:00:00Z"
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return {"embedder": getattr(request, "param", "none")}
-
-
 @requirement("reconnect.honest")
-@pytest.mark.parametrize(("settings", "disabled"), [("none", True), ("hashing", False)], indirect=["settings"])
-def test_reconnection_reports_the_state_of_the_palace(ask: Ask, host: Host, disabled: bool) -> None:
+@pytest.mark.parametrize(("settings", "disabled"), [({}, True), ({"embedder": "hashing"}, False)])
+def test_reconnection_reports_the_state_of_the_palace(ask: Ask, refused: Refused, host: Host, disabled: bool) -> None:
+    missing = refused("mempalace_reconnect", at=host.having(bank_name="nowhere", is_named=True))
+    assert (missing["success"], missing["drawers"], missing["vector_disabled"]) == (False, 0, False)
+    assert missing["message"] == missing["error"] == "bank 'nowhere' not found"
     assert ask("mempalace_reconnect")["drawers"] == 0
     ask("mempalace_add_drawer", wing="w", room="r", content="One.")
     host.bank.sync()
     told = ask("mempalace_reconnect")
     assert (told["success"], told["drawers"], told["vector_disabled"]) == (True, 1, disabled)
     assert ("vector_disabled_reason" in told) is disabled
-
-
-@requirement("reconnect.honest")
-def test_reconnection_reports_a_missing_palace(refused: Refused, host: Host) -> None:
-    told = refused("mempalace_reconnect", at=host.having(bank_name="nowhere", is_named=True))
-    assert (told["success"], told["drawers"], told["vector_disabled"]) == (False, 0, False)
-    assert told["message"] == told["error"] == "bank 'nowhere' not found"

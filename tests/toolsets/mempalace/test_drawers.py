@@ -3,11 +3,7 @@
 import hashlib
 from typing import Any
 
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused
-from tests.toolsets.requirements import requirement
-
-from pieria.toolsets import Host
+from tests.toolsets.conftest import Ask, HandClock, Host, Refused, requirement
 
 JWT = "We chose JWT for all new APIs."
 
@@ -58,32 +54,15 @@ def test_drawer_is_whole_however_long(ask: Ask) -> None:
 
 @requirement("drawer.names", "schema.validated")
 def test_names_and_texts_that_cannot_be_kept_are_refused(refused: Refused, ask: Ask) -> None:
-    for name in (
-        "a/b",
-        "a\\b",
-        "..",
-        "-a",
-        "a-",
-        "",
-        " ",
-        "*",
-        "x" * 129,
-        "a..b",
-        "a\nb",
-        "a\0b",
-        "a\ud800b",
-        "a\u2028b",
-    ):
-        told = refused("mempalace_add_drawer", wing=name, room="r", content="x")
+    wrong = ["a/b", "a\\b", "..", "-a", "a-", "", " ", "*", "x" * 129, "a..b", "a\nb", "a\0b", "a\ud800b", "a\u2028b"]
+    for name in wrong:
+        told = refused("mempalace_add_drawer", wing=name, room=name, content="x")
         assert (told["success"], told["error_class"]) == (False, "invalid_input")
-        assert told["violations"][0]["parameter"] == "wing"
-        assert refused("mempalace_add_drawer", wing="w", room=name, content="x")["violations"][0]["parameter"] == "room"
+        assert [one["parameter"] for one in told["violations"]] == ["wing", "room"], name
     for content in (" ", "a\0b", "a \ud800 b"):
         for tool, more in (("add_drawer", {"wing": "w", "room": "r"}), ("check_duplicate", {})):
             told = refused(f"mempalace_{tool}", content=content, **more)
             assert (told["error_class"], told["violations"][0]["parameter"]) == ("invalid_input", "content")
-    told = refused("mempalace_add_drawer", wing="Api!", room="a/b", content="x")
-    assert [one["parameter"] for one in told["violations"]] == ["wing", "room"]
     told = refused("mempalace_create_tunnel", source_wing="a", source_room="b/", target_wing=".", target_room="c")
     assert [one["parameter"] for one in told["violations"]] == ["source_room"]
     told = refused("mempalace_search", query=5, limit=500, wnig="x")
@@ -92,40 +71,17 @@ def test_names_and_texts_that_cannot_be_kept_are_refused(refused: Refused, ask: 
     assert ask("mempalace_status")["total_drawers"] == 0
 
 
-@requirement("drawer.names")
-def test_names_of_any_script_are_kept(ask: Ask) -> None:
-    names = ("R&D: lab #1", "Müller's", "e\u0301te\u0301", "日記", "हिन्दी", "ภาษาไทย้", "می\u200cخواهم", "a b")
-    for name in names:
-        file(ask, JWT, name, name)
-        assert ask("mempalace_search", query="JWT", wing=name, room=name)["count"] == 1
-    assert ask("mempalace_get_taxonomy")["taxonomy"] == {name: {name: 1} for name in names}
-
-
-@requirement("drawer.update", "drawer.delete")
-def test_earlier_version_can_be_read_only(ask: Ask, refused: Refused) -> None:
-    id = file(ask)["drawer_id"]
-    ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.")
-    assert ask("mempalace_get_drawer", drawer_id=f"{id}@1")["content"] == JWT
-    for tool, more in (("update_drawer", {"content": "x"}), ("delete_drawer", {})):
-        told = refused(f"mempalace_{tool}", drawer_id=f"{id}@1", **more)
-        assert (told["error_class"], id in told["hint"]) == ("not_found", True)
-
-
 @requirement("drawer.list")
 def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
-    for number in range(7):
+    for number in range(4):
         file(ask, f"Drawer {number}.", room="odd" if number % 2 else "even")
         clock.move(minutes=1)
-    pages = [ask("mempalace_list_drawers", limit=3, offset=offset) for offset in (0, 3, 6, 9)]
+    pages = [ask("mempalace_list_drawers", limit=3, offset=offset) for offset in (0, 3, 6)]
     shown = [row["content_preview"] for page in pages for row in page["drawers"]]
-    assert shown == [f"Drawer {number}." for number in range(6, -1, -1)]
-    assert [(page["total"], page["count"]) for page in pages] == [(7, 3), (7, 3), (7, 1), (7, 0)]
-    assert ask("mempalace_list_drawers", room="odd", wing="")["total"] == 3
-    assert ask("mempalace_list_drawers", wing="none") == {
-        "drawers": [], "total": 0, "count": 0, "limit": 20, "offset": 0, "hint": "wing: there is no none.",
-    }  # fmt: skip
-    since = ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["filed_at"])
-    assert since["total"] == 2
+    assert shown == [f"Drawer {number}." for number in (3, 2, 1, 0)]
+    assert [(page["total"], page["count"], page["offset"]) for page in pages] == [(4, 3, 0), (4, 1, 3), (4, 0, 6)]
+    assert ask("mempalace_list_drawers", room="odd", wing="")["total"] == 2
+    assert ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["filed_at"])["total"] == 2
 
 
 @requirement("drawer.list", "search.filters")
@@ -141,52 +97,44 @@ def test_before_a_day_means_before_it_begins(ask: Ask, host: Host) -> None:
         assert [row["content_preview"] for row in listed] == told, before
         hits = ask("mempalace_search", query="noon", before=before)["results"]
         assert {hit["text"] for hit in hits} == set(told), before
-    since = ask("mempalace_list_drawers", since="2026-03-20")["drawers"]
-    assert [row["content_preview"] for row in since] == ["Noon of the 20th."]
 
 
 @requirement("schema.validated", "drawer.list")
 def test_invalid_times_are_named_as_given(refused: Refused) -> None:
     for tool, more in (("mempalace_list_drawers", {}), ("mempalace_search", {"query": "x"})):
-        for before in ("soon", "2026-03", "2026-02-30"):
-            told = refused(tool, before=before, since="2026-01-01", **more)
-            assert [one["parameter"] for one in told["violations"]] == ["before"]
-        told = refused(tool, since="soon", before="later", **more)
-        assert [(one["parameter"], one["received"]) for one in told["violations"]] == [
-            ("since", "'soon'"), ("before", "'later'"),
-        ]  # fmt: skip
+        told = refused(tool, since="soon", before="2026-02-30", **more)
+        received = {one["parameter"]: one["received"] for one in told["violations"]}
+        assert received == {"since": "'soon'", "before": "'2026-02-30'"}
         told = refused(tool, since="2026-01-31", before="2026-01-31", **more)
         assert (told["violations"][0]["received"], "give the next day" in told["hint"]) == ("'2026-01-31'", True)
 
 
-@requirement("schema.validated")
-def test_null_means_left_out(ask: Ask, refused: Refused) -> None:
-    """Some clients fill in every parameter."""
-    id = file(ask, source_file=None, added_by=None, hall=None)["drawer_id"]
-    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["added_by"] == "mcp"
-    assert ask("mempalace_search", query="JWT", limit=None, wing=None, room=None, before=None)["count"] == 1
-    assert ask("mempalace_update_drawer", drawer_id=id, content=None, wing="web", room=None)["room"] == "decisions"
-    assert ask("mempalace_kg_query", entity="API", as_of=None, direction=None)["count"] == 0
-    told = refused("mempalace_search", query=None)
-    assert [(one["parameter"], one["hint"]) for one in told["violations"]] == [("query", None)]
-
-
 @requirement("drawer.update", "complaint.stale")
-def test_correction_keeps_the_id_and_the_old_text(ask: Ask, host: Host) -> None:
-    id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
+def test_correction_keeps_the_id_and_the_old_text(ask: Ask, refused: Refused, host: Host) -> None:
+    id = file(ask, source_file="/home/maya/notes.md", added_by=None, hall=None)["drawer_id"]
     told = ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.", room="rulings")
     assert (told["drawer_id"], told["updated_fields"], told["version"]) == (id, ["content", "room"], 2)
     held = ask("mempalace_get_drawer", drawer_id=id)
-    assert (held["content"], held["room"], held["metadata"]["source_file"]) == (
-        "We chose cookies.", "rulings", "notes.md",
-    )  # fmt: skip
-    assert host.bank.get(f"{id}@1").text == JWT  # type: ignore[union-attr]
+    assert (held["content"], held["room"]) == ("We chose cookies.", "rulings")
+    assert (held["metadata"]["source_file"], held["metadata"]["added_by"]) == ("notes.md", "mcp")
+    assert ask("mempalace_get_drawer", drawer_id=f"{id}@1")["content"] == JWT
+    for tool, more in (("update_drawer", {"content": "x"}), ("delete_drawer", {})):
+        told = refused(f"mempalace_{tool}", drawer_id=f"{id}@1", **more)
+        assert (told["error_class"], id in told["hint"]) == ("not_found", True)
     assert ask("mempalace_search", query="JWT")["results"] == []
     assert ask("mempalace_check_duplicate", content=JWT, threshold=1)["matches"] == []
     before = host.bank.changes()
     for nothing in ({}, {"content": "We chose cookies.", "wing": "api"}):
         assert ask("mempalace_update_drawer", drawer_id=id, **nothing)["noop"] is True
     assert host.bank.changes() == before
+
+
+@requirement("drawer.names")
+def test_names_of_any_script_are_kept(ask: Ask) -> None:
+    names = ("R&D: lab #1", "Müller's", "e\u0301te\u0301", "日記", "हिन्दी", "ภาษาไทย้", "می\u200cخواهم", "a b")
+    for name in names:
+        file(ask, JWT, name, name)
+    assert ask("mempalace_get_taxonomy")["taxonomy"] == {name: {name: 1} for name in names}
 
 
 @requirement("drawer.update", "drawer.delete", "drawer.batch")
@@ -250,7 +198,7 @@ def test_drawers_of_a_source_are_shown_and_then_erased(ask: Ask, refused: Refuse
 
 
 @requirement("overview.counts", "drawer.list")
-def test_counts_follow_changes_and_unknown_wings_get_a_hint(ask: Ask, host: Host) -> None:
+def test_counts_follow_changes_of_every_session(ask: Ask, host: Host) -> None:
     other = host.having(session="tuesday")
     id = file(ask)["drawer_id"]
     assert wings(ask, other) == {"api": 1}
@@ -263,10 +211,6 @@ def test_counts_follow_changes_and_unknown_wings_get_a_hint(ask: Ask, host: Host
     assert ask("mempalace_list_rooms", wing="none")["rooms"] == {}
     ask("mempalace_delete_drawer", drawer_id=id)
     assert wings(ask, other) == {"notes": 1}
-    file(ask, "Filed.", wing="harbor")
-    for tool in ("mempalace_list_tunnels", "mempalace_sync"):
-        assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
-        assert "hint" not in ask(tool, wing="harbor")
 
 
 @requirement("overview.status", "overview.counts", "complaint.counts")
@@ -275,5 +219,4 @@ def test_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
     told = ask("mempalace_status")
     assert (told["total_drawers"], len(told["wings"]), sum(told["wings"].values())) == (400, 130, 400)
     assert (len(told["rooms"]), told["rooms_left_out"]) == (100, 70)
-    words = len((told["protocol"] + told["aaak_dialect"]).split())
-    assert words < 300
+    assert len((told["protocol"] + told["aaak_dialect"]).split()) < 300

@@ -4,12 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused
-from tests.toolsets.requirements import requirement
+from tests.toolsets.conftest import Ask, HandClock, Host, Refused, requirement
 
-from pieria.toolsets import Host
-from pieria.toolsets.mempalace.words import HALLS, TYPES, hall_by
+from pieria.toolsets.mempalace.words import TYPES, hall_by
 
 
 @pytest.fixture
@@ -26,12 +23,14 @@ def texts(ask: Ask, query: str, **more: Any) -> list[str]:
 
 
 @requirement("search.verbatim", "search.filters")
-def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refused) -> None:
+def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refused, host: Host) -> None:
     content = "  We chose JWT,\n\nnot cookies.  "
     id = file(ask, content, source_file="/home/maya/adr.md")
+    host.bank.sync()
     told = ask("mempalace_search", query="JWT or cookies?", wing="api")
     [one] = told["results"]
     assert (one["drawer_id"], one["text"], one["wing"], one["room"]) == (id, content, "api", "notes")
+    assert (one["matched_via"], one["similarity"] > 0.5) == ("meaning", True)
     assert (one["source_file"], told["filters"]["wing"], told["query"]) == ("adr.md", "api", "JWT or cookies?")
     assert 0 < one["similarity"] <= 1
     assert one["distance"] == pytest.approx(1 - one["similarity"], abs=0.001)
@@ -44,29 +43,6 @@ def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refuse
     assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
     assert "/home" not in str(told)
     assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
-
-
-@requirement("search.verbatim")
-@pytest.mark.parametrize(("settings", "by"), [("hashing", "meaning"), ("none", "words")], indirect=["settings"])
-def test_similarity_is_given_with_and_without_vectors(ask: Ask, host: Host, by: str) -> None:
-    file(ask, "We chose JWT.")
-    host.bank.sync()
-    [one] = ask("mempalace_search", query="JWT chose")["results"]
-    assert one["matched_via"] == by
-    assert one["similarity"] > 0.5
-
-
-@requirement("search.filters")
-def test_filters_hold_before_hits_are_cut(ask: Ask) -> None:
-    for number in range(60):
-        file(ask, f"The deploy of service {number} failed on port {number}.", wing="loud", room=f"r{number % 3}")
-    rare = [file(ask, f"Quiet deploy {number}.", wing="quiet", room="r1") for number in range(4)]
-    for filters in ({"wing": "quiet"}, {"wing": "quiet", "room": "r1"}):
-        found = ask("mempalace_search", query="deploy", limit=10, **filters)["results"]
-        assert {one["drawer_id"] for one in found} == set(rare)
-    assert len(texts(ask, "deploy", limit=100, room="r1")) == 24
-    assert len(texts(ask, "deploy", limit=30, wing="", room="")) == 30
-    assert texts(ask, "deploy", wing="none") == []
 
 
 @requirement("search.filters")
@@ -83,10 +59,9 @@ def test_empty_filters_say_why(ask: Ask) -> None:
         assert (told["results"], told["warnings"][0]) == ([], said)
     told = ask("mempalace_search", query="JWT", wing="api", before="2020-01-01")
     assert not [one for one in told["warnings"] if one.startswith(("wing", "room"))]
-    assert ask("mempalace_list_drawers", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
-    assert ask("mempalace_list_rooms", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
-    assert "hint" not in ask("mempalace_list_drawers", wing="api")
-    assert "hint" not in ask("mempalace_list_rooms", wing="api")
+    for tool in ("list_drawers", "list_rooms", "list_tunnels", "sync"):
+        assert ask(f"mempalace_{tool}", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
+        assert "hint" not in ask(f"mempalace_{tool}", wing="api")
 
 
 @requirement("search.confident", "complaint.nothing")
@@ -96,7 +71,6 @@ def test_unsure_answers_say_so(ask: Ask) -> None:
     told = ask("mempalace_search", query="who painted the ceiling of the chapel?")
     assert told["no_confident_match"] is True
     assert ask("mempalace_search", query=" ")["warnings"][0] == "query: an empty query finds nothing."
-    file(ask, "The billing service runs on port 8080.")
     told = ask("mempalace_search", query="billing in the harbour office", max_distance=0.1)
     assert (told["results"], told["too_distant"], told["no_confident_match"]) == ([], 1, True)
 
@@ -113,12 +87,8 @@ def test_last_question_of_a_prompt_is_asked(ask: Ask) -> None:
         told = ask("mempalace_search", query=f"{PROMPT}\nUser: thanks. {question}")
         assert (told["results"][0]["drawer_id"], told["no_confident_match"]) == (id, False), question
         assert (told["query"], told["query_sanitized"]) == (question, True)
-        assert told["sanitizer"] == {
-            "method": "last_question",
-            "original_length": len(PROMPT) + len(question) + 15,
-            "clean_length": len(question),
-            "clean_query": question,
-        }
+        lengths = {"original_length": len(PROMPT) + len(question) + 15, "clean_length": len(question)}
+        assert told["sanitizer"] == {"method": "last_question", "clean_query": question, **lengths}
     for query in ("Is it? " * 20, PROMPT, f"Which port? {PROMPT}"):
         told = ask("mempalace_search", query=query)
         assert (told["query"], "query_sanitized" in told) == (query, False)
@@ -154,9 +124,7 @@ def test_duplicate_is_known_by_its_whole_text(ask: Ask, host: Host) -> None:
     assert (told["is_duplicate"], told["threshold"]) == (True, 0.87)
     assert (told["matches"][0]["id"], told["matches"][0]["similarity"]) == (id, 1.0)
     assert ask("mempalace_check_duplicate", content=f"{begin} {tails[1]}")["is_duplicate"] is False
-    assert ask("mempalace_check_duplicate", content="Something else.") == {
-        "is_duplicate": False, "threshold": 0.87, "matches": [],
-    }  # fmt: skip
+    assert ask("mempalace_check_duplicate", content="Something else.")["matches"] == []
 
 
 @requirement("halls.assigned")
@@ -181,15 +149,13 @@ def test_every_way_of_filing_gives_a_hall_that_filters(ask: Ask, host: Host) -> 
 
     assert found("hall_decisions") == {decision}
     assert len(found("hall_diary")) == 1
-    assert given in found("hall_discoveries")
-    assert len(found("hall_discoveries")) == 2
+    assert (len(found("hall_discoveries")), given in found("hall_discoveries")) == (2, True)
     [row] = [row for row in ask("mempalace_traverse", start_room="notes") if row["hop"] == 0]
     assert row["halls"] == ["hall_decisions", "hall_discoveries"]
     ask("mempalace_update_drawer", drawer_id=decision, content="You should never store a JWT in a URL.")
     assert found("hall_advice") == {decision}
     ask("mempalace_update_drawer", drawer_id=given, content="We decided to write the JWT service in Rust.")
     assert given in found("hall_discoveries"), "a hall that was given by hand stays"
-    assert set(HALLS.values()) >= {"hall_facts", "hall_events", "hall_preferences"}
 
 
 @requirement("everybody.s", "halls.assigned")
@@ -212,38 +178,33 @@ def broken(texts: list[str]) -> list[list[float]]:
 def test_palace_without_its_model_answers_by_words(ask: Ask) -> None:
     id = file(ask, "Crate 1 holds kestrels.")
     told = ask("mempalace_search", query="kestrels")
-    assert [(one["drawer_id"], one["matched_via"]) for one in told["results"]] == [(id, "words")]
+    [one] = told["results"]
+    assert (one["drawer_id"], one["matched_via"], one["similarity"] > 0.5) == (id, "words", True)
     assert told["warnings"]
 
 
 @requirement("complaint.recency")
 def test_newer_of_two_similar_drawers_comes_first(ask: Ask, clock: HandClock) -> None:
-    old = file(ask, "The password changes every 60 days.")
+    old, new = "The password changes every 60 days.", "The password changes every 90 days."
+    file(ask, old)
     clock.move(days=20)
-    last = file(ask, "The password changes every 90 days.")
-
-    def found(query: str, **more: Any) -> list[str]:
-        return [one["drawer_id"] for one in ask("mempalace_search", query=query, **more)["results"]]
-
-    assert found("how often does the password change?")[0] == last
-    assert (found("password", since="2026-03-20"), found("password", before="2026-03-20")) == ([last], [old])
+    file(ask, new)
+    assert texts(ask, "how often does the password change?")[0] == new
+    assert (texts(ask, "password", since="2026-03-20"), texts(ask, "password", before="2026-03-20")) == ([new], [old])
 
 
 SPOKEN = {
-    "German": ("Die Rechnungen werden freitags verschickt.", "Wann wird eine Rechnung verschickt?"),
-    "Russian": ("Совещание перенесли на пятницу.", "когда совещание?"),
-    "Japanese": ("昨日、東京で田中さんに会いました。", "東京の田中さん"),
-    "Arabic": ("الاجتماع يوم الجمعة في القاهرة.", "الاجتماع في القاهرة"),
-    "Thai": ("การประชุมจัดขึ้นที่กรุงเทพ", "กรุงเทพ"),
+    "Die Rechnungen werden freitags verschickt.": "Wann wird eine Rechnung verschickt?",
+    "Совещание перенесли на пятницу.": "когда совещание?",
+    "昨日、東京で田中さんに会いました。": "東京の田中さん",
+    "الاجتماع يوم الجمعة في القاهرة.": "الاجتماع في القاهرة",
+    "การประชุมจัดขึ้นที่กรุงเทพ": "กรุงเทพ",
 }
 
 
 @requirement("complaint.languages")
 @pytest.mark.parametrize("settings", ["none", "hashing"], indirect=True)
 def test_any_language_is_found_by_its_words(ask: Ask) -> None:
-    ids = {language: file(ask, text) for language, (text, _) in SPOKEN.items()}
-    file(ask, "Nothing of this is said in English.")
-    assert {
-        language: ask("mempalace_search", query=query)["results"][0]["drawer_id"]
-        for language, (_, query) in SPOKEN.items()
-    } == ids
+    for text in (*SPOKEN, "Nothing of this is said in English."):
+        file(ask, text)
+    assert {text: texts(ask, query)[0] for text, query in SPOKEN.items()} == {text: text for text in SPOKEN}

@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.conftest import Ask, HandClock, Refused, requirement
 from tests.toolsets.mnemex.conftest import Saved
-from tests.toolsets.requirements import requirement
 
 JWT = "Use JWT tokens for authentication in all new APIs"
 DEADLINE: dict[str, Any] = {
@@ -21,9 +19,9 @@ DEADLINE: dict[str, Any] = {
 
 
 @pytest.fixture
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+def settings(tmp_path: Path) -> dict[str, Any]:
     (tmp_path / "vault").mkdir()
-    return {"vault": str(tmp_path / "vault"), **getattr(request, "param", {})}
+    return {"vault": str(tmp_path / "vault")}
 
 
 @requirement("document.save")
@@ -68,24 +66,11 @@ def test_use_reinforces_here_and_elsewhere(ask: Ask, saved: Saved, clock: HandCl
     assert told["message"] == f"Memory reinforced. Score: {told['old_score']:.2f} -> {told['new_score']:.2f}"
     near = saved("Rotate API keys.", tags=["api", "authentication"])
     far = saved("Use JWT.", tags=["security", "jwt", "preferences"], strength=1.0)
-    asked = {"memory_ids": [near, far], "context_tags": ["api", "authentication", "backend"]}
-    told = ask("observe_memory_usage", **asked)
+    told = ask("observe_memory_usage", memory_ids=[near, far], context_tags=["api", "authentication", "backend"])
     assert (told["reinforced"], told["count"], told["cross_domain_count"]) == (True, 2, 1)
     keys = ("id", "status", "cross_domain", "new_use_count", "new_review_count", "strength")
-    assert [tuple(one[key] for key in keys) for one in told["results"]] == [
-        (near, "reinforced", False, 1, 1, 1.0),
-        (far, "reinforced", True, 1, 1, 1.1),
-    ]
-
-
-@requirement("document.observe")
-@pytest.mark.parametrize("settings", [{"reinforce": False}], indirect=True)
-def test_switched_off_reinforcement_changes_nothing(ask: Ask, saved: Saved) -> None:
-    id = saved()
-    told = ask("observe_memory_usage", memory_ids=[id])
-    assert (told["reinforced"], told["count"]) == (False, 0)
-    assert told["reason"] == "auto_reinforce is disabled in config"
-    assert ask("open_memories", memory_ids=id)["memories"][0]["use_count"] == 0
+    rows = [(near, "reinforced", False, 1, 1, 1.0), (far, "reinforced", True, 1, 1, 1.1)]
+    assert [tuple(one[key] for key in keys) for one in told["results"]] == rows
 
 
 @requirement("document.analyze_message", "document.analyze_for_recall", "document.workflow")
@@ -96,8 +81,6 @@ def test_messages_are_judged_saved_and_recalled(ask: Ask) -> None:
     assert told["suggested_tags"] == []
     assert told["reasoning"].startswith("Detected: ['remember'")
     assert told["reasoning"].endswith("importance_marker: True entities_found: 3")
-    dark = ask("analyze_message", message="Remember: I prefer dark mode in all my apps")
-    assert (dark["should_save"], dark["confidence"], dark["suggested_strength"]) == (True, 0.9, 1.5)
     for message, query in (
         ("What did I say about TypeScript?", "TypeScript preferences"),
         ("What did I say about my API preferences?", "API preferences"),
@@ -109,27 +92,28 @@ def test_messages_are_judged_saved_and_recalled(ask: Ask) -> None:
         assert told["reasoning"].startswith("Detected: ['what did i say about']")
     message = "Remember: I prefer JWT for authentication"
     judged = ask("analyze_message", message=message)
-    assert (judged["should_save"], judged["suggested_strength"]) == (True, 1.5)
     assert judged["suggested_entities"] == ["jwt", "authentication"]
     id = ask("save_memory", content=message, strength=judged["suggested_strength"])["memory_id"]
-    asked = ask("analyze_for_recall", message="What did I say about authentication?")
-    assert asked["should_search"]
-    [one] = ask("search_memory", query=asked["suggested_query"])["results"]
-    assert one["id"] == id
+    assert [one["id"] for one in ask("search_memory", query=told["suggested_query"])["results"]] == [id]
 
 
-@requirement("document.gc")
-def test_documented_collection_archives(ask: Ask, saved: Saved, clock: HandClock) -> None:
-    ids = [saved(f"Passing thought {number}", strength=1.0) for number in range(15)]
+@requirement("document.gc", "gc.limit")
+def test_documented_collection_archives_the_most_faded(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    ids = []
+    for number in range(15):
+        ids.append(saved(f"Passing thought {number}", strength=1.0))
+        clock.move(minutes=1)
     clock.move(days=60)
     shown = ask("gc")
     assert (shown["dry_run"], shown["total_affected"], shown["removed_count"]) == (True, 15, 15)
     assert shown["message"] == "Would remove 15 low-scoring memories (threshold: 0.05)"
+    few = ask("gc", dry_run=False, limit=2)
+    assert (few["memory_ids"], few["left"], few["removed_count"]) == (ids[:2], 13, 2)
     done = ask("gc", dry_run=False, archive_instead=True, limit=50)
-    assert (done["dry_run"], done["archived_count"], done["removed_count"]) == (False, 15, 0)
-    assert done["message"] == "Archived 15 low-scoring memories (threshold: 0.05)"
-    assert done["freed_score_sum"] == pytest.approx(15 * (1 + 60 / 3.417) ** -1.1, abs=0.01)
-    assert (set(done["memory_ids"]) < set(ids), done["ids_not_shown"]) == (True, 5)
+    assert (done["dry_run"], done["archived_count"], done["removed_count"]) == (False, 13, 0)
+    assert done["message"] == "Archived 13 low-scoring memories (threshold: 0.05)"
+    assert done["freed_score_sum"] == pytest.approx(13 * (1 + 60 / 3.417) ** -1.1, abs=0.01)
+    assert (done["memory_ids"], done["ids_not_shown"]) == (ids[2:12], 3)
 
 
 @requirement("document.promote")
@@ -163,9 +147,6 @@ def test_documented_clusters_are_found_and_consolidated(ask: Ask, saved: Saved) 
     pairs = ask("cluster_memories", find_duplicates=True, duplicate_threshold=0.90)
     assert (pairs["mode"], pairs["duplicates_found"]) == ("duplicate_detection", 3)
     assert pairs["message"] == "Found 3 potential duplicate pairs"
-    assert {tuple(pair) for pair in pairs["duplicates"]} == {
-        ("id1", "id2", "content1_preview", "content2_preview", "similarity")
-    }
     shown = ask("consolidate_memories", cluster_id=one["id"])
     assert (shown["success"], shown["mode"], shown["cluster_id"]) == (True, "dry_run", one["id"])
     done = ask("consolidate_memories", cluster_id=one["id"], mode="apply")
@@ -174,19 +155,14 @@ def test_documented_clusters_are_found_and_consolidated(ask: Ask, saved: Saved) 
 
 @requirement("document.errors")
 def test_failures_have_one_shape(refused: Refused) -> None:
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("touch_memory", {"memory_id": "abc-123"}),
-        ("save_memory", {"content": "x", "strength": 3.0}),
-        ("save_memory", {}),
-        ("save_memory", {"content": "x", "tagz": []}),
-        ("promote_memory", {}),
-        ("promote_memory", {"memory_id": "x", "target": "notion"}),
-        ("consolidate_memories", {"cluster_id": "cluster-abc"}),
-        ("consolidate_memories", {"cluster_id": "cluster-abc", "mode": "later"}),
-        ("cluster_memories", {"strategy": "magic"}),
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("not_found", "touch_memory", {"memory_id": "abc-123"}),
+        ("invalid_input", "save_memory", {"content": "x", "strength": 3.0}),
+        ("invalid_input", "save_memory", {"content": "x", "tagz": []}),
+        ("invalid_input", "promote_memory", {}),
+        ("not_found", "consolidate_memories", {"cluster_id": "cluster-abc"}),
     ]
-    for tool, arguments in calls:
+    for code, tool, arguments in calls:
         told = refused(tool, **arguments)
-        assert (told["success"], type(told["message"])) == (False, str)
-        assert told["code"]
+        assert (told["success"], told["code"], type(told["message"])) == (False, code, str)
     assert refused("touch_memory", memory_id="abc-123")["message"] == "Memory not found: abc-123"

@@ -4,29 +4,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, answered
+from tests.toolsets.conftest import Ask, HandClock, Host, answered, requirement
 from tests.toolsets.mnemex.conftest import Saved
-from tests.toolsets.requirements import requirement
-
-from pieria.record.draft import NewMemory
-from pieria.toolsets import Host
 
 
-@requirement("search.by_query")
-def test_related_memories_are_found_once(saved: Saved, ask: Ask) -> None:
-    id = saved("Kestrels nest on the tower.")
+@requirement("search.by_query", "search.any_word", "search.ranking")
+def test_related_memories_are_found_strongest_first(saved: Saved, host: Host, clock: HandClock) -> None:
+    old = saved("Kestrels nest on the tower.", strength=1.0)
     other = saved("Maya prefers tea.")
     for _ in range(5):
         saved.ask("touch_memory", memory_id=other)
-    assert saved.found("kestrels") == [id]
-    assert saved.found("who nests on towers?") == [id]
+    clock.move(days=5)
+    new = saved("Kestrels nest on the steeple.", strength=1.0)
+    assert saved.found("where do kestrels nest?") == [new, old]
+    assert saved.found("who sits on towers?") == [old]
     assert saved.found("quarterly figures") == []
-    for text in ("Deploys run on Argo.", "deploys run on  Argo.", "Deploys run on Argo."):
-        saved(text, strength=1.0)
-    other = saved("Argo is a deploy tool.", strength=1.0)
-    found = [one["id"] for one in ask("search_memory", query="argo deploys", top_k=2)["results"]]
-    assert len(found) == 2 and other in found
+    ids = {word: saved(f"Notes on {word}.") for word in ("AI", "C++", "deadlines", "Zoë", "日本語")}
+    assert {word: saved.found(word.removesuffix("s")) for word in ids} == {word: [id] for word, id in ids.items()}
+    host.bank.remember_many({"text": "Deploys run on Argo, and Argo runs all deploys."} for _ in range(400))
+    other = saved("Argo is a deploy tool of which somebody said that it was seen by the house behind the fields.")
+    found = saved.found("argo deploys", top_k=2)
+    assert (len(found), other in found) == (2, True), "equal texts are one result"
+    clock.move(days=2)
+    saved.ask("observe_memory_usage", memory_ids=[old])
+    assert saved.found("where do kestrels nest?") == [old, new]
 
 
 @requirement("search.no_query")
@@ -55,23 +56,15 @@ def test_archived_memories_are_found_by_their_status(saved: Saved, host: Host) -
 
 
 @requirement("search.meaning")
-@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
-def test_meaning_is_compared_where_asked_for(ask: Ask, saved: Saved, host: Host) -> None:
+@pytest.mark.parametrize(("settings", "is_set"), [({"embedder": "hashing"}, True), ({}, False)])
+def test_meaning_is_compared_where_asked_for(ask: Ask, saved: Saved, host: Host, is_set: bool) -> None:
     saved("Kestrels nest on the tower.")
     host.bank.sync()
-    [by_words] = ask("search_memory", query="kestrels nest")["results"]
-    [by_meaning] = ask("search_memory", query="kestrels nest", use_embeddings=True)["results"]
-    assert by_words["similarity"] is None
-    assert 0 < by_meaning["similarity"] <= 1
-
-
-@requirement("search.meaning")
-def test_words_are_compared_without_a_model(ask: Ask, saved: Saved) -> None:
-    saved("Kestrels nest on the tower.")
-    told = ask("search_memory", query="kestrels", use_embeddings=True)
-    assert told["count"] == 1
-    assert "no embedder" in told["warnings"][0]
-    assert "warnings" not in ask("search_memory", query="kestrels")
+    plain = ask("search_memory", query="kestrels nest")
+    assert (plain["results"][0]["similarity"], "warnings" in plain) == (None, False)
+    told = ask("search_memory", query="kestrels nest", use_embeddings=True)
+    assert (0 < (told["results"][0]["similarity"] or 0) <= 1) is is_set
+    assert ("no embedder" in str(told.get("warnings"))) is not is_set
 
 
 @requirement("search.no_use")
@@ -95,21 +88,7 @@ def test_fading_memory_comes_beside_the_results(ask: Ask, saved: Saved, clock: H
     assert {one["id"] for one in told} == {due, *new}
     [review] = [one for one in told if one.get("review")]
     assert (review["id"], review["review_priority"] > 0.5) == (due, True)
-    plain = saved.found("kestrels nest tower", top_k=4, include_review_candidates=False)
-    assert set(plain) == set(new)
-    assert due not in saved.found("kestrels nest tower", top_k=4, window_days=5)
-
-
-@requirement("search.review")
-def test_review_takes_no_answers_place(saved: Saved, host: Host, clock: HandClock) -> None:
-    due = saved("Kestrels nest by the old mill.", strength=1.0)
-    clock.move(days=8)
-    other = saved("Kestrels were seen, it was said by somebody who passed by the large house and the fields behind it.")
-    said = "Kestrels nest on the tower by the mill, and rest at night on the roof of the old house."
-    copies = [memory.id for memory in host.bank.remember_many([NewMemory(said)] * 400)]
-    first, second, third = saved.found("kestrels nest on the tower", top_k=2)
-    assert first in copies
-    assert (second, third) == (due, other)
+    assert set(saved.found("kestrels nest tower", top_k=4, include_review_candidates=False)) == set(new)
 
 
 @requirement("search.pages", "search.previews")
@@ -123,13 +102,10 @@ def test_pages_and_previews_cut_the_results(ask: Ask, saved: Saved) -> None:
     assert pages[2]["pagination"] == {
         "page": 3, "page_size": 2, "total_count": 5, "total_pages": 3, "has_more": False, "has_previous": True,
     }  # fmt: skip
-    assert ask("search_memory", query="kestrels", page=9)["results"] == []
     content = "Herons wade in the river. " * 40
-    id = saved(content)
-    [one] = ask("search_memory", query="herons wade")["results"]
-    assert one["content"] == content[:300].rstrip() + "..."
-    assert ask("search_memory", query="herons wade", preview_length=0)["results"][0]["content"] == content
-    assert ask("open_memories", memory_ids=[id])["memories"][0]["content"] == content
+    saved(content)
+    for more, shown in (({}, content[:300].rstrip() + "..."), ({"preview_length": 0}, content)):
+        assert ask("search_memory", query="herons wade", **more)["results"][0]["content"] == shown
 
 
 @requirement("unified.text")
@@ -151,25 +127,21 @@ def test_unified_search_gives_text_and_values(host: Host, saved: Saved) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"vault": "vault"}])
-def test_memory_and_its_note_are_one_result(ask: Ask, host: Host) -> None:
+def test_unsynced_vault_is_reported_and_its_note_told_once(ask: Ask, host: Host) -> None:
+    def warnings(**more: Any) -> str:
+        return str(ask("search_unified", query="who is ralph?", **more).get("warnings"))
+
+    meta = {"imported_from": "mnemex", "promoted_to": "STM/ralph.md"}
+    host.bank.remember("Ralph runs billing.", id="mem-1", meta=meta)
+    assert "does not exist" in warnings()
     note = Path("vault/STM/ralph.md")
     note.parent.mkdir(parents=True)
     note.write_text("---\nstm_id: mem-1\n---\n# ralph\n\n## Content\n\nRalph runs billing.\n")
-    meta = {"imported_from": "mnemex", "promoted_to": "STM/ralph.md"}
-    host.bank.remember("Ralph runs billing.", id="mem-1", meta=meta)
+    assert ("pieria vault sync" in warnings(), "vault" in warnings(ltm_weight=0)) == (True, False)
     host.bank.upkeep.promote("mem-1")
     host.bank.vault.sync()
+    assert "vault" not in warnings()
     assert [one["memory_id"] for one in ask("search_unified", query="who is ralph?")["results"]] == ["mem-1"]
-
-
-@pytest.mark.parametrize("settings", [{"vault": "vault"}])
-def test_missing_or_unsynced_vault_is_reported(ask: Ask, host: Host) -> None:
-    assert "does not exist" in ask("search_unified", query="kestrels")["warnings"][-1]
-    Path("vault").mkdir()
-    assert "pieria vault sync" in ask("search_unified", query="kestrels")["warnings"][-1]
-    assert "vault" not in str(ask("search_unified", query="kestrels", ltm_weight=0).get("warnings"))
-    host.bank.vault.sync()
-    assert "vault" not in str(ask("search_unified", query="kestrels").get("warnings"))
 
 
 @requirement("unified.layers")
@@ -184,58 +156,28 @@ def test_layers_are_weighed_and_a_text_comes_once(ask: Ask, saved: Saved, host: 
     relevance = ask("search_unified", query="kestrels", stm_weight=0, ltm_weight=1)["results"][0]["score"]
     assert one["score"] == pytest.approx(0.7 * relevance, abs=0.001)
     clock.move(days=120)
-    assert [one["source"] for one in ask("search_unified", query="kestrels")["results"]] == ["ltm"]
+    for query in ("kestrels", None):
+        assert [one["source"] for one in ask("search_unified", query=query)["results"]] == ["ltm"]
     assert ask("search_unified", query="kestrels", ltm_weight=0, window_days=3)["results"] == []
-    assert ask("search_unified", query="kestrels", stm_weight=0, ltm_weight=0)["results"] == []
-    assert {one["source"] for one in ask("search_unified")["results"]} == {"ltm"}
+
+
+SET = {
+    "embedder": "hashing", "preview_chars": 9, "search_by_meaning": True, "short_term_weight": 0, "long_term_weight": 0,
+}  # fmt: skip
 
 
 @requirement("settings.effect")
-@pytest.mark.parametrize(
-    "settings",
-    [{"embedder": "hashing"}, {"embedder": "hashing", "preview_chars": 9, "search_by_meaning": True}],
-)
-def test_settings_say_what_holds_where_a_search_does_not(
-    ask: Ask, saved: Saved, host: Host, settings: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("settings", [SET])
+def test_settings_say_what_holds_where_a_search_does_not(ask: Ask, saved: Saved, host: Host) -> None:
     saved("Kestrels nest on the tower.")
     host.bank.sync()
     [one] = ask("search_memory", query="kestrels nest")["results"]
-    is_set = "preview_chars" in settings
-    assert one["content"] == ("Kestrels..." if is_set else "Kestrels nest on the tower.")
-    assert (one["similarity"] is not None) is is_set
-    plain = ask("search_memory", query="kestrels nest", preview_length=0, use_embeddings=False)["results"][0]
-    assert (plain["content"], plain["similarity"]) == ("Kestrels nest on the tower.", None)
-
-
-@requirement("settings.effect")
-@pytest.mark.parametrize(
-    ("settings", "layers"),
-    [({}, {"stm", "ltm"}), ({"short_term_weight": 0}, {"ltm"}), ({"long_term_weight": 0}, {"stm"})],
-)
-def test_settings_weigh_the_layers(ask: Ask, saved: Saved, host: Host, layers: set[str]) -> None:
-    saved("Kestrels nest on the tower.")
+    assert (one["content"], one["similarity"] is None) == ("Kestrels...", False)
+    [one] = ask("search_memory", query="kestrels nest", preview_length=0, use_embeddings=False)["results"]
+    assert (one["content"], one["similarity"]) == ("Kestrels nest on the tower.", None)
     host.bank.update(saved("Kestrels hunt by the mill."), status="promoted")
-    assert {one["source"] for one in ask("search_unified", query="kestrels")["results"]} == layers
-    assert len(ask("search_unified", query="kestrels", stm_weight=1, ltm_weight=1)["results"]) == 2
-
-
-@requirement("search.ranking")
-def test_stronger_of_two_relevant_memories_comes_first(saved: Saved, clock: HandClock) -> None:
-    old = saved("Kestrels nest on the tower.", strength=1.0)
-    clock.move(days=5)
-    new = saved("Kestrels nest on the steeple.", strength=1.0)
-    assert saved.found("where do kestrels nest?") == [new, old]
-    clock.move(days=2)
-    saved.ask("observe_memory_usage", memory_ids=[old])
-    assert saved.found("where do kestrels nest?") == [old, new]
-
-
-@requirement("search.any_word")
-def test_short_words_and_any_script_are_found(saved: Saved) -> None:
-    saved("Maya prefers tea.")
-    ids = {word: saved(f"Notes on {word}.") for word in ("AI", "Go", "C++", "UI", "deadlines", "Zoë", "日本語")}
-    assert {word: saved.found(word.removesuffix("s")) for word in ids} == {word: [id] for word, id in ids.items()}
+    for weights, layers in (({}, []), ({"stm_weight": 1}, ["stm"]), ({"ltm_weight": 1}, ["ltm"])):
+        assert [one["source"] for one in ask("search_unified", query="kestrels", **weights)["results"]] == layers
 
 
 @requirement("search.filters", "search.exact_match")

@@ -1,15 +1,9 @@
 """Recall finds the right memory, filters filter, weights weigh, and an answer has a confidence."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused, answered
-from tests.toolsets.requirements import requirement
-
-from pieria.toolsets import Banks, Host, Paths
-from pieria.workspace import Workspace
+from tests.toolsets.conftest import Ask, Host, Refused, requirement
 
 CAT, PAY = "The cat sleeps on the radiator.", "Invoices are paid on Fridays."
 
@@ -92,12 +86,10 @@ def test_filters_let_nothing_else_through(ask: Ask, host: Host) -> None:
 
 
 @requirement("recall.weights")
-def test_words_find_where_vectors_are_missing(tmp_path: Path, clock: HandClock) -> None:
-    workspace = Workspace(tmp_path / "bare", {"embedder": "none"}, clock=clock)
-    host = Host(Banks(workspace, "test"), "notes", None, Paths(tmp_path, (tmp_path,)))
-    host.bank.remember(PAY)
-    reply = answered(host, "mnemosyne_recall", {"query": "invoices", "vec_weight": 1, "fts_weight": 0}).value
-    host.banks.close()
+@pytest.mark.parametrize("models", [{}])
+def test_words_find_where_vectors_are_missing(ask: Ask) -> None:
+    ask("mnemosyne_remember", content=PAY)
+    reply = ask("mnemosyne_recall", query="invoices", vec_weight=1, fts_weight=0)
     assert texts(reply) == [PAY]
     assert any("vec_weight" in warning for warning in reply["warnings"])
 

@@ -19,6 +19,11 @@ class Made:
         id: str = self.ask("mem-create", **values)["data"]["observation"]["id"]
         return id
 
+    def states(self, id: str, **more: Any) -> list[tuple[str, str]]:
+        """Return the ids and states of the observation's history."""
+        nodes = self.ask("mem-get", ids=[id], includeHistory=True, **more)["data"]["history"][id]
+        return [(node["id"], node["state"]) for node in nodes]
+
     def found(self, query: str, **more: Any) -> list[str]:
         return [hit["id"] for hit in self.ask("mem-find", query=query, **more)["data"]["results"]]
 

@@ -2,28 +2,19 @@
 
 from typing import Any
 
-from tests.contract.making import HandClock
-from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.conftest import Ask, HandClock, Host, Refused, requirement
 from tests.toolsets.open_mem.conftest import Made
-from tests.toolsets.requirements import requirement
-
-from pieria.toolsets import Host
 
 
 @requirement("history.recent")
 def test_sessions_come_last_begun_first(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
     old = made()
     clock.move(hours=2)
-    new = [
-        host.having(session="tuesday").bank.remember(f"Said {n}.", kind="observation", body={"type": "change"}).id
-        for n in range(12)
-    ]
+    new = [host.having(session="tuesday").bank.remember(f"Said {n}.").id for n in range(12)]
     [tuesday, monday] = ask("mem-history")["data"]["items"]
-    assert (tuesday["session"]["id"], tuesday["session"]["status"], tuesday["session"]["endedAt"]) == (
-        "tuesday", "active", None,
-    )  # fmt: skip
+    told = {"id": "tuesday", "status": "active", "endedAt": None, "observationCount": 12}
+    assert (tuesday["session"].items() >= told.items(), tuesday["more"]) == (True, 2)
     assert [row["id"] for row in tuesday["observations"]] == new[2:]
-    assert (tuesday["more"], tuesday["session"]["observationCount"]) == (2, 12)
     assert (monday["session"]["status"], monday["session"]["endedAt"]) == ("completed", "2026-03-01T12:00:00Z")
     assert [row["id"] for row in monday["observations"]] == [old]
 
@@ -31,13 +22,11 @@ def test_sessions_come_last_begun_first(ask: Ask, made: Made, host: Host, clock:
 @requirement("history.recent")
 def test_memories_without_a_session_are_listed(ask: Ask, host: Host, clock: HandClock) -> None:
     ids = [host.having(session=None).bank.remember(f"Nobody's {n}.").id for n in range(12)]
-    [item] = ask("mem-history")["data"]["items"]
-    assert (item["session"]["id"], [row["id"] for row in item["observations"]]) == (None, ids[2:])
-    assert item["more"] == 2
     clock.move(minutes=1)
     host.bank.remember_many({"text": f"Later {n}."} for n in range(1_200))
     [_, item] = ask("mem-history")["data"]["items"]
-    assert [row["id"] for row in item["observations"]] == ids[2:]
+    assert (item["session"]["id"], [row["id"] for row in item["observations"]]) == (None, ids[2:])
+    assert item["more"] == 2
 
 
 @requirement("history.cursor")
@@ -57,20 +46,15 @@ def test_import_into_the_past_moves_no_session(ask: Ask, host: Host, clock: Hand
 
 @requirement("history.session")
 def test_session_is_shown_in_full_oldest_first(ask: Ask, refused: Refused, host: Host) -> None:
-    items = [{"text": f"Said {n}.", "kind": "observation"} for n in range(230)]
-    ids = [memory.id for memory in host.bank.remember_many(items)]
+    ids = [memory.id for memory in host.bank.remember_many({"text": f"Said {n}."} for n in range(130))]
     other = host.having(session="other")
     other.bank.remember("To itself.", scope="session")
     shared = other.bank.remember("To all.").id
-    seen: list[str] = []
-    cursor = None
-    while cursor is not None or not seen:
-        page = ask("mem-history", sessionId="monday", **({"cursor": cursor} if cursor else {}))["data"]
-        [item] = page["items"]
-        assert item["session"]["observationCount"] == 230
-        seen += [row["id"] for row in item["observations"]]
-        cursor = page["nextCursor"]
-    assert seen == ids
+    first = ask("mem-history", sessionId="monday")["data"]
+    rest = ask("mem-history", sessionId="monday", cursor=first["nextCursor"])["data"]
+    [begun], [ended] = first["items"], rest["items"]
+    assert [row["id"] for row in (*begun["observations"], *ended["observations"])] == ids
+    assert (begun["session"]["observationCount"], rest["nextCursor"]) == (130, None)
     [item] = ask("mem-history", sessionId="other")["data"]["items"]
     assert ([row["id"] for row in item["observations"]], item["session"]["observationCount"]) == ([shared], 1)
     [own] = ask("mem-history", at=other, sessionId="other")["data"]["items"]
@@ -84,11 +68,8 @@ def test_session_is_shown_in_full_oldest_first(ask: Ask, refused: Refused, host:
 def test_anchor_is_shown_with_its_neighbours(ask: Ask, made: Made, host: Host) -> None:
     ids = [memory.id for memory in host.bank.remember_many({"text": f"Said {n}."} for n in range(9))]
     for before, after in ((0, 0), (3, 2), (20, 20)):
-        data = ask("mem-history", anchor=ids[4], depthBefore=before, depthAfter=after)["data"]
-        [item] = data["items"]
+        [item] = ask("mem-history", anchor=ids[4], depthBefore=before, depthAfter=after)["data"]["items"]
         assert [row["id"] for row in item["observations"]] == ids[max(0, 4 - before) : 5 + after]
-        assert {row["sessionId"] for row in item["observations"]} == {"monday"}
-        assert data["nextCursor"] is None
     mine = [made(scope="user", title=f"Mine {n}") for n in range(2)]
     [item] = ask("mem-history", anchor=mine[1])["data"]["items"]
     assert [row["id"] for row in item["observations"]] == mine
@@ -102,7 +83,7 @@ def test_anchor_leads_to_its_head_or_is_refused(ask: Ask, made: Made, refused: R
     assert [row["id"] for row in reply["data"]["items"][0]["observations"]] == [new]
     assert reply["meta"]["resolved"] == {old: new}
     assert "resolved" not in ask("mem-history", anchor=new)["meta"]
-    id = made()
+    id = new
     assert refused("mem-history", anchor=id, sessionId="other")["error"]["code"] == "VALIDATION_ERROR"
     assert refused("mem-history", anchor=id, cursor="x")["error"]["details"]["parameter"] == "cursor"
     ask("mem-remove", id=id)
@@ -112,28 +93,28 @@ def test_anchor_leads_to_its_head_or_is_refused(ask: Ask, made: Made, refused: R
 
 @requirement("history.summaries")
 def test_session_is_summarized_anew_as_it_goes_on(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
-    made("The cache is kept by SQLite.", title="Cache decision", files=["src/cache.py"])
-    assert ask("mem-history")["data"]["items"][0]["summary"] is None
+    def shown() -> dict[str, Any]:
+        [item] = ask("mem-history")["data"]["items"]
+        assert item["session"]["summaryId"] == item["summary"]["id"]
+        return dict(item["summary"])
 
     def work() -> None:
         clock.move(minutes=2)
         host.bank.jobs.worker().run(once=True)
 
+    made("The cache is kept by SQLite.", title="Cache decision", files=["src/cache.py"])
+    assert ask("mem-history")["data"]["items"][0]["summary"] is None
     work()
-    [item] = ask("mem-history")["data"]["items"]
-    summary = item["summary"]
-    assert summary["summary"] == "The cache is kept by SQLite."
-    assert summary["keyDecisions"] == ["Cache decision"]
-    assert summary["filesModified"] == ["src/cache.py"]
-    assert (summary["stale"], item["session"]["summaryId"]) == (False, summary["id"])
+    first = shown()
+    assert (first["summary"], first["keyDecisions"]) == ("The cache is kept by SQLite.", ["Cache decision"])
+    assert (first["filesModified"], first["stale"]) == (["src/cache.py"], False)
     second = made("The budget moved to Lisbon.", type="change")
-    assert ask("mem-history")["data"]["items"][0]["summary"]["stale"] is True
+    assert shown()["stale"] is True
     work()
-    anew = ask("mem-history")["data"]["items"][0]["summary"]
-    assert (anew["id"], anew["stale"], "Lisbon" in anew["summary"]) == (summary["id"], False, True)
+    assert (shown()["id"], shown()["stale"], "Lisbon" in shown()["summary"]) == (first["id"], False, True)
     ask("mem-remove", id=second)
     work()
-    assert "Lisbon" not in ask("mem-history")["data"]["items"][0]["summary"]["summary"]
+    assert "Lisbon" not in shown()["summary"]
 
 
 @requirement("history.summaries")
@@ -150,11 +131,7 @@ def test_summary_is_stale_once_its_texts_change(ask: Ask, made: Made, host: Host
     mine = made(scope="user")
     assert not any(stale(**asked) for asked in ({}, {"sessionId": "monday"}, {"anchor": id}, {"anchor": mine}))
     ask("mnemosyne_update", memory_id=id, content="Another text of the same memory.")
-    assert stale()
-    host.bank.upkeep.summarize("monday")
-    assert not stale()
-    made("More.")
-    assert stale(sessionId="monday")
+    assert all(stale(**asked) for asked in ({}, {"sessionId": "monday"}, {"anchor": id}))
     other = host.having(bank_name="other")
     made(at=other, scope="user")
     assert other.bank.jobs.counts() == {}

@@ -9,12 +9,8 @@ from pieria.toolsets import Banks
 
 START, APPEND, CLOSE, COMMIT = (f"sessions_{verb}" for verb in ("start", "append", "close", "commit"))
 
-GOAL = {"goal": "Plan a trip to Japan"}
-
-BREAD = {"goal": "Bake bread"}
-
+GOAL, BREAD = {"goal": "Plan a trip to Japan"}, {"goal": "Bake bread"}
 TOKYO = {"observation": "The user wants to visit Tokyo in March.", "action": "Asked about the dates."}
-
 OVEN = {"observation": "The oven is cold.", "action": "Heated the oven to 230 degrees."}
 
 
