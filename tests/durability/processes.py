@@ -61,7 +61,6 @@ class Worker:
                 return
 
     def finish(self) -> list[Any]:
-        """Return the last messages of a process that must end well."""
         said = list(self.rest())
         self.process.join(PATIENCE)
         assert self.process.exitcode == 0, f"exit code {self.process.exitcode}"
@@ -111,7 +110,6 @@ def working(work: Work, *arguments: Any) -> Iterator[Worker]:
 
 
 def done(work: Work, *arguments: Any) -> list[Any]:
-    """Return all messages of a process that must end well."""
     with working(work, *arguments) as worker:
         return worker.finish()
 

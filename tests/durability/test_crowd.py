@@ -183,8 +183,7 @@ def open_together(pipe: Connection, folder: str, name: str) -> None:
 @pytest.mark.slow
 def test_many_processes_open_a_new_bank_at_once(tmp_path: Path) -> None:
     names = [f"p{n}" for n in range(8)]
-    for round in ("first", "second"):
-        folder = tmp_path / round
+    for folder in (tmp_path / "first", tmp_path / "second"):
         with started_together(open_together, *[(str(folder), name) for name in names]) as workers:
             assert [worker.finish() for worker in workers] == [[name] for name in names]
         with closing(pieria.open("together", data=folder)) as bank:
@@ -209,8 +208,7 @@ def test_copies_made_while_others_write_are_whole(tmp_path: Path) -> None:
     data, copies = tmp_path / "data", tmp_path / "copies"
     with ExitStack() as stack:
         workers = [stack.enter_context(working(mix_until_told, str(data), f"seed {n}")) for n in range(3)]
-        for worker in workers:
-            assert worker.receive() == "ready"
+        assert [worker.receive() for worker in workers] == ["ready"] * 3
         with closing(pieria.open("mixed", data=data)) as bank:
             for number in range(4):
                 seen = len(bank.changes())
@@ -223,15 +221,14 @@ def test_copies_made_while_others_write_are_whole(tmp_path: Path) -> None:
             worker.finish()
     before: tuple[pieria.Change, ...] = ()
     for number in range(4):
-        with closing(pieria.open(f"copy{number}", data=copies)) as copy:
-            assert copy.doctor().well
-            changes = copy.changes()
-            assert changes[: len(before)] == before
-            before = changes
         with closing(pieria.open(f"imported{number}", data=copies)) as imported:
             imported.import_(copies / f"copy{number}.jsonl")
-            assert imported.doctor().well
-            assert imported.changes()[: len(before)] == before
+            with closing(pieria.open(f"copy{number}", data=copies)) as copy:
+                changes = copy.changes()
+                assert changes[: len(before)] == before
+                assert imported.changes()[: len(changes)] == changes
+                assert copy.doctor().well and imported.doctor().well
+        before = changes
 
 
 def use_while_restored(pipe: Connection, folder: str) -> None:

@@ -3,6 +3,7 @@
 Each scene is one whole process, because a fork must start from one thread and without a test runner around it.
 """
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from tests.durability.processes import PATIENCE, done
@@ -24,6 +25,7 @@ from pieria.errors import BusyError, ForkedError
 from pieria.runtime.background import background
 from pieria.workspace.open_stores import stores
 
+FORK = multiprocessing.get_context("fork")
 MODELS = Path(sys.prefix) / "share" / "pieria" / "models"
 
 
@@ -41,10 +43,6 @@ def child(work: Callable[[], None]) -> int:
     pid = os.fork()
     if pid:
         return pid
-    _work_and_die(work)
-
-
-def _work_and_die(work: Callable[[], None]) -> NoReturn:
     signal.alarm(int(PATIENCE / 2))
     try:
         work()
@@ -57,19 +55,6 @@ def _work_and_die(work: Callable[[], None]) -> NoReturn:
 def ended_well(pid: int) -> None:
     _, status = os.waitpid(pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0, "the forked process failed; what it said is above"
-
-
-class Turn:
-    """A one-way signal between processes."""
-
-    def __init__(self) -> None:
-        self.read, self.write = os.pipe()
-
-    def give(self) -> None:
-        os.write(self.write, b"!")
-
-    def wait(self) -> None:
-        os.read(self.read, 1)
 
 
 @contextmanager
@@ -115,16 +100,13 @@ def inherited_is_refused(pipe: Connection, folder: str) -> None:
     }  # fmt: skip
 
     def work() -> None:
-        for kind, asked in uses.items():
-            for use in asked:
-                try:
-                    use()
-                except ForkedError as problem:
-                    assert (problem.opened_in, problem.process) == (parent, os.getpid())
-                    assert problem.what.startswith(kind)
-                    assert "in this process" in str(problem.hint)
-                else:
-                    raise AssertionError(f"it was used: {kind}")
+        for kind, use in ((kind, use) for kind, asked in uses.items() for use in asked):
+            with pytest.raises(ForkedError) as refused:
+                use()
+            problem = refused.value
+            assert (problem.opened_in, problem.process) == (parent, os.getpid())
+            assert problem.what.startswith(kind)
+            assert "in this process" in str(problem.hint)
         bank.close()
         workspace.close()
         with pieria.Workspace(folder) as own:
@@ -183,13 +165,13 @@ def either_may_close_first(pipe: Connection, folder: str) -> None:
     """A thread reads during the fork. No write is lost, whoever closes first, also if a third process opens it."""
     bank = pieria.open("forked", data=folder)
     bank.remember("before the fork")
-    closed, written = Turn(), Turn()
+    closed, written = FORK.Event(), FORK.Event()
 
     def work() -> None:
         with pieria.open("forked", data=folder) as own:
             own.remember("child")
-            written.give()
-            closed.wait()
+            written.set()
+            assert closed.wait(PATIENCE)
             own.remember("child, after the parent closed")
 
     with held_by_a_thread(bank.core.store.reading()) as leave:
@@ -198,10 +180,10 @@ def either_may_close_first(pipe: Connection, folder: str) -> None:
         ended_well(child(lambda: write(folder, "first child")))
     bank.remember("parent, after a child closed")
     pid = child(work)
-    written.wait()
+    assert written.wait(PATIENCE)
     bank.close()
     ended_well(child(lambda: write(folder, "third")))
-    closed.give()
+    closed.set()
     ended_well(pid)
     with pieria.open("forked", data=folder) as again:
         assert texts(again) == {
@@ -215,22 +197,18 @@ def parents_locks_hold(pipe: Connection, folder: str) -> None:
     """No child may write while the parent is in a write. The parent's write must be complete."""
     with pieria.open("forked", data=folder) as bank:
         bank.remember("before the fork")
-        held, tried = Turn(), Turn()
+        held, tried = FORK.Event(), FORK.Event()
 
         def work() -> None:
-            held.wait()
-            with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as own:
-                try:
-                    own.remember("child, while the parent writes")
-                except BusyError:
-                    tried.give()
-                    return
-            raise AssertionError("two writers at once")
+            assert held.wait(PATIENCE)
+            with pieria.open("forked", data=folder, settings={"busy_seconds": 5}) as own, pytest.raises(BusyError):
+                own.remember("child, while the parent writes")
+            tried.set()
 
         pid = child(work)
         with held_by_a_thread(bank.core.store.writing()):
-            held.give()
-            tried.wait()
+            held.set()
+            assert tried.wait(PATIENCE)
         ended_well(pid)
         bank.remember("after")
         assert texts(bank) == {"before the fork", "after"}
@@ -242,12 +220,9 @@ def fork_while_a_read_stays_open(pipe: Connection, folder: str) -> None:
         bank.remember("before the fork")
 
         def work() -> None:
-            try:
+            with pytest.raises(ForkedError) as refused:
                 pieria.open("forked", data=folder)
-            except ForkedError as problem:
-                assert "while it is idle" in str(problem.hint)
-            else:
-                raise AssertionError("it was opened")
+            assert "while it is idle" in str(refused.value.hint)
             with pieria.open("other", data=folder) as other:
                 other.remember("elsewhere")
 
@@ -269,22 +244,11 @@ def fork_inside_ones_own_reading(pipe: Connection, folder: str) -> None:
         assert texts(bank) == {"before the fork", "child", "parent"}
 
 
-SCENES = [
-    inherited_is_refused,
-    fork_inside_ones_own_reading,
-    *(
-        pytest.param(scene, marks=pytest.mark.slow)
-        for scene in (
-            child_uses_the_model,
-            either_may_close_first,
-            parents_locks_hold,
-            fork_while_a_read_stays_open,
-        )
-    ),
-]
+FAST = (inherited_is_refused, fork_inside_ones_own_reading)
+SLOW = (child_uses_the_model, either_may_close_first, parents_locks_hold, fork_while_a_read_stays_open)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize("scene", [*FAST, *(pytest.param(scene, marks=pytest.mark.slow) for scene in SLOW)])
 def test_fork(tmp_path: Path, scene: Callable[..., None]) -> None:
     assert done(scene, str(tmp_path)) == []
 

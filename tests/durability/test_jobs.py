@@ -59,7 +59,6 @@ def remembering(share_that_fails: float) -> Handler:
 
 
 def run_until_done(bank: Bank, share_that_fails: float) -> None:
-    """Run jobs until no worker has any left."""
     worker = bank.jobs.worker({KIND: remembering(share_that_fails)}, rules=HASTY)
     pause = threading.Event()
     while bank.jobs.counts().keys() & OPEN:
@@ -75,7 +74,6 @@ def work_until_done(pipe: Connection, folder: str) -> None:
 
 @pytest.mark.slow
 def test_jobs_are_done_once_though_workers_are_killed(tmp_path: Path) -> None:
-    """A worker is killed and replaced again and again until all jobs are done."""
     chance = random.Random("slow")
     with closing(opened(str(tmp_path))) as bank, ExitStack() as stack:
         ids = queued(bank, 2_000)

@@ -197,11 +197,9 @@ def test_killed_drains_lose_and_double_no_event(tmp_path: Path) -> None:
     trusted_project(project, 'bank = "app"\n')
     chance, count = random.Random("long"), 800
     sessions = ("ash", "birch", "cedar", "elm")
+    calls = [(speak, str(data / "spool"), str(project), session, count) for session in sessions]
     with ExitStack() as stack:
-        agents = [
-            stack.enter_context(working(speak, str(data / "spool"), str(project), session, count))
-            for session in sessions
-        ]
+        agents = [stack.enter_context(working(*call)) for call in calls]
         for _ in range(6):
             killed(drain_until_killed, str(data), after=0, moment=chance.random() * 0.6)
         for agent in agents:
@@ -212,8 +210,7 @@ def test_killed_drains_lose_and_double_no_event(tmp_path: Path) -> None:
             turns = Counter(trimmed(memory.text) for memory in bank.list(kinds="turn", session=session, limit=1_000))
             assert turns == Counter(said(session, count))
     held = everything(tmp_path)
-    assert SECRET.encode() not in held
-    assert HIDDEN.encode() not in held
+    assert not any(word.encode() in held for word in (SECRET, HIDDEN))
     assert [path.name for path in (data / "spool").iterdir() if path.suffix in (".jsonl", ".taken", ".at")] == []
 
 

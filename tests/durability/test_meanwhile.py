@@ -9,24 +9,21 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contract.making import ALL, apply, memory, state_of
+from tests.durability.test_damage import edit
 
 import pieria
-from pieria.errors import BusyError, ClosedError, CorruptError, NewerVersionError, PieriaError, StorageError
+from pieria.errors import BusyError, ClosedError, CorruptError, NewerVersionError, StorageError
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.connection import translated
 
 FOR_EVER = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-
-
-def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +32,7 @@ def change(path: Path, *statements: str) -> None:
 def test_schema_changed_by_a_newer_version_is_no_damage(tmp_path: Path, changes: str) -> None:
     with pieria.open("notes", data=tmp_path) as bank:
         bank.remember("heron")
-        change(tmp_path / "notes.db", f"ALTER TABLE {changes}", "PRAGMA user_version = 9999")
+        edit(tmp_path / "notes.db", f"ALTER TABLE {changes}", "PRAGMA user_version = 9999")
         with pytest.raises(NewerVersionError, match="newer schema while it was open here") as refused:
             bank.list()
     assert "Upgrade Pieria" in str(refused.value.hint)
@@ -43,7 +40,7 @@ def test_schema_changed_by_a_newer_version_is_no_damage(tmp_path: Path, changes:
 
 def test_table_lost_from_our_own_schema_is_damage(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path) as bank:
-        change(tmp_path / "notes.db", "ALTER TABLE state RENAME TO standing")
+        edit(tmp_path / "notes.db", "ALTER TABLE state RENAME TO standing")
         with pytest.raises(CorruptError):
             bank.list()
 
@@ -58,7 +55,7 @@ def test_failing_disk_is_a_storage_error(tmp_path: Path) -> None:
 def test_file_replaced_under_a_connection_must_be_reopened(tmp_path: Path) -> None:
     path, new = tmp_path / "b.db", tmp_path / "new.db"
     for made in (path, new):
-        change(made, "CREATE TABLE t (x)")
+        edit(made, "CREATE TABLE t (x)")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("SELECT * FROM t").fetchall()
         os.replace(new, path)
@@ -69,35 +66,26 @@ def test_file_replaced_under_a_connection_must_be_reopened(tmp_path: Path) -> No
 
 
 def test_read_broken_off_by_closing_raises_closed(tmp_path: Path) -> None:
-    store = SQLiteStore(tmp_path / "notes.db")
-    begun = threading.Event()
-    told: list[PieriaError] = []
+    store, begun = SQLiteStore(tmp_path / "notes.db"), threading.Event()
 
     def look() -> None:
-        try:
-            with translated("read", store.path), store.looking() as connection:
-                connection.set_progress_handler(begun.set, 1_000)
-                connection.execute(FOR_EVER).fetchall()
-        except PieriaError as problem:
-            told.append(problem)
+        with translated("read", store.path), store.looking() as connection:
+            connection.set_progress_handler(begun.set, 1_000)
+            connection.execute(FOR_EVER).fetchall()
 
-    looking = threading.Thread(target=look, daemon=True)
-    looking.start()
-    assert begun.wait(30)
-    store.close()
-    looking.join(30)
-    assert not looking.is_alive()
-    assert [type(problem) for problem in told] == [ClosedError]
-
-
-# --- two stores on one file
+    with ThreadPoolExecutor(1) as threads:
+        looking = threads.submit(look)
+        assert begun.wait(30)
+        store.close()
+        with pytest.raises(ClosedError):
+            looking.result(30)
 
 
 @contextmanager
-def two_stores(folder: Path, **settings: float) -> Iterator[tuple[SQLiteStore, SQLiteStore]]:
+def two_stores(folder: Path, **settings: Any) -> Iterator[tuple[SQLiteStore, SQLiteStore]]:
     """Yield two stores on one file; the settings are those of the second."""
     path = folder / "b.db"
-    with closing(SQLiteStore(path)) as one, closing(SQLiteStore(path, **settings)) as other:  # type: ignore[arg-type]
+    with closing(SQLiteStore(path)) as one, closing(SQLiteStore(path, **settings)) as other:
         yield one, other
 
 
@@ -124,22 +112,26 @@ def unfinished(store: SQLiteStore) -> bool:
     return any(f.check == "purge" and "being completed now" in f.detail for f in store.check())
 
 
+def refused_write(store: SQLiteStore, refusals: list[Any], *writes: Any, **more: Any) -> Callable[[], None]:
+    def write() -> None:
+        with pytest.raises(BusyError) as problem:
+            apply(store, *writes, **more)
+        refusals.append(problem)
+
+    return write
+
+
 def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:
     """Otherwise a row that another store erases meanwhile would count as scrubbed from all files."""
+    refusals: list[Any] = []
     with two_stores(tmp_path, busy_seconds=0.05) as (one, other):
         apply(one, memory("heron", "m"), memory("stork", "n"))
         apply(one, erase=["m"])
-        refused = []
-
-        def erase() -> None:
-            with pytest.raises(BusyError) as problem:
-                apply(other, erase=["n"])
-            refused.append(problem)
-
+        erase = refused_write(other, refusals, erase=["n"])
         begun = once_at(one._connections.writer(), "PRAGMA wal_checkpoint", erase)
         assert one.scrub() == []
         assert any(statement.startswith("VACUUM") for statement in begun)
-        assert len(refused) == 1
+        assert len(refusals) == 1
         assert not unfinished(other)
         apply(other, erase=["n"])
         assert unfinished(one)
@@ -147,31 +139,24 @@ def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:
 
 def test_commit_takes_in_the_log_while_nobody_writes(tmp_path: Path) -> None:
     """SQLite up to 3.51.2 can lose pages when a checkpoint runs beside another commit."""
+    refusals: list[Any] = []
     with two_stores(tmp_path, busy_seconds=0.01) as (one, other):
-        refused: list[str] = []
-
-        def write() -> None:
-            with pytest.raises(BusyError) as problem:
-                apply(other, memory("stork", "s"))
-            refused.append(str(problem.value))
-
-        once_at(one._connections.writer(), "COMMIT", write)
+        once_at(one._connections.writer(), "COMMIT", refused_write(other, refusals, memory("stork", "s")))
         apply(one, memory("heron", "m"))
-        assert len(refused) == 1
+        assert len(refusals) == 1
         apply(other, memory("stork", "s"))
 
 
 def test_opening_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "b.db"
     with (
-        closing(SQLiteStore(tmp_path / "b.db")) as one,
-        one.writing(),
-        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.0)) as other,
-        other.reading() as reader,
-    ):
+        closing(SQLiteStore(path)) as one, one.writing(),
+        closing(SQLiteStore(path, busy_seconds=0.0)) as other, other.reading() as reader,
+    ):  # fmt: skip
         assert reader.head().seq == 0
 
 
-def test_others_may_write_during_a_check(tmp_path: Path) -> None:
+def test_others_may_write_during_a_check_not_before(tmp_path: Path) -> None:
     with two_stores(tmp_path, busy_seconds=0.05) as (one, other):
         apply(one, memory("heron", "m"))
         [reading] = one._connections._readers or [made_reader(one)]
@@ -183,12 +168,7 @@ def test_others_may_write_during_a_check(tmp_path: Path) -> None:
 
         begun = once_at(reading, "PRAGMA user_version", write)
         assert all(finding.well for finding in one.check())
-        assert written == ["n"]
-        assert begun[-1] == "ROLLBACK"
-
-
-def test_check_waits_for_a_writer(tmp_path: Path) -> None:
-    with two_stores(tmp_path, busy_seconds=0.05) as (one, other):
+        assert (written, begun[-1]) == (["n"], "ROLLBACK")
         with one.writing(), pytest.raises(BusyError):
             other.check()
         assert all(finding.well for finding in other.check())

@@ -1,8 +1,7 @@
 """Schema migrations: a backup first, then each step completely or not at all, once, with many processes at once."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -43,13 +42,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "notes.db"
 
 
-@contextmanager
-def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-    try:
-        yield connection
-    finally:
-        connection.close()
+def connected(path: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(path, isolation_level=None, timeout=30))
 
 
 def step(path: Path, *steps: Migration) -> list[int]:
@@ -100,21 +94,16 @@ def test_new_file_is_made_without_a_backup(tmp_path: Path) -> None:
 def test_backup_before_a_step_holds_the_bank_as_it_was(path: Path) -> None:
     before = whole(path)
     told: list[str] = []
-    store = SQLiteStore(path, on_migration=told.append)
-    try:
-        seen: list[list[Any]] = []
+    seen: list[list[Any]] = []
+    with closing(SQLiteStore(path, on_migration=told.append)) as store:
 
         def back_up(number: int) -> None:
             seen.append(whole(path))
             store._back_up_before_migration(number)
 
-        connection = store._connections.writer()
-        migrate(connection, path, "2026-03-01T00:00:00Z", back_up, (*migrations(), NEXT))
-    finally:
-        store.close()
+        migrate(store._connections.writer(), path, "2026-03-01T00:00:00Z", back_up, (*migrations(), NEXT))
     [backup] = path.parent.glob("*.backup")
-    assert told == [str(backup)]
-    assert seen == [before]
+    assert (told, seen) == ([str(backup)], [before])
     assert backup.name.startswith(f"notes.before-schema-{NEXT.number}.")
     assert backup.stat().st_mode & 0o077 == 0
     assert whole(backup) == before
@@ -179,13 +168,11 @@ def test_killed_migration_leaves_the_old_schema_or_the_new(path: Path, moment: f
     is_done = "done" in killed(migrate_until_killed, str(path), moment=moment)
     after = whole(path)
     if after[1] == before[1]:
-        assert not is_done
-        assert after == before
+        assert (is_done, after) == (False, before)
         with pieria.open("notes", data=path.parent) as opened:
             assert opened.doctor().well
     else:
-        moods = {row[0] for row in dict(after[2])["mood"]}
-        assert moods == {"one", "two", *(f"m{n}" for n in range(3_000))}
+        assert {row[0] for row in dict(after[2])["mood"]} == {"one", "two", *(f"m{n}" for n in range(3_000))}
 
 
 def test_our_own_steps_are_numbered_without_gaps() -> None:

@@ -5,6 +5,8 @@ import itertools
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
@@ -23,7 +25,14 @@ from pieria.store.sqlite.alone import nobody_using
 MEMORIES = 20
 
 
-# --- in one process, at a given step
+@contextmanager
+def profiled(watch: Callable[[FrameType, str, Any], object]) -> Iterator[None]:
+    """Call `watch` at every call in the block, until it removes itself."""
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
 
 
 @pytest.mark.parametrize("step", [1, 2])
@@ -39,12 +48,8 @@ def test_bank_opened_between_two_steps_loses_nothing(tmp_path: Path, step: int) 
             sys.setprofile(None)
             opened.append(SQLiteStore(path))
 
-    sys.setprofile(open_before)
-    try:
-        with pytest.raises(BusyError, match="open"), nobody_using(path, "remove"):
-            pass
-    finally:
-        sys.setprofile(None)
+    with profiled(open_before), pytest.raises(BusyError, match="open"), nobody_using(path, "remove"):
+        pass
     [held] = opened
     apply(held, memory("theirs"))
     held.close()
@@ -63,17 +68,13 @@ def test_bank_removed_while_it_is_opened(tmp_path: Path, create: bool, step: str
             sys.setprofile(None)
             path.unlink()
 
-    sys.setprofile(take_away_before)
-    try:
+    with profiled(take_away_before):
         if create:
-            store = SQLiteStore(path)
-            apply(store, memory("mine"))
-            store.close()
+            with closing(SQLiteStore(path)) as store:
+                apply(store, memory("mine"))
         else:
             with pytest.raises(NotFoundError):
                 SQLiteStore(path, create=False)
-    finally:
-        sys.setprofile(None)
     assert path.exists() == create
 
 
@@ -90,9 +91,8 @@ def test_bank_made_anew_while_it_is_opened_is_opened(tmp_path: Path, monkeypatch
         return found
 
     monkeypatch.setattr(os, "access", access)
-    store = SQLiteStore(path)
-    apply(store, memory("mine"))
-    store.close()
+    with closing(SQLiteStore(path)) as store:
+        apply(store, memory("mine"))
 
 
 def test_link_and_the_file_it_leads_to_are_removed(tmp_path: Path) -> None:
@@ -108,9 +108,6 @@ def test_link_and_the_file_it_leads_to_are_removed(tmp_path: Path) -> None:
     store.remove(lambda reader: None)
     assert os.listdir(folder) == []
     assert not [path for path in elsewhere.iterdir() if path.stat().st_size]
-
-
-# --- across processes
 
 
 def hold_open(pipe: Connection, folder: str) -> None:
@@ -138,7 +135,6 @@ def remove_until_killed(pipe: Connection, folder: str, step: int) -> None:
 
 
 def open_and_write(pipe: Connection, folder: str) -> None:
-    """Write to the bank. Send the id of the acknowledged write, or the error."""
     pipe.send("ready")
     try:
         with pieria.open("notes", data=folder) as bank:
@@ -265,13 +261,12 @@ def test_bank_opened_during_removal_keeps_what_it_says(tmp_path: Path) -> None:
     for n in range(6):
         folder = tmp_path / str(n)
         fill(folder)
+        removed = False
         with working(open_and_write, str(folder)) as opener:
             opener.receive()
-            try:
+            with suppress(BusyError):
                 pieria.remove_bank("notes", data=folder)
                 removed = True
-            except BusyError:
-                removed = False
             [said] = opener.finish()
         if isinstance(said, tuple):
             assert said[0] in ("busy", "not_found") and said[1], said

@@ -1,17 +1,17 @@
 """A sealed bank: no file holds a word of it, each changed byte is noticed, and a kill leaves it old or new."""
 
+import itertools
 import json
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import keyring
 import pytest
-from keyring.backend import KeyringBackend
 from tests.durability.processes import killed
 from tests.durability.test_purge import TEXT, WORDS, fill, holding
 
@@ -67,14 +67,11 @@ def check_whole(data: Path, place: str | None, name: str = "notes") -> None:
         assert bank.doctor().well
 
 
-# --- words on the disk
-
-
 def test_no_file_holds_a_word_of_a_sealed_bank(data: Path, place: str) -> None:
+    filled(data, place)
     with opened(data, place) as bank:
-        fill(bank, 50)
-        bank.remember(TEXT, id="one")
         bank.backup(data / "copy.backup")
+        bank.pin("one")
         assert (data / "notes.db-wal").stat().st_size > 0
         assert holding(data, LONG) == set()
         assert bank.doctor().well
@@ -125,9 +122,6 @@ def test_hook_output_is_sealed_until_it_is_drained(data: Path, place: str) -> No
         assert [memory.text for memory in bank.list(kinds="turn")] == [TEXT]
 
 
-# --- keys
-
-
 def test_another_key_opens_a_rekeyed_bank(data: Path, tmp_path: Path, place: str) -> None:
     filled(data, place)
     other = key_in(tmp_path, OTHER, "other")
@@ -155,83 +149,50 @@ def test_sealed_bank_stays_closed_without_its_key(data: Path, tmp_path: Path, pl
 
 def test_key_comes_from_the_environment_or_a_command() -> None:
     path = {"PATH": os.environ["PATH"]}
-    assert seal_at("env:NAME", {"NAME": KEY}).key() == bytes.fromhex(KEY)
-    assert seal_at(f"command:printf {KEY}", path).key() == bytes.fromhex(KEY)
+    for place, environment in (("env:NAME", {"NAME": KEY}), (f"command:printf {KEY}", path)):
+        assert seal_at(place, environment).key() == bytes.fromhex(KEY)
     with pytest.raises(SealedError, match="gave no key"):
         seal_at("command:false", path).key()
     assert KEY not in repr(seal_at("env:NAME", {"NAME": KEY}))
 
 
-class Remembering(KeyringBackend):
-    """A keyring in memory. No test uses the machine's."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.held: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.held.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.held[service, username] = password
-
-
-@pytest.fixture
-def ring() -> Iterator[Remembering]:
-    before, ours = keyring.get_keyring(), Remembering()
-    keyring.set_keyring(ours)
-    yield ours
-    keyring.set_keyring(before)
-
-
-def test_keyring_key_is_made_once(tmp_path: Path, ring: Remembering) -> None:
+def test_keyring_key_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No test uses the machine's keyring.
+    ring: dict[tuple[str, str], str] = {}
+    monkeypatch.setattr(keyring, "get_password", lambda *entry: ring.get(entry))
+    monkeypatch.setattr(keyring, "set_password", lambda service, name, key: ring.update({(service, name): key}))
     opened(tmp_path, None).close()
     with pytest.raises(SealedError, match="no key was found"):
         opened(tmp_path, "keyring:", "other")
     report = pieria.seal("notes", data=tmp_path, settings={"seal_key": "keyring:"})
-    assert report.key_made
-    assert report.key == "keyring:default"
-    assert list(ring.held) == [("pieria", "default")]
+    assert (report.key_made, report.key, [*ring]) == (True, "keyring:default", [("pieria", "default")])
     opened(tmp_path, "keyring:").close()
-    ring.held.clear()
+    ring.clear()
     with pytest.raises(SealedError, match="no key was found"):
         opened(tmp_path, "keyring:")
 
 
-# --- backups
-
-
-def test_backup_of_a_sealed_bank_is_sealed(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(data, place)
-    with opened(data, place) as bank:
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_backup_is_sealed_when_restored(
+    data: Path, place: str, monkeypatch: pytest.MonkeyPatch, is_plain: bool
+) -> None:
+    key = None if is_plain else place
+    filled(data, key)
+    with opened(data, key) as bank:
         copied = bank.backup(data / "copy.backup")
-    assert is_sealed(copied)
-    with pytest.raises(SealedError):
-        pieria.restore(copied, data, name="again")
-    assert not (data / "again.db").exists()
-    monkeypatch.setenv("PIERIA_SEAL_KEY", place)
-    pieria.restore(copied, data, name="again")
-    check_whole(data, place, "again")
-
-
-def test_plain_backup_is_sealed_when_restored(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(data, None)
-    with opened(data, None) as bank:
-        copied = bank.backup(data.parent / "copy.backup")
+    assert is_sealed(copied) != is_plain
+    if not is_plain:
+        with pytest.raises(SealedError):
+            pieria.restore(copied, data, name="again")
+        assert not (data / "again.db").exists()
     monkeypatch.setenv("PIERIA_SEAL_KEY", place)
     pieria.restore(copied, data, name="again")
     assert is_sealed(data / "again.db")
     check_whole(data, place, "again")
 
 
-# --- damage and kills
-
-
 @pytest.mark.slow
 def test_no_changed_byte_of_a_sealed_bank_goes_unnoticed(data: Path, place: str) -> None:
-    """A changed byte raises an error or changes no answer."""
     chance = random.Random(7)
     with opened(data, place) as bank:
         fill(bank, 200)
@@ -274,13 +235,15 @@ def died_at(step: tuple[object, str, Callable[..., None]], convert: Callable[...
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+STEPS = [
+    ((converting, "_compare", end), False), ((os, "replace", end), False),
+    ((converting, "_wipe", end), True), ((converting, "_wipe", wipe_and_end), True),
+]  # fmt: skip
+"""Steps of sealing at which a process dies, and whether the bank is sealed by then."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("step", "is_new"),
-    [((converting, "_compare", end), False), ((os, "replace", end), False),
-     ((converting, "_wipe", end), True), ((converting, "_wipe", wipe_and_end), True)],
-    ids=["write", "replace", "wipe", "after"],
-)  # fmt: skip
+@pytest.mark.parametrize(("step", "is_new"), STEPS, ids=["write", "replace", "wipe", "after"])
 def test_killed_sealing_leaves_one_whole_bank(
     data: Path, place: str, step: tuple[object, str, Callable[..., None]], is_new: bool
 ) -> None:
@@ -303,10 +266,8 @@ def test_killed_unsealing_leaves_no_word(data: Path, place: str) -> None:
 
 def write_until_killed(pipe: Connection, data: str, place: str) -> None:
     with opened(Path(data), place) as bank:
-        number = 0
-        while True:
+        for number in itertools.count():
             pipe.send(bank.remember(f"brindlewolf {number}").id)
-            number += 1
 
 
 @pytest.mark.slow

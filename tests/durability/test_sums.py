@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.durability.test_damage import edit, put
 from tests.durability.test_sealed import key_in
 from tests.frozen.make import load
 from tests.frozen.story import BEGAN, asked, open_bank, tell
@@ -43,27 +44,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "frozen.db").read_bytes()
 
 
-def put(path: Path, content: bytes) -> None:
-    for beside in path.parent.iterdir():
-        beside.unlink()
-    path.write_bytes(content)
-    path.chmod(0o600)
-
-
-def execute(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-# --- one value changed
-
-
 def every_column() -> list[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(LEDGER)
-        for step in migrations():
-            connection.executescript(step.sql)
+        for script in (LEDGER, *(step.sql for step in migrations())):
+            connection.executescript(script)
         columns = connection.execute(
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'"
         ).fetchall()
@@ -104,8 +88,7 @@ def is_well(folder: Path) -> bool:
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_doctor_finds_one_changed_value_of_any_column(tmp_path: Path, whole: bytes, step: int) -> None:
-    path = tmp_path / "frozen.db"
-    unnoticed = []
+    path, unnoticed = tmp_path / "frozen.db", []
     for table, column in every_column()[::step]:
         put(path, whole)
         change_beneath(path, table, column)
@@ -117,7 +100,7 @@ def test_doctor_finds_one_changed_value_of_any_column(tmp_path: Path, whole: byt
 def test_doctor_finds_a_changed_schema(tmp_path: Path, whole: bytes) -> None:
     put(tmp_path / "frozen.db", whole)
     change = "UPDATE sqlite_schema SET sql = replace(sql, 'REAL', 'TEXT') WHERE name = 'usage'"
-    execute(tmp_path / "frozen.db", "PRAGMA writable_schema = ON", change)
+    edit(tmp_path / "frozen.db", "PRAGMA writable_schema = ON", change)
     with open_bank(tmp_path) as bank:
         assert "schema" in {finding.check for finding in bank.doctor().findings if not finding.well}
 
@@ -158,21 +141,13 @@ def test_no_flipped_bit_changes_an_answer_silently(tmp_path: Path) -> None:
     assert told
 
 
-# --- a damaged memory
-
-
-def damage(folder: Path, id: str = "m1") -> None:
-    """Change a text in the record but not in the indexes."""
-    execute(folder / "notes.db", f"UPDATE content SET text = replace(text, 'heron', 'hesoo') WHERE id = '{id}'")
-
-
 @pytest.fixture
 def herons(tmp_path: Path) -> Iterator[Bank]:
-    """Yield a bank of four memories, of which m1 is damaged."""
+    """Yield a bank of four memories. The text of m1 differs from its indexes."""
     with pieria.open("notes", data=tmp_path) as bank:
         bank.remember_many({"text": f"heron number {n}", "id": f"m{n}"} for n in range(4))
         bank.link("m1", "m2", "follows")
-    damage(tmp_path)
+    edit(tmp_path / "notes.db", "UPDATE content SET text = replace(text, 'heron', 'hesoo') WHERE id = 'm1'")
     with pieria.open("notes", data=tmp_path) as bank:
         yield bank
 
@@ -200,15 +175,14 @@ def test_damaged_memory_is_refused_by_its_id(herons: Bank, tmp_path: Path) -> No
 def test_damaged_memory_is_named_by_doctor_and_can_be_purged(herons: Bank) -> None:
     [told] = [finding for finding in herons.doctor().findings if not finding.well]
     assert (told.check, "m1" in told.detail) == ("sums", True)
-    assert "pieria restore" in str(told.remedy)
-    assert "purge" in str(told.remedy)
+    assert "pieria restore" in str(told.remedy) and "purge" in str(told.remedy)
     herons.purge("m1")
     assert herons.doctor().well
     assert len(herons.recall("heron", k=10, policy="similarity")) == 3
 
 
 def test_repair_does_not_believe_a_damaged_text(herons: Bank, tmp_path: Path) -> None:
-    execute(tmp_path / "notes.db", "UPDATE terms SET terms = 'hesoo' WHERE row = 2")
+    edit(tmp_path / "notes.db", "UPDATE terms SET terms = 'hesoo' WHERE row = 2")
     diagnosis = herons.doctor(repair=True)
     assert diagnosis.repaired == ()
     assert {"sums", "term sums"} <= {finding.check for finding in diagnosis.findings if not finding.well}
@@ -219,7 +193,7 @@ def test_repair_does_not_believe_a_damaged_text(herons: Bank, tmp_path: Path) ->
 def test_damaged_memory_keeps_no_bank_from_opening(herons: Bank, tmp_path: Path) -> None:
     """The next open indexes anew and embeds all other memories."""
     herons.close()
-    execute(tmp_path / "notes.db", "UPDATE counter SET value = value - 1 WHERE name = 'analyser'")
+    edit(tmp_path / "notes.db", "UPDATE counter SET value = value - 1 WHERE name = 'analyser'")
     with pieria.open("notes", data=tmp_path, settings=HASHING) as bank:
         bank.sync()
         with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
@@ -237,7 +211,7 @@ def test_damaged_vectors_and_terms_are_made_again(tmp_path: Path) -> None:
         bank.remember_many({"text": f"heron number {n}"} for n in range(4))
         bank.sync()
         before = [hit.score for hit in bank.recall("heron", k=4)]
-    execute(
+    edit(
         tmp_path / "notes.db",
         "UPDATE terms SET terms = replace(terms, 'heron', 'Heron') WHERE row = 2",
         "UPDATE vector SET vector = zeroblob(length(vector)) WHERE row = 3",
@@ -249,9 +223,6 @@ def test_damaged_vectors_and_terms_are_made_again(tmp_path: Path) -> None:
         bank.sync()
         assert bank.doctor().well
         assert [hit.score for hit in bank.recall("heron", k=4)] == pytest.approx(before, abs=1e-4)
-
-
-# --- sums follow the data
 
 
 def sums(path: Path) -> list[Any]:
@@ -277,24 +248,12 @@ def test_sums_follow_every_way_of_writing(tmp_path: Path) -> None:
         assert is_well(folder)
 
 
-def test_purge_in_a_later_body_updates_its_sum(tmp_path: Path) -> None:
-    """A purge also cuts words from the bodies of later steps, and updates their checksums."""
-    with pieria.open("notes", data=tmp_path) as bank:
-        bank.remember("heron", id="m1", body={"state": "heron", "kept": 1})
-        with bank.core.store.writing() as writer:
-            writer._cut_body(1, '{"kept":1}')  # type: ignore[attr-defined]
-        memory = bank.get("m1")
-        assert memory is not None
-        assert memory.body == {"kept": 1}
-        assert bank.doctor().well
-
-
 @pytest.mark.parametrize("schema", [1, 10])
 def test_older_bank_is_given_sums(tmp_path: Path, schema: int) -> None:
     path = tmp_path / "frozen.db"
     load(schema, path)
     assert is_well(tmp_path)
     assert all(held for rows in sums(path) for (held,) in rows)
-    execute(path, "UPDATE content SET text = text || '.' WHERE id = 'jwt'")
+    edit(path, "UPDATE content SET text = text || '.' WHERE id = 'jwt'")
     with open_bank(tmp_path) as bank, pytest.raises(CorruptError, match="jwt"):
         bank.get("jwt")

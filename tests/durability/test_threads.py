@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -18,25 +19,14 @@ THREADS = 16
 
 
 def together(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Run the work in so many threads at once. Raise the first failure."""
-    failures: list[BaseException] = []
     start = threading.Barrier(count)
 
     def run(number: int) -> None:
         start.wait(PATIENCE)
-        try:
-            work(number)
-        except BaseException as failure:  # noqa: BLE001 - raised by the thread that waits
-            failures.append(failure)
+        work(number)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(run, range(count), timeout=PATIENCE))
 
 
 def mix_on_one_bank(pipe: Connection, folder: str, steps: int) -> None:
@@ -99,8 +89,6 @@ def close_under_others(pipe: Connection, folder: str, rounds: int) -> None:
 
 
 def come_and_go(pipe: Connection, folder: str, rounds: int) -> None:
-    """Threads that end leave no connections open."""
-
     def use(number: int) -> None:
         bank.remember(f"heron {number}")
         bank.recall("heron")
@@ -113,17 +101,11 @@ def come_and_go(pipe: Connection, folder: str, rounds: int) -> None:
         assert opened[-1] <= opened[1] + 20, opened
 
 
+SLOW = ((mix_on_one_bank, 30), (mix_on_a_bank_each, 2), (close_under_others, 6), (come_and_go, 20))
+
+
 @pytest.mark.parametrize(
-    ("scene", "size"),
-    [
-        (mix_on_one_bank, 3),
-        *(
-            pytest.param(scene, size, marks=pytest.mark.slow)
-            for scene, size in (
-                (mix_on_one_bank, 30), (mix_on_a_bank_each, 2), (close_under_others, 6), (come_and_go, 20),
-            )
-        ),
-    ],
-)  # fmt: skip
+    ("scene", "size"), [(mix_on_one_bank, 3), *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW)]
+)
 def test_threads_disturb_each_other_in_nothing(tmp_path: Path, scene: Callable[..., None], size: int) -> None:
     assert done(scene, str(tmp_path), size) == []

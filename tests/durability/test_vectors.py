@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.contract.making import ALL, HOUR, NOW, apply, memory
 from tests.durability.processes import working
+from tests.durability.test_damage import edit
 
 from pieria.errors import CorruptError
 from pieria.record.changeset import NewVector, Write
@@ -58,11 +60,6 @@ def well(store: SQLiteStore) -> None:
     assert [finding for finding in store.check() if not finding.well] == []
 
 
-def changed(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement)
-
-
 def traces(vector: NDArray[np.float32]) -> tuple[bytes, bytes]:
     """Return the bytes of a vector and of its code in a file."""
     [stored] = packed([vector], SIZE)
@@ -76,7 +73,7 @@ def holding(folder: Path, *vectors: NDArray[np.float32]) -> list[bool]:
     return [any(trace in file for trace in traces(vector) for file in content) for vector in vectors]
 
 
-def test_no_file_holds_erased_vectors_or_their_codes(tmp_path: Path) -> None:
+def test_no_file_holds_erased_or_replaced_vectors(tmp_path: Path) -> None:
     """Erase from a full block, and from the entries after the last full block."""
     path = tmp_path / "b.db"
     rows = filled(path, BLOCK + 40)
@@ -92,18 +89,11 @@ def test_no_file_holds_erased_vectors_or_their_codes(tmp_path: Path) -> None:
             apply(store, erase=[f"m{erased}"])
             assert store.scrub() == []
             assert holding(tmp_path, *gone, passages[erased + 1]) == [False] * 3 + [True]
+        windows(store, [row for row in rows if row not in (rows[3], rows[BLOCK + 7])], 3)
+        assert store.scrub() == []
+        assert not any(holding(tmp_path, *around[:50]))
         well(store)
     assert holding(tmp_path, passages[3]) == [False]
-
-
-def test_no_file_holds_replaced_vectors_after_scrubbing(tmp_path: Path) -> None:
-    path = tmp_path / "b.db"
-    rows = filled(path, 50)
-    with closing(SQLiteStore(path)) as store:
-        windows(store, rows, 2)
-        windows(store, rows, 3)
-        assert store.scrub() == []
-    assert not any(holding(tmp_path, *drawn(2, 50)))
 
 
 def ask_twice(pipe: Connection, path: str) -> None:
@@ -134,32 +124,23 @@ def test_processes_agree_after_writes_and_erasures(tmp_path: Path) -> None:
 def test_threads_search_while_others_write_and_erase(tmp_path: Path) -> None:
     path = tmp_path / "b.db"
     filled(path, 600)
-    problems: list[BaseException] = []
     ended = threading.Event()
-    with closing(SQLiteStore(path)) as store:
+    with closing(SQLiteStore(path)) as store, ThreadPoolExecutor(3) as threads:
 
         def search(seed: int) -> None:
             question = drawn(seed, 1)[0]
-            try:
-                while not ended.is_set():
-                    with store.reading() as reader:
-                        found = reader.near(question, ALL, 20)
-                        assert len(found.candidates) == 20
-                        assert len(reader.memories([one.row for one in found.candidates], ALL)) == 20
-            except BaseException as problem:
-                problems.append(problem)
-                raise
+            while not ended.is_set():
+                with store.reading() as reader:
+                    found = reader.near(question, ALL, 20)
+                    assert len(found.candidates) == 20
+                    assert len(reader.memories([one.row for one in found.candidates], ALL)) == 20
 
-        searching = [threading.Thread(target=search, args=(seed,)) for seed in range(3)]
-        for thread in searching:
-            thread.start()
+        searches = [threads.submit(search, seed) for seed in range(3)]
         for n in range(15):
             apply(store, *written_vectors(n, 60, f"t{n}m"), space=1)
             apply(store, erase=[f"t{n}m{k}" for k in range(0, 60, 2)])
         ended.set()
-        for thread in searching:
-            thread.join()
-        assert problems == []
+        assert [each.result() for each in searches] == [None] * 3
         well(store)
 
 
@@ -180,7 +161,7 @@ def test_damaged_vectors_are_found_and_repaired(tmp_path: Path) -> None:
         with other.reading() as reader:
             before = reader.near(question, ALL, 10)
         for check, statement in DAMAGES.items():
-            changed(path, statement)
+            edit(path, statement)
             ill = [finding for finding in store.check() if not finding.well]
             assert check in [finding.check for finding in ill]
             assert store.repair(ill, terms_of) == ["vectors"]
@@ -195,6 +176,6 @@ def test_damaged_vector_is_an_error_and_no_answer(tmp_path: Path) -> None:
     for table, column in (("codes", "codes"), ("vector", "vector")):
         path = tmp_path / f"{table}.db"
         filled(path, BLOCK + 10)
-        changed(path, f"UPDATE {table} SET {column} = x'00'")
+        edit(path, f"UPDATE {table} SET {column} = x'00'")
         with closing(SQLiteStore(path)) as store, pytest.raises(CorruptError), store.reading() as reader:
             reader.near(drawn(5, 1)[0], ALL, 10)

@@ -25,7 +25,6 @@ def digest(value: Any) -> str:
 
 
 def observed(bank: Bank, thing: Thing) -> str:
-    """Return a digest of a thing's values. Equal digests mean equal values."""
     what, id = thing
     everything = Filter(now=0, viewer=Viewer(everything=True)).anything()
     if what == "memory":
@@ -62,7 +61,6 @@ class Mix:
         ]  # fmt: skip
 
     def take(self) -> list[Thing]:
-        """Run one verb. Return the things it touched."""
         verb = self.chance.choice(self.verbs) if len(self.mine) > 2 else self.remember
         return verb()
 

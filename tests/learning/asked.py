@@ -4,16 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.learning.living import Embedding
+from tests.learning.living import Embedding, Told
 
 from pieria import EmbeddingResponse
-from pieria.errors import PieriaError
 from pieria.graph import Edge, InMemoryBackend, Node, NodeMetadata, Procedural, Semantic, Tag
 from pieria.graph.changeset import Changeset
 from pieria.learning.recalled import RecallTrace, RetrievalResult
 from pieria.learning.retrieval import retrieve
-from pieria.models.mind import Found, Mode
-from pieria.models.minds.rules import RuleMind
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 AXES = 8
@@ -46,36 +43,6 @@ class Space(Embedding):
         if {*texts} & {*self.fails}:
             raise OSError("the model is gone")
         return super().embed_batch(texts)
-
-
-class Told(RuleMind):
-    """A user-defined mind that classifies questions. An error in place of an answer is raised."""
-
-    guesses_modes = False
-
-    def __init__(self, **answers: Any) -> None:
-        super().__init__()
-        self.answers = answers
-        self.asked: list[str] = []
-
-    def mode(self, query: str) -> Mode:
-        return self._answer("mode", "semantic")  # type: ignore[no-any-return]
-
-    def plan(self, query: str, mode: Mode) -> list[str]:
-        return list(self._answer("plan", []))
-
-    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
-        return list(self._answer("refine", []))
-
-    def synthesize(self, query: str, what: Any, found: Sequence[Found]) -> str:
-        return str(self._answer(what, f"So it is [{len(found)}]."))
-
-    def _answer(self, step: str, otherwise: Any) -> Any:
-        self.asked.append(step)
-        answer = self.answers.get(step, otherwise)
-        if isinstance(answer, PieriaError):
-            raise answer
-        return answer
 
 
 def fact(id: str, vector: list[float] | None = None, **values: Any) -> Semantic:

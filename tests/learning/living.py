@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from pieria import Config, telemetry
 from pieria.graph import Changeset, Node
 from pieria.learning.steps import Step, Trajectory
 from pieria.models import EmbeddingResponse
-from pieria.models.mind import Procedure, Proposition, StepSeen
+from pieria.models.mind import Found, Mode, Procedure, Proposition, StepSeen
 from pieria.models.minds.rules import RuleMind
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -18,6 +20,24 @@ GOAL = "Get the nightly build green again"
 
 def clock() -> datetime:
     return NOW
+
+
+def config(**more: Any) -> Config:
+    return Config(**{"llm": {"model": "none"}, "embedding": {"model": "auto"}, **more})
+
+
+Heard = list[tuple[str, dict[str, Any], dict[str, Any]]]
+
+
+@contextmanager
+def telemetry_heard() -> Iterator[Heard]:
+    """Yield a list that grows by each event: its name, what was measured, and what it is about."""
+    heard: Heard = []
+    detach = telemetry.attach(lambda event, took, about: heard.append((".".join(event[1:]), dict(took), dict(about))))
+    try:
+        yield heard
+    finally:
+        detach()
 
 
 def step(index: int, reward: float | None = 0.5, *, state: str | None = "red", trajectory: str = "traj_1") -> Step:
@@ -31,31 +51,45 @@ def trajectory(*rewards: float | None, id: str = "traj_1", first: int = 0) -> Tr
 
 
 class Told(RuleMind):
-    """A mind with given facts, procedures and returns; an error among them is raised. All else is by rules."""
+    """A mind with given answers; an error among them is raised. `asked` lists the answered questions."""
 
-    def __init__(self, facts: Any = (), procedures: Any = (), returns: Any = (), merged: Any = "Both") -> None:
+    guesses_modes = False
+
+    def __init__(self, facts: Any = (), procedures: Any = (), returns: Any = (), **answers: Any) -> None:
         super().__init__()
-        self.told = {"facts": facts, "procedures": procedures, "returns": returns, "merged": merged}
+        self.answers = {"facts": facts, "procedures": procedures, "returns": returns, **answers}
         self.asked: list[str] = []
 
-    def _say(self, what: str) -> Any:
+    def answer(self, what: str, otherwise: Any = None) -> Any:
         self.asked.append(what)
-        told = self.told[what]
-        if isinstance(told, BaseException):
-            raise told
-        return told
+        answer = self.answers.get(what, otherwise)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
-        return list(self._say("facts"))
+        return list(self.answer("facts"))
 
     def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
-        return list(self._say("procedures"))
+        return list(self.answer("procedures"))
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
-        return list(self._say("returns"))
+        return list(self.answer("returns"))
 
     def merge_intent(self, held: str, new: str) -> str:
-        return str(self._say("merged"))
+        return str(self.answer("merged", "Both"))
+
+    def mode(self, query: str) -> Mode:
+        return self.answer("mode", "semantic")  # type: ignore[no-any-return]
+
+    def plan(self, query: str, mode: Mode) -> list[str]:
+        return list(self.answer("plan", []))
+
+    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
+        return list(self.answer("refine", []))
+
+    def synthesize(self, query: str, what: Any, found: Sequence[Found]) -> str:
+        return str(self.answer(what, f"So it is [{len(found)}]."))
 
 
 class Embedding:
@@ -78,7 +112,6 @@ class Embedding:
 
 
 def letters(broken: BaseException | None = None) -> Embedding:
-    """Return an embedder whose vectors count a few letters."""
     return Embedding(lambda text: [1.0, *(float(text.lower().count(it)) for it in "aeiouns")], broken)
 
 
@@ -92,7 +125,6 @@ def named(changeset: Changeset, text: str, kind: str | None = None) -> Node:
 
 
 def tied(changeset: Changeset, node: Node, edge: str) -> set[str]:
-    """Return the texts of the nodes tied to this node."""
     texts = {each.id: each.text for each in changeset.additions}
     ends = [(one, other) for one, other, kind in changeset.ties() if kind == edge and node.id in (one, other)]
     return {texts[other if one == node.id else one] for one, other in ends}

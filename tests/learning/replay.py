@@ -13,16 +13,16 @@ $ …   ! …                        a command that went well, one that failed; 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from pieria.record.event import AgentEvent, event_id
+from tests.learning.working import Session
+
+from pieria.record.event import AgentEvent
 
 DAYS = Path(__file__).with_name("days")
-PACE = timedelta(seconds=40)
 LOOKS = ("ls -la", "git status --short", "pwd", "cat README.md", "git diff --stat", "head -20 Makefile", "which python")
 
 TOOLS: dict[str, dict[str, str]] = tomllib.loads((DAYS / "tools.toml").read_text("utf-8"))
@@ -31,7 +31,6 @@ ONE_WORD = {".compact": "compact", ".end": "end"}
 
 
 def events(day: str) -> list[AgentEvent]:
-    """Return the events of one of `DAYS`, in order."""
     told: list[AgentEvent] = []
     teller: _Teller | None = None
     for line, below in _entries((DAYS / f"{day}.txt").read_text("utf-8")):
@@ -44,34 +43,23 @@ def events(day: str) -> list[AgentEvent]:
     return told
 
 
-def _entries(text: str) -> Iterator[tuple[str, list[str]]]:
-    line: str | None = None
-    below: list[str] = []
-    for each in text.splitlines():
-        if each.startswith("  "):
-            below.append(each[2:])
-        elif each and not each.startswith("# "):
-            if line is not None:
-                yield line, below
-            line, below = each, []
-    if line is not None:
-        yield line, below
+def _entries(text: str) -> list[tuple[str, list[str]]]:
+    """Return each line with the lines that stand two columns in below it."""
+    entries: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("  "):
+            entries[-1][1].append(line[2:])
+        elif line and not line.startswith("# "):
+            entries.append((line, []))
+    return entries
 
 
-class _Teller:
-    def __init__(self, session: str, host: str, folder: str, begun: str) -> None:
-        self._session, self._host, self._folder = session, host, folder
-        self._at = datetime.fromisoformat(begun)
-        self._number = 0
+class _Teller(Session):
+    pace = timedelta(seconds=40)
+
+    def __init__(self, name: str, host: str, folder: str, begun: str) -> None:
+        super().__init__(name, host, folder, datetime.fromisoformat(begun))
         self._looks = cycle(LOOKS)
-
-    def event(self, what: str, **values: Any) -> AgentEvent:
-        self._at += PACE
-        self._number += 1
-        return AgentEvent(
-            id=event_id(self._host, self._session, what, str(self._number)), what=what, at=self._at, host=self._host,
-            session=self._session, folder=self._folder, **values,
-        )  # fmt: skip
 
     def told(self, line: str, below: list[str]) -> list[AgentEvent]:
         if line in ONE_WORD:
@@ -85,12 +73,12 @@ class _Teller:
             return [self._run(said, "\n".join(below), mark == "!")]
         input, output = self._arguments(MARKS[mark], said, below)
         files = (said,) if mark in "?~+" else ()
-        return [self.event("tool", tool=TOOLS[self._host][MARKS[mark]], input=input, text=output, files=files)]
+        return [self.event("tool", tool=TOOLS[self.host][MARKS[mark]], input=input, text=output, files=files)]
 
     def _run(self, command: str, output: str, failed: bool) -> AgentEvent:
-        name = "cmd" if self._host == "codex" else "command"
+        name = "cmd" if self.host == "codex" else "command"
         return self.event(
-            "tool", tool=TOOLS[self._host]["run"], input={name: command}, text=output, failed=True if failed else None
+            "tool", tool=TOOLS[self.host]["run"], input={name: command}, text=output, failed=True if failed else None
         )
 
     def _arguments(self, what: str, said: str, below: list[str]) -> tuple[dict[str, Any], str]:
@@ -101,15 +89,15 @@ class _Teller:
             pattern, _, path = said.partition(" :: ")
             return {"pattern": pattern, "path": path}, output
         if what == "read":
-            return {"filePath" if self._host == "opencode" else "file_path": said}, output
+            return {"filePath" if self.host == "opencode" else "file_path": said}, output
         return {"url" if what == "fetch" else "query": said}, output
 
     def _change(self, what: str, path: str, below: list[str]) -> dict[str, Any]:
-        if self._host == "codex":
+        if self.host == "codex":
             head = f"*** {'Update' if what == 'edit' else 'Add'} File: {path}"
             lines = [f"{each[0]}{each[2:]}" for each in below] if what == "edit" else [f"+{each}" for each in below]
             return {"input": "\n".join(["*** Begin Patch", head, *lines, "*** End Patch"])}
-        camel = self._host == "opencode"
+        camel = self.host == "opencode"
         name = "filePath" if camel else "file_path"
         if what == "write":
             return {name: path, "content": "\n".join(below)}

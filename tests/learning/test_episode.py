@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.learning.living import Embedding
+from tests.learning.living import Embedding, telemetry_heard
 from tests.models.scripted import Scripted
 
-from pieria import Config, telemetry
+from pieria import Config
 from pieria.errors import AdapterError, EpisodeError, InputError, PromptError
 from pieria.learning import Episode, EpisodeTrace, Step, Trajectory
 from pieria.learning.models import embedder_of
@@ -24,8 +24,6 @@ DOWN = AdapterError("m", "chat", "down")
 
 
 class Vectors(Embedding):
-    """An embedder with given vectors for the subgoals of a test."""
-
     def __init__(self, vectors: Mapping[str, Sequence[float]], is_at_hand: bool = False) -> None:
         super().__init__(vectors.__getitem__)
         self.is_at_hand = is_at_hand
@@ -129,11 +127,10 @@ def test_failures_in_judging_a_step_are_raised() -> None:
 
 def test_closed_episode_takes_nothing_more() -> None:
     closed = lived("a", vectors={"a": ALIKE}).close()
-    for call, reason in (
-        (lambda: closed.append("seen", "done"), "episode_closed"),
-        (closed.score_pending_reward, "episode_closed"),
-        (closed.close, "already_closed"),
-    ):
+    calls: list[Callable[[], object]] = [
+        lambda: closed.append("seen", "done"), closed.score_pending_reward, closed.close
+    ]  # fmt: skip
+    for call, reason in zip(calls, ("episode_closed", "episode_closed", "already_closed"), strict=True):
         with pytest.raises(EpisodeError) as refused:
             call()
         assert refused.value.reason == reason
@@ -170,15 +167,11 @@ def test_episode_comes_back_from_json() -> None:
 
 
 def test_telemetry_reports_each_append_with_its_session() -> None:
-    heard: list[tuple[Any, ...]] = []
-    detach = telemetry.attach(lambda event, measured, metadata: heard.append((event, dict(measured), dict(metadata))))
-    try:
+    with telemetry_heard() as heard:
         episode, _ = Episode(GOAL).append("seen", "look", session_id="s", repo_id="r")
         with pytest.raises(AdapterError):
             episode.append("seen", "done", llm=Scripted(DOWN))
-    finally:
-        detach()
-    own = [(event[-1], *more) for event, *more in heard if event[1:3] == ("episode", "append")]
+    own = [(name[15:], took, about) for name, took, about in heard if name.startswith("episode.append.")]
     assert [stage for stage, *_ in own] == ["start", "stop", "start", "exception"]
     _, measured, metadata = own[1]
     assert (measured["step_count"], measured["new_trajectory"]) == (1, False)
@@ -193,13 +186,9 @@ def test_without_a_mind_and_an_embedder_rules_judge() -> None:
 
 
 def test_step_has_texts_that_can_be_kept() -> None:
-    for observation, action, parameter in (
-        (" ", "", "observation"),
-        (None, "a", "observation"),
-        ("a", "b\0", "action"),
-    ):
+    for parameter, step in (("observation", (" ", "")), ("observation", (None, "a")), ("action", ("a", "b\0"))):
         with pytest.raises(InputError) as refused:
-            Episode(GOAL).append(observation, action)  # type: ignore[arg-type]
+            Episode(GOAL).append(*step)
         assert refused.value.parameter == parameter
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contract.making import HandClock
 from tests.graph.histories import histories
+from tests.learning.living import config, telemetry_heard
 
 from pieria import Bank, Config, Workspace, telemetry
 from pieria.config import ExtractionProfile
@@ -106,14 +107,10 @@ def ids(backend: GraphBackend, *types: str) -> set[str]:
     return {node.id for node in backend.get_nodes_by_type(types or NODE_TYPES)}
 
 
-def links(backend: GraphBackend, id: str) -> Any:
-    node = backend.get_node(id)
-    assert node is not None
-    return node.links
-
-
-def config(**more: Any) -> Config:
-    return Config(llm={"model": "none"}, embedding={"model": "none"}, **more)
+def node(backend: GraphBackend, id: str) -> Any:
+    found = backend.get_node(id)
+    assert found is not None
+    return found
 
 
 def consolidated(backend: GraphBackend, threshold: float = 0.85, **more: Any) -> dict[str, Any]:
@@ -124,17 +121,12 @@ def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) ->
     return decay(backend, config, **{"clock": lambda: NOW, **more})
 
 
-# --- consolidation
-
-
 def test_only_facts_of_one_tag_above_the_threshold_merge(backend: GraphBackend) -> None:
     facts = [fact("a"), fact("same"), fact("alone"), fact("at", near(0.85)), fact("closer", near(0.86, 2))]
-    put(
-        backend, [*facts, TAG, OWN], [*tagged("a", "same", "at", "closer"), *tagged("alone", tag="own")], {"a": used(9)}
-    )
-    at = backend.get_node("at")
-    assert at is not None
-    done = consolidated(backend, cosine_similarity(near(1.0), [float(n) for n in at.embedding or ()]))
+    ties = [*tagged("a", "same", "at", "closer"), *tagged("alone", tag="own")]
+    put(backend, [*facts, TAG, OWN], ties, {"a": used(9)})
+    at = [float(n) for n in node(backend, "at").embedding]
+    done = consolidated(backend, cosine_similarity(near(1.0), at))
     assert (done["checked"], done["skipped"], done["deleted"]) == (5, 0, 2)
     assert set(done["deleted_ids"]) == {"same", "closer"}
     assert ids(backend, "semantic") == {"a", "alone", "at"}
@@ -154,16 +146,14 @@ def test_facts_that_differ_in_particulars_never_merge() -> None:
 def test_winner_gets_the_ties_and_uses_of_the_loser(backend: GraphBackend) -> None:
     nodes = [fact("a"), fact("b"), fact("c", near(0.1)), STEP, TAG, OWN]
     ties = [*tagged("a", "b"), *tagged("b", tag="own"), ("b", "step", Edge.PROVENANCE), ("b", "c", Edge.SIBLING)]
-    rewarded = {
-        "a": used(9, 1, cumulative_reward=0.5, reward_count=1),
-        "b": used(2, 3, cumulative_reward=0.25, reward_count=1),
-    }
-    put(backend, nodes, ties, rewarded)
+    counted: list[tuple[str, int, int, float]] = [("a", 9, 1, 0.5), ("b", 2, 3, 0.25)]
+    uses = {id: used(count, days, cumulative_reward=sum, reward_count=1) for id, count, days, sum in counted}
+    put(backend, nodes, ties, uses)
     assert consolidated(backend)["deleted_ids"] == ["b"]
-    winner = backend.get_node("a")
-    assert winner is not None and winner.text == "What a says."
-    assert winner.links[Edge.MEMBERSHIP] == {"tag", "own"}
-    assert winner.links[Edge.PROVENANCE] == {"step"} and winner.links[Edge.SIBLING] == {"c"}
+    winner = node(backend, "a")
+    assert winner.text == "What a says."
+    wanted = {Edge.MEMBERSHIP: {"tag", "own"}, Edge.PROVENANCE: {"step"}, Edge.SIBLING: {"c"}}
+    assert {edge: winner.links[edge] for edge in wanted} == wanted
     held = backend.get_metadata(["a", "b"])
     assert held.keys() == {"a"}
     assert (held["a"].access_count, held["a"].cumulative_reward, held["a"].reward_count) == (11, 0.75, 2)
@@ -176,7 +166,7 @@ def test_chain_of_duplicates_ends_with_its_last_winner(backend: GraphBackend) ->
     put(backend, [*chain, TAG, OWN], [*tagged("a", "b", "c"), *tagged("c", tag="own")], uses)
     assert consolidated(backend)["deleted_ids"] == ["b", "c"]
     assert ids(backend, "semantic") == {"a"}
-    assert links(backend, "a")[Edge.MEMBERSHIP] == {"tag", "own"}
+    assert node(backend, "a").links[Edge.MEMBERSHIP] == {"tag", "own"}
     assert backend.get_metadata(["a"])["a"].access_count == 32
 
 
@@ -204,9 +194,6 @@ def test_bank_archives_the_loser_and_can_undo_it(bank: Bank) -> None:
     bank.update("b", valid_until=NOW + timedelta(days=9))
     put(bank.graph, [fact("c")], tagged("c"))
     assert consolidated(bank.graph)["deleted_ids"] == ["c"], "the others are pinned or seen for a time only"
-
-
-# --- decay
 
 
 def test_worthless_nodes_decay_and_then_untied_ones(backend: GraphBackend) -> None:
@@ -268,9 +255,6 @@ def test_bank_archives_what_decays_and_keeps_the_rest(bank: Bank, tmp_path: Path
         assert kept.prune()["deleted"] == 0, "facts fade nowhere under these settings"
 
 
-# --- validation
-
-
 def grounded(backend: GraphBackend) -> None:
     sources = [Source(id=f"source-{n}", episode_id="e", step_index=n, embedding=near(1.0)) for n in range(2)]
     steps = [Episodic(id=f"step-{n}", observation="Seen.", action="Done.") for n in range(2)]
@@ -313,9 +297,6 @@ def test_configuration_says_what_weak_grounding_costs(memory: InMemoryBackend) -
     assert rewards(memory)["orphan"] == 0.4
 
 
-# --- repair of damage
-
-
 def loaded(graph: Graph, metadata: dict[str, NodeMetadata]) -> InMemoryBackend:
     """Return a backend whose graph another program may have written."""
 
@@ -352,7 +333,7 @@ def test_bank_keeps_ties_to_removed_but_not_to_purged_nodes(bank: Bank) -> None:
     bank.remove("b")
     assert repair(bank.graph)["dangling_refs"] == 0
     bank.restore("b")
-    assert links(bank.graph, "a")[Edge.SIBLING] == {"b"}
+    assert node(bank.graph, "a").links[Edge.SIBLING] == {"b"}
     validate(bank.graph)
     with bank.core.store.writing() as writer:
         ties = [row_of(link) for link in writer.links() if "b" in (link.source.name, link.target.name)]
@@ -361,9 +342,6 @@ def test_bank_keeps_ties_to_removed_but_not_to_purged_nodes(bank: Bank) -> None:
     done = repair(bank.graph)
     assert (done["checked"], done["repaired_nodes"], done["dangling_refs"]) == (2, 1, 1)
     assert repair(bank.graph)["dangling_refs"] == 0
-
-
-# --- all steps together
 
 
 def test_dry_run_reports_what_the_run_then_does(backend: GraphBackend) -> None:
@@ -380,15 +358,14 @@ def test_dry_run_reports_what_the_run_then_does(backend: GraphBackend) -> None:
 
 def test_each_upkeep_is_a_span_with_its_counts(memory: InMemoryBackend) -> None:
     put(memory, [fact("a"), TAG])
-    heard: dict[str, Any] = {}
-    detach = telemetry.attach(lambda event, told, of: heard.update({".".join(event[1:]): ({**told}, {**of})}))
-    for run in (consolidated, decayed, validate, repair):
-        run(memory, repo_id="mine")
-    detach()
+    with telemetry_heard() as heard:
+        for run in (consolidated, decayed, validate, repair):
+            run(memory, repo_id="mine")
+    told = {name: (measured, about) for name, measured, about in heard}
     for name in ("consolidator.consolidate", "decay.prune", "episodic_validation.validate", "graph_repair.repair"):
-        told, of = heard[f"{name}.stop"]
-        assert of == {"repo_id": "mine"}
-        assert told.keys() - {"monotonic_time", "duration"} == set(telemetry.SPANS[name].stop)
+        measured, about = told[f"{name}.stop"]
+        assert about == {"repo_id": "mine"}
+        assert measured.keys() - {"monotonic_time", "duration"} == set(telemetry.SPANS[name].stop)
 
 
 @settings(max_examples=40)

@@ -22,14 +22,8 @@ TOLD = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8")
 
 
 def test_lesson_book_is_learnt_as_the_page_says() -> None:
-    for sets, procedures, rules in (
-        (["tuning"], (6, 6, 6), (8, 8, 8)),
-        (["held_out", "held_out_later"], (20, 20, 20), (19, 20, 20)),
-    ):
-        assert tallied(sets) == {"procedure": procedures, "rule": rules}
-
-
-# --- failures
+    assert tallied(["tuning"]) == {"procedure": (6, 6, 6), "rule": (8, 8, 8)}
+    assert tallied(["held_out", "held_out_later"]) == {"procedure": (20, 20, 20), "rule": (19, 20, 20)}
 
 
 def test_sessions_teach_their_lessons() -> None:
@@ -77,13 +71,8 @@ def test_secret_values_of_commands_are_in_no_procedure() -> None:
     login = "NPM_TOKEN=abc123 DATABASE_URL=postgres://u:hunter2@db/x NODE_ENV=test npm publish"
     refused: Line = ["ran", "npm publish", "npm ERR! code ENEEDAUTH", True]
     [found] = lessons([["prompt", "publish"], refused, ["ran", login, "+ a"]])
-    told = f"{found.new.text} {found.evidence}"
-    assert [part in told for part in ("NPM_TOKEN=…", "NODE_ENV=test", "abc123", "hunter2")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    parts = ("NPM_TOKEN=…", "NODE_ENV=test", "abc123", "hunter2")
+    assert [part for part in parts if part in f"{found.new.text} {found.evidence}"] == [*parts[:2]]
     denied: Line = ["ran", "make deploy", "Error: denied", True]
     for line in (
         "aws login --db-password hunter2x",
@@ -95,9 +84,6 @@ def test_secret_values_of_commands_are_in_no_procedure() -> None:
         [changed] = lessons([["prompt", "deploy"], denied, ["ran", f"{line} && make deploy", "done"]])
         told = f"{found} {changed}".replace(found.new.text, found.new.text.casefold())
         assert "hunter" not in told and "…" in told, line
-
-
-# --- statements of people
 
 
 def test_only_words_of_the_person_lay_down_rules() -> None:
@@ -117,9 +103,6 @@ def test_rule_to_do_harm_is_held_back() -> None:
         assert "--force" in found.new.text or "--force" not in said
 
 
-# --- confidence and contradiction
-
-
 def test_confidence_grows_with_sessions_that_confirm() -> None:
     assert [sure(0.6, seen, 0, held_back=False) for seen in (1, 2, 3)] == [0.6, 0.78, 0.88]
     assert sure(0.6, 3, 1, held_back=False) < 0.6
@@ -131,9 +114,6 @@ def test_rules_say_the_same_or_the_opposite() -> None:
         for one, other in [*pairs, *(pair[::-1] for pair in pairs)]:
             said = same(meant(one), meant(other)), opposed(meant(one), meant(other))
             assert said == (name == "same", name == "opposed"), (one, other)
-
-
-# --- a language model
 
 
 def by_model(told: Sequence[Line], *replies: object) -> Learned:
@@ -172,10 +152,10 @@ def test_lessons_that_a_model_makes_up_are_dropped() -> None:
 
 
 def test_rule_that_only_a_model_sees_waits_for_a_person() -> None:
-    told: list[Line] = [*PUT_RIGHT[:2], ["prompt", "bitte immer pnpm nehmen, nie npm"]]
+    words = "bitte immer pnpm nehmen, nie npm"
+    told: list[Line] = [*PUT_RIGHT[:2], ["prompt", words]]
     assert texts(told) == []
-    said = rule("Always use pnpm, nie npm.", "bitte immer pnpm nehmen, nie npm")
-    [found] = by_model(told, {"lessons": [said]}).found
+    [found] = by_model(told, {"lessons": [rule("Always use pnpm, nie npm.", words)]}).found
     assert (found.base, found.held_back) == (ONLY_A_MODEL, MODEL)
 
 

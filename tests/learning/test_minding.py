@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.learning.living import config
 from tests.models.llm_server import llm_server
 from tests.models.scripted import Scripted
 
-from pieria import Config, Workspace
+from pieria import Workspace
 from pieria.errors import InputError
 from pieria.learning.models import embedder_of, mind_of
 from pieria.models import Embedder, language_model
@@ -28,20 +29,14 @@ class Mode:
         return "episodic"
 
 
-def config(**more: Any) -> Config:
-    return Config(**{"llm": {"model": "none"}, "embedding": {"model": "auto"}, **more})
-
-
 def test_mind_is_the_given_one_a_model_or_rules() -> None:
     mind = RuleMind()
     assert mind_of(mind, config()) is mind
-    assert isinstance(mind_of(), RuleMind)
-    assert isinstance(mind_of(None, config()), RuleMind)
+    assert isinstance(mind_of(), RuleMind) and isinstance(mind_of(None, config()), RuleMind)
     assert mind_of(Scripted("mixed")).mode("Where?") == "mixed"
     assert mind_of(lambda messages, schema: "semantic").mode("Where?") == "semantic"
     configured = mind_of(None, config(llm={"model": "ollama:qwen3", "opts": {}}))
-    assert isinstance(configured, LLMMind)
-    assert configured.name == "ollama:qwen3"
+    assert isinstance(configured, LLMMind) and configured.name == "ollama:qwen3"
     with llm_server("mixed") as server:
         llm = language_model("server:qwen3", options={"base_url": server.address})
         assert mind_of(llm, config()).mode("Where?") == "mixed"
@@ -81,10 +76,8 @@ def test_embedder_is_made_of_an_object_or_a_function() -> None:
         return [[float(len(text)), 1.0] for text in texts]
 
     made = embedder_of(letters, config(embedding={"model": "letters"}))
-    assert isinstance(made, Embedder)
-    assert embedder_of(made) is made
-    assert made.model == "function:letters"
-    assert embedder_of().is_floor
+    assert isinstance(made, Embedder) and embedder_of(made) is made
+    assert (made.model, embedder_of().is_floor) == ("function:letters", True)
     for wrong in ("local", 5):
         with pytest.raises(InputError, match="a function of"):
             embedder_of(wrong)

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from tests.learning.asked import NOW, Told, fact, procedure, tag
+from tests.learning.asked import NOW, fact, procedure, tag
+from tests.learning.living import Told
 from tests.models.scripted import Scripted
 
 from pieria import Config
@@ -15,7 +16,6 @@ from pieria.models.mind import Found
 
 
 def found(*nodes: Node, **more: Any) -> RetrievalResult:
-    """Return a result with these nodes, best first."""
     candidates = [TaggedCandidate(node, 1 / (n + 1), "initial", 0) for n, node in enumerate(nodes)]
     return replace(RetrievalResult.of(candidates, "mixed", []), **more)
 

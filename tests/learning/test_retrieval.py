@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.learning.asked import NOW, Space, Told, ago, asked, axis, clock, fact, graph, ids, procedure, tag
+from tests.learning.asked import NOW, Space, ago, asked, axis, clock, fact, graph, ids, procedure, tag
+from tests.learning.living import Told, config
 
-from pieria import Config, ExtractionProfile
+from pieria import ExtractionProfile
 from pieria.errors import AdapterError, InputError, PromptError
 from pieria.graph import Edge, Episodic, GraphBackend, InMemoryBackend, Intent, NodeMetadata, Source, Subgoal
 from pieria.learning.hop_refinement import Refined, Skipped, State, init, maybe_refine
@@ -18,15 +19,8 @@ from pieria.record.value import IN_USE, DefaultValueFunction, alone
 ONE = {"params": {"semantic": {"top_k": 1}}}
 
 
-def config(**values: Any) -> Config:
-    return Config(llm={"model": "none"}, embedding={"model": "auto"}, **values)
-
-
 def used(times: int, **more: Any) -> NodeMetadata:
     return NodeMetadata(created_at=NOW, last_accessed_at=NOW, access_count=times, **more)
-
-
-# --- near nodes
 
 
 def test_mode_decides_which_types_answer() -> None:
@@ -136,9 +130,6 @@ def test_own_value_function_may_be_function_object_or_class() -> None:
         asked(backend, value_function=lambda *_: float("nan"))
 
 
-# --- reachable nodes
-
-
 def linked() -> InMemoryBackend:
     """Return a graph with two tags: one leads from `near` to `beyond`, the other from there to `far`."""
     facts = [fact("near", axis(0)), fact("beyond", axis(0, 0.5)), fact("far", axis(0, 0.4))]
@@ -197,9 +188,6 @@ def test_backend_calls_do_not_grow_with_the_results() -> None:
         assert backend.calls == 6
 
 
-# --- refined queries
-
-
 def refined(state: State, score: float, mind: Any = None, **values: Any) -> Refined | Skipped:
     ctx: dict[str, Any] = {"llm": mind or Told(refine=["herons"]), "embedding": Space({}), "llm_opts": []}
     found = [TaggedCandidate(fact("a"), score, "initial", 0)]
@@ -243,9 +231,6 @@ def test_results_of_refining_are_marked_and_traced() -> None:
     assert asked(backend, mind, space, config=config(refinement_budget=0))[1].refinements == []
 
 
-# --- partial failures
-
-
 def test_without_a_mode_all_types_are_searched() -> None:
     for answer in (PromptError("get_mode", "invalid_mode"), AdapterError("m", "chat", "gone"), "odd"):
         result, trace = asked(graph([fact("a", axis(0)), procedure("b", axis(0))]), Told(mode=answer))
@@ -263,9 +248,6 @@ def test_failing_models_leave_what_the_question_finds() -> None:
         assert any(problem in each for each in trace.problems)
     with pytest.raises(AdapterError):
         asked(graph([fact("a", axis(0))]), space=Space({}, "?"))
-
-
-# --- the trace
 
 
 def test_trace_shows_hops_and_in_detail_the_nodes() -> None:

@@ -5,14 +5,28 @@ from __future__ import annotations
 import logging
 import threading
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, NOW, Told, clock, letters, named, of, outline, step, tied, trajectory
+from tests.learning.living import (
+    GOAL,
+    NOW,
+    Told,
+    clock,
+    config,
+    letters,
+    named,
+    of,
+    outline,
+    step,
+    telemetry_heard,
+    tied,
+    trajectory,
+)
 
-from pieria import Config, telemetry
 from pieria.errors import AdapterError, EpisodeError, PipelineError, PromptError
 from pieria.graph import Changeset
 from pieria.learning import Episode, Step, Trajectory
@@ -39,13 +53,6 @@ def learnt(mind: Any = None, lived: Trajectory = LIVED, **more: Any) -> Changese
 
 def episode(*trajectories: Trajectory) -> Episode:
     return Episode(GOAL, steps=tuple(step for one in trajectories for step in one.steps)).close()
-
-
-def config(**more: Any) -> Config:
-    return Config(llm={"model": "none"}, embedding={"model": "auto"}, **more)
-
-
-# --- nodes and ties
 
 
 def test_trajectory_becomes_tied_nodes_with_rewards() -> None:
@@ -95,22 +102,18 @@ def test_nothing_learnt_is_an_answer_and_is_not_graded() -> None:
     assert learnt(mind, Trajectory("traj_1", (), ""), embedding=embedding).empty
     assert (mind.asked, embedding.batches) == ([], [])
     mind = Told()
-    changeset = learnt(mind)
-    assert [len(of(changeset, kind)) for kind in ("semantic", "procedural", "tag", "intent")] == [0, 0, 0, 0]
-    assert len(of(changeset, "episodic")) == 3
+    kinds = Counter(node.node_type for node in learnt(mind).additions)
+    assert (kinds["episodic"], set(kinds)) == (3, {"subgoal", "episodic", "source"})
     assert sorted(mind.asked) == ["facts", "procedures"]
 
 
 def test_step_without_a_state_gets_one_from_the_step_before() -> None:
     class Stating(Told):
-        def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
-            return f"{before}/{action}/{observation}"
+        def state(self, goal: str, observation: str, **more: Any) -> str:
+            return f"{more['before']}/{more['action']}/{observation}"
 
     stateless = Trajectory.of([step(0), step(1, state=None)])
     assert of(learnt(Stating(), stateless), "episodic")[1].state == "red/Did 0./Observed 1."
-
-
-# --- vectors
 
 
 def test_all_texts_of_a_trajectory_are_embedded_at_once() -> None:
@@ -143,18 +146,11 @@ def test_texts_that_cannot_be_embedded_are_kept(caplog: pytest.LogCaptureFixture
         assert ("kept without vectors" in caplog.text) == (embedding is not None)
 
 
-# --- at the same time, and failures
-
-
 def test_all_questions_of_an_episode_are_asked_at_once() -> None:
     together = threading.Barrier(6, timeout=60)
 
     class Meeting(Told):
-        def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
-            together.wait()
-            return []
-
-        def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        def answer(self, what: str, otherwise: Any = None) -> Any:
             together.wait()
             return []
 
@@ -164,12 +160,12 @@ def test_all_questions_of_an_episode_are_asked_at_once() -> None:
 
 def test_crash_in_a_question_is_raised_when_all_have_ended() -> None:
     for failing in ("facts", "procedures", "returns"):
-        told = {"facts": FACTS, "procedures": LESSONS, "returns": (0.5, 0.5, 0.5), failing: KeyError("k")}
-        mind = Told(**told)
+        broken = KeyError("k")
+        mind = Told(**{"facts": FACTS, "procedures": LESSONS, "returns": (0.5, 0.5, 0.5), failing: broken})
         with pytest.raises(PipelineError) as failure:
             learnt(mind)
         assert {"facts", "procedures"} <= set(mind.asked)
-        assert (failure.value.reason, failure.value.__cause__) == ("task_crashed", told[failing])
+        assert (failure.value.reason, failure.value.__cause__) == ("task_crashed", broken)
 
 
 def test_without_threads_questions_are_asked_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +187,13 @@ def test_episode_teaches_its_trajectories_in_their_order() -> None:
     assert second.text not in tied(changeset, first, "sibling") - {FACTS[1].text}
 
 
+def test_only_closed_episodes_are_structured() -> None:
+    assert extract(Episode(GOAL).close(), llm=Told()).empty
+    with pytest.raises(EpisodeError) as failure:
+        extract(Episode(GOAL), llm=Told())
+    assert failure.value.reason == "episode_not_closed"
+
+
 def test_failing_trajectory_fails_the_episode_at_its_end(caplog: pytest.LogCaptureFixture) -> None:
     class Failing(Told):
         def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
@@ -206,16 +209,6 @@ def test_failing_trajectory_fails_the_episode_at_its_end(caplog: pytest.LogCaptu
     assert failure.value.reason == "Observed 0."
     assert {f"Observed {n}." for n in range(4)} <= set(mind.asked)
     assert "2 of 4 tasks failed" in caplog.text
-
-
-def test_only_closed_episodes_are_structured() -> None:
-    with pytest.raises(EpisodeError) as failure:
-        extract(Episode(GOAL), llm=Told())
-    assert failure.value.reason == "episode_not_closed"
-    assert extract(Episode(GOAL).close(), llm=Told()).empty
-
-
-# --- telemetry
 
 
 def test_trace_counts_and_in_detail_shows_what_was_learnt() -> None:
@@ -238,20 +231,13 @@ def test_trace_counts_and_in_detail_shows_what_was_learnt() -> None:
 
 
 def test_telemetry_counts_what_an_episode_came_to() -> None:
-    heard: list[tuple[Any, Any, Any]] = []
-    stop = telemetry.attach(lambda *told: heard.append(told))
-    try:
+    with telemetry_heard() as heard:
         extract(episode(trajectory(0.5)), llm=Told(FACTS), repo_id="r", session_id="s")
-    finally:
-        stop()
-    stops = {event[1:-1]: (measured, metadata) for event, measured, metadata in heard if event[-1] == "stop"}
-    whole, metadata = stops["structuring", "extract"]
-    assert metadata == {"repo_id": "r", "session_id": "s"}
+    told = {name: (measured, about) for name, measured, about in heard}
+    whole, about = told["structuring.extract.stop"]
+    assert about == {"repo_id": "r", "session_id": "s"}
     assert (whole["trajectory_count"], whole["nodes_created"], whole["links_created"]) == (1, 7, 8)
-    assert stops["structuring", "extract_trajectory"][0]["nodes_created"] == 7
-
-
-# --- rules, and the effect of a profile on them
+    assert told["structuring.extract_trajectory.stop"][0]["nodes_created"] == 7
 
 
 def test_each_profile_changes_what_rules_extract() -> None:

@@ -104,21 +104,3 @@ def test_unreadable_grades_cost_the_grades_alone(caplog: pytest.LogCaptureFixtur
         assert [node.text for node in of(changeset, "semantic")] == ["Ropes wear."]
         assert {node.return_score for node in of(changeset, "procedural")} == {None}
         assert "count as much as their steps" in caplog.text
-
-
-def test_own_prompt_takes_the_place_of_a_step() -> None:
-    class Brief:
-        def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
-            return [{"role": "user", "content": f"Facts, please: {len(variables['steps'])}"}]
-
-        def parse_response(self, response: Any) -> Any:
-            return [{"proposition": response}]
-
-    def reply(exchange: Exchange) -> None:
-        says("Ropes wear out.")(exchange) if exchange.request.schema is None else answers()(exchange)
-
-    with llm_server(*[reply] * 3) as server:
-        changeset = learnt(server, prompts={"get_semantic": Brief()})
-    assert [node.text for node in of(changeset, "semantic")] == ["Ropes wear out."]
-    [own] = [request for request in server.requests if request.schema is None]
-    assert own.messages == [{"role": "user", "content": "Facts, please: 2"}]

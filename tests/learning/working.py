@@ -13,7 +13,9 @@ BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class Session:
-    """Each call returns the next event, a minute later."""
+    """Each call returns the next event, a while later."""
+
+    pace = timedelta(minutes=1)
 
     def __init__(
         self, name: str = "s1", host: str = "claude-code", folder: str = "/home/me/shop", begin: datetime = BEGIN
@@ -25,7 +27,7 @@ class Session:
         self.number += 1
         return AgentEvent(
             id=event_id(self.host, self.name, what, str(self.number)), what=what, host=self.host, session=self.name,
-            folder=self.folder, at=self.begin + timedelta(minutes=self.number), **values,
+            folder=self.folder, at=self.begin + self.number * self.pace, **values,
         )  # fmt: skip
 
     def prompt(self, text: str) -> AgentEvent:
@@ -51,5 +53,4 @@ class Session:
 
 
 def noticed(*events: AgentEvent) -> list[Observation]:
-    """Return the observations of a whole session, by rules."""
     return list(distilled(list(events), RuleMind(), scope="bank").observations)

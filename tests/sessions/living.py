@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import pytest
+
 from pieria.config import Config
-from pieria.errors import AdapterError, PieriaError
+from pieria.errors import AdapterError, PieriaError, SessionError
 from pieria.graph import InMemoryBackend, Node
 from pieria.learning.models import embedder_of
 from pieria.models.mind import Procedure, Proposition, StepSeen
@@ -37,7 +39,6 @@ class HandPool(Pool):
         self.waiting.append(work)
 
     def run(self, most: int = 1_000) -> None:
-        """Run all waiting jobs, and the jobs that they add."""
         while self.waiting and most:
             most -= 1
             self.waiting.pop(0)()
@@ -146,11 +147,8 @@ class Life:
         self.crew = Crew(extractions=self.extractions, errands=self.errands, timers=self.timers)
 
     def surroundings(self, log: Any = None, crew: Crew | None = None) -> Surroundings:
-        settings = {
-            "auto_commit": self.auto_commit,
-            "flush_timeout_ms": self.flush,
-            "session_timeout_ms": self.timeout,
-        }
+        periods = {"flush_timeout_ms": self.flush, "session_timeout_ms": self.timeout}
+        settings = {"auto_commit": self.auto_commit, **periods}
         return Surroundings(
             repo="kitchen",
             mind=self.mind,
@@ -162,8 +160,8 @@ class Life:
             config=Config(llm={"model": "none"}, embedding={"model": "none"}, session=settings),
         )
 
-    def begin(self, goal: str = "Bake bread") -> Session:
-        return Session.begin(goal, self.surroundings())
+    def begin(self, goal: str = "Bake bread", crew: Crew | None = None) -> Session:
+        return Session.begin(goal, self.surroundings(crew=crew))
 
     def resume(self, id: str) -> Session:
         self.log.release(id)
@@ -203,7 +201,6 @@ class Life:
         return [fact.removeprefix(SEEN).removesuffix(".") for fact in self.facts()]
 
     def steps(self) -> dict[str, float | None]:
-        """Return the rewards in the graph, by observation."""
         return {node.observation: node.reward for node in self.nodes("episodic")}  # type: ignore[attr-defined]
 
 
@@ -211,6 +208,14 @@ def bake(session: Session, *topics: str) -> None:
     """Append a step for each topic: a topic that differs from the one before begins another trajectory."""
     for topic in topics:
         session.append(f"{topic} {session.steps[-1].index + 1 if session.steps else 0}", f"{topic} goes on")
+
+
+def start(*topics: str, **settings: Any) -> tuple[Life, Session]:
+    """Return a life under these settings and a session in it, with a step for each topic."""
+    life = Life(**settings)
+    session = life.begin()
+    bake(session, *topics)
+    return life, session
 
 
 class Died(Exception):
@@ -254,21 +259,31 @@ def reason(error: object) -> object:
     return getattr(error, "reason", None)
 
 
+def refusal(ask: Callable[[], object]) -> SessionError:
+    with pytest.raises(SessionError) as refused:
+        ask()
+    return refused.value
+
+
+def raising(problem: Exception) -> Callable[..., None]:
+    def refuse(*_: object) -> None:
+        raise problem
+
+    return refuse
+
+
 def in_state(life: Life, state: SessionState) -> Session:
     """Return a session in this state, with a step if the state has an episode."""
     session = life.begin()
-    if state is SessionState.IDLE:
-        life.close(session)
-        if not life.auto_commit:
-            session.commit()
-        assert session.state is SessionState.IDLE
-        return session
-    bake(session, "bread")
+    if state is not SessionState.IDLE:
+        bake(session, "bread")
+    if state is SessionState.FAILED:
+        life.mind.fails("propositions", DOWN)
     if state is not SessionState.COLLECTING:
-        if state is SessionState.FAILED:
-            life.mind.fails("propositions", DOWN)
         session.close()
-        if state is not SessionState.EXTRACTING:
-            life.run()
+    if state is not SessionState.EXTRACTING:
+        life.run()
+    if state is SessionState.IDLE and not life.auto_commit:
+        session.commit()
     assert session.state is state
     return session

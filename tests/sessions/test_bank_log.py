@@ -66,38 +66,39 @@ def loaded(log: BankLog) -> tuple[UnfinishedSession, list[Step]]:
     return found
 
 
-# --- the holder of a session
+@pytest.fixture
+def log(bank: Bank) -> BankLog:
+    log = BankLog(bank)
+    log.begin(FRESH)
+    return log
 
 
-def test_session_is_free_once_its_holder_lets_go(opened: Opened) -> None:
-    one, other = BankLog(opened()), BankLog(opened())
-    one.begin(FRESH)
+def test_session_is_free_once_its_holder_lets_go(opened: Opened, log: BankLog) -> None:
+    other = BankLog(opened())
     check_held_elsewhere(lambda: other.hold(ID))
-    one.release(ID)
+    log.release(ID)
     other.hold(ID)
-    check_held_elsewhere(lambda: one.step(FRESH, STEP))
+    check_held_elsewhere(lambda: log.step(FRESH, STEP))
     assert other.load(ID) == (FRESH, [])
 
 
-def test_lost_process_cannot_write_to_its_sessions(opened: Opened, clock: HandClock) -> None:
-    lost, other = BankLog(opened()), BankLog(opened())
-    lost.begin(FRESH)
+def test_lost_process_cannot_write_to_its_sessions(opened: Opened, log: BankLog, clock: HandClock) -> None:
+    other = BankLog(opened())
     clock.move(seconds=LEASE - 1)
     check_held_elsewhere(lambda: other.hold(ID))
     clock.move(seconds=1)
     other.hold(ID)
     after = replace(FRESH, state="failed")
     check_held_elsewhere(
-        lambda: lost.step(FRESH, STEP), lambda: lost.withdraw(FRESH, 0), lambda: lost.keep(after),
-        lambda: lost.commit(after, learnt(0)), lambda: lost.release(ID), lambda: lost.end(ID),
+        lambda: log.step(FRESH, STEP), lambda: log.withdraw(FRESH, 0), lambda: log.keep(after),
+        lambda: log.commit(after, learnt(0)), lambda: log.release(ID), lambda: log.end(ID),
     )  # fmt: skip
     assert other.load(ID) == (FRESH, [])
     assert opened().graph.get_nodes_by_type(["semantic"]) == []
 
 
-def test_writes_and_beats_extend_the_lease(opened: Opened, clock: HandClock) -> None:
-    log, other = BankLog(opened()), BankLog(opened())
-    log.begin(FRESH)
+def test_writes_and_beats_extend_the_lease(opened: Opened, log: BankLog, clock: HandClock) -> None:
+    other = BankLog(opened())
     for say in (lambda: log.step(FRESH, STEP), log.beat):
         clock.move(seconds=LEASE - 1)
         say()
@@ -106,9 +107,8 @@ def test_writes_and_beats_extend_the_lease(opened: Opened, clock: HandClock) -> 
         say()
 
 
-def test_clock_set_back_locks_nobody_out(opened: Opened, clock: HandClock) -> None:
-    log, other = BankLog(opened()), BankLog(opened())
-    log.begin(FRESH)
+def test_clock_set_back_locks_nobody_out(opened: Opened, log: BankLog, clock: HandClock) -> None:
+    other = BankLog(opened())
     clock.move(days=-300)
     log.step(FRESH, STEP)
     check_held_elsewhere(lambda: other.hold(ID))
@@ -117,10 +117,8 @@ def test_clock_set_back_locks_nobody_out(opened: Opened, clock: HandClock) -> No
     assert other.load(ID) == (FRESH, [STEP])
 
 
-def test_process_without_sessions_leaves_no_record(opened: Opened, clock: HandClock) -> None:
-    bank = opened()
-    log, other = BankLog(bank), BankLog(opened())
-    log.begin(FRESH)
+def test_process_without_sessions_leaves_no_record(opened: Opened, bank: Bank, log: BankLog, clock: HandClock) -> None:
+    other = BankLog(opened())
     log.begin(replace(FRESH, id="session_BBBBBBBBBBB"))
     log.release(ID)
     assert len(records(bank, "sessions.holders")) == 1
@@ -130,16 +128,12 @@ def test_process_without_sessions_leaves_no_record(opened: Opened, clock: HandCl
     clock.move(seconds=LEASE)
     log.hold(ID)
     log.release(ID)
-    assert not records(bank, "sessions.holders")
-    assert not records(bank, "sessions.held")
+    assert not records(bank, "sessions.holders") and not records(bank, "sessions.held")
 
 
 def test_server_away_for_a_moment_loses_no_session(
-    opened: Opened, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, bank: Bank, log: BankLog, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bank = opened()
-    log = BankLog(bank)
-    log.begin(FRESH)
 
     def away(seconds: float | None = None) -> NoReturn:
         raise UnreachableError("write", "the server was started anew")
@@ -155,9 +149,7 @@ def test_server_away_for_a_moment_loses_no_session(
     check_held_elsewhere(lambda: BankLog(opened()).hold(ID))
 
 
-def test_long_idle_sessions_without_an_episode_are_swept(opened: Opened, clock: HandClock) -> None:
-    log = BankLog(opened())
-    log.begin(FRESH)
+def test_long_idle_sessions_without_an_episode_are_swept(log: BankLog, clock: HandClock) -> None:
     log.release(ID)
     for number, is_left in enumerate((False, True)):
         idle = replace(FRESH, id=f"session_{number}", state="idle", episode=None)
@@ -170,13 +162,7 @@ def test_long_idle_sessions_without_an_episode_are_swept(opened: Opened, clock: 
     assert [kept.id for kept in log.kept()] == ["session_1", ID, "session_new"]
 
 
-# --- commits
-
-
-def test_commit_is_one_undoable_change_of_its_session(opened: Opened) -> None:
-    bank = opened()
-    log = BankLog(bank)
-    log.begin(FRESH)
+def test_commit_is_one_undoable_change_of_its_session(bank: Bank, log: BankLog) -> None:
     log.step(FRESH, STEP)
     log.step(FRESH, replace(STEP, index=1))
     before = bank.changes()[-1].seq
@@ -191,13 +177,10 @@ def test_commit_is_one_undoable_change_of_its_session(opened: Opened) -> None:
     assert loaded(log)[0] == after
 
 
-def test_commit_shares_a_tag_that_another_process_wrote(opened: Opened) -> None:
-    bank = opened()
-    log, other = BankLog(bank), opened()
-    log.begin(FRESH)
+def test_commit_shares_a_tag_that_another_process_wrote(opened: Opened, bank: Bank, log: BankLog) -> None:
     ready = learnt(0).add_node(Tag(id="late", label="Tokyo")).add_link("late", "sem", Edge.MEMBERSHIP)
     ready = ready.put_metadata("late", NodeMetadata().update_reward(0.8))
-    other.graph.apply_changeset(Changeset([Tag(id="early", label="tokyo")]))
+    opened().graph.apply_changeset(Changeset([Tag(id="early", label="tokyo")]))
     log.commit(FRESH, ready)
     assert [tag.id for tag in bank.graph.get_nodes_by_type(["tag"])] == ["early"]
     assert [tag.id for tag in bank.graph.get_linked_nodes(["sem"], Edge.MEMBERSHIP)] == ["early"]
@@ -228,34 +211,25 @@ def test_each_part_of_waiting_knowledge_is_written_once(opened: Opened) -> None:
     assert records(bank, "sessions.waiting") == {}
 
 
-def test_waiting_knowledge_of_an_older_bank_is_read(opened: Opened) -> None:
-    bank, fact = opened(), Changeset([Semantic(id="sem", proposition="The ferry is full.")])
-    log = BankLog(bank)
-    log.begin(FRESH)
+def test_waiting_knowledge_of_an_older_bank_is_read(bank: Bank, log: BankLog) -> None:
+    fact = Changeset([Semantic(id="sem", proposition="The ferry is full.")])
     [held] = records(bank, "sessions").values()
     for old, waiting in ((None, ()), (written(fact), (fact,))):
         put(bank, Record("sessions", ID, {**held, "waiting": old}))
         assert loaded(log)[0].waiting == waiting
 
 
-# --- what never reaches the disk, and what is removed
-
-
 def test_private_and_secret_words_reach_no_file(opened: Opened, tmp_path: Path) -> None:
     log = BankLog(opened(secrets="redact"))
     kept = log.begin(replace(FRESH, goal=f"Plan the trip <private>with Maya</private> {KEY}"))
     assert KEY not in kept.goal
-    step = log.step(
-        kept,
-        Step(0, f"<private>Maya</private> wants Tokyo {KEY}", f"Asked Maya? <private>Maya</private> {KEY}", KEY, KEY),
-    )
+    asked = f"Asked Maya? <private>Maya</private> {KEY}"
+    step = log.step(kept, Step(0, f"<private>Maya</private> wants Tokyo {KEY}", asked, KEY, KEY))
     assert (step.observation.strip().split()[:2], KEY in repr(step)) == (["wants", "Tokyo"], False)
     waiting = Changeset([Semantic(id="sem", proposition=f"The key is {KEY}")])
     log.keep(replace(kept, waiting=(waiting,), reason=f"the model said <private>with Maya</private> {KEY}"))
     found = on_disk(tmp_path)
-    assert b"with Maya" not in found
-    assert KEY.encode() not in found
-    assert b"Asked Maya?" in found
+    assert [word in found for word in (b"with Maya", KEY.encode(), b"Asked Maya?")] == [False, False, True]
 
 
 def test_step_that_could_not_be_remembered_is_refused(opened: Opened) -> None:
@@ -276,10 +250,7 @@ def test_step_that_could_not_be_remembered_is_refused(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("node", ["lived_1", "source_1"])
-def test_purge_erases_a_step_of_a_live_session(opened: Opened, tmp_path: Path, node: str) -> None:
-    bank = opened()
-    log = BankLog(bank)
-    log.begin(FRESH)
+def test_purge_erases_a_step_of_a_live_session(bank: Bank, log: BankLog, tmp_path: Path, node: str) -> None:
     for index in (0, 1):
         log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", subgoal=f"plum{index}"))
     log.commit(replace(FRESH, committed=(0, 1)), learnt(0, 1))
@@ -301,10 +272,7 @@ FRUIT = [
 ]
 
 
-def test_purge_erases_judgements_of_later_steps(opened: Opened, tmp_path: Path) -> None:
-    bank = opened()
-    log = BankLog(bank)
-    log.begin(FRESH)
+def test_purge_erases_judgements_of_later_steps(bank: Bank, log: BankLog, tmp_path: Path) -> None:
     bank.sessions.ingest({"source_id": "run-7", "goal": "Pick fruit", "steps": FRUIT})
     lived = {memory.text.partition(" → ")[0]: memory for memory in bank.list(kinds="episodic", limit=10)}
     looked, shaken, filled = (lived[step["observation"]] for step in FRUIT)
@@ -324,8 +292,7 @@ def test_purge_erases_judgements_of_later_steps(opened: Opened, tmp_path: Path) 
     assert bank.doctor().well
 
 
-def test_purge_erases_what_only_the_step_has(opened: Opened, tmp_path: Path) -> None:
-    bank = opened()
+def test_purge_erases_what_only_the_step_has(bank: Bank, tmp_path: Path) -> None:
     named = [
         Subgoal(id="own_subgoal", description="Say apricot"),
         Tag(id="own_tag", label="apricots"),
@@ -345,30 +312,21 @@ def test_purge_erases_what_only_the_step_has(opened: Opened, tmp_path: Path) -> 
         ("own_intent", "plant", Edge.HIERARCHICAL),
         ("shared_intent", "plant", Edge.HIERARCHICAL),
         ("shared_intent", "other_plant", Edge.HIERARCHICAL),
+        ("other", "source_1", Edge.PROVENANCE),
     ]
-    bank.graph.apply_changeset(learnt(0).merge(Changeset(named, ties)))
+    bank.graph.apply_changeset(learnt(0, 1).merge(Changeset(named, ties)))
     receipt = bank.purge("source_0")
     assert {*receipt.also} == {"lived_0", "sem", "own_subgoal", "own_tag", "plant", "own_intent"}
     left = {node.id for node in bank.graph.get_nodes_by_type(NODE_TYPES)}
-    assert left == {"shared_tag", "shared_intent", "other", "other_plant"}
+    assert left == {"shared_tag", "shared_intent", "other", "other_plant", "lived_1", "source_1"}
     assert b"pricot" not in on_disk(tmp_path)
-
-
-def test_purge_keeps_a_source_that_something_rests_on(opened: Opened) -> None:
-    bank = opened()
-    other = Changeset([Semantic(id="other", proposition="Plums are blue")], [("other", "source_1", Edge.PROVENANCE)])
-    bank.graph.apply_changeset(learnt(0, 1).merge(other))
-    assert "source_0" in bank.purge("lived_0").also
+    # A source that something else rests on stays.
     assert "source_1" not in bank.purge("lived_1").also
     assert bank.get("source_1") is not None
     assert "source_1" in bank.purge("other").also
 
 
-# --- what other verbs of the bank report
-
-
-def test_stats_and_doctor_count_sessions(opened: Opened, clock: HandClock) -> None:
-    bank = opened()
+def test_stats_and_doctor_count_sessions(bank: Bank, clock: HandClock) -> None:
     assert bank.stats().sessions == {}
     log = BankLog(bank)
     log.begin(FRESH)
@@ -387,10 +345,8 @@ def test_stats_and_doctor_count_sessions(opened: Opened, clock: HandClock) -> No
     assert found() == ("1 collecting, 1 failed, 1 idle, 2 of them were not finished", True)
 
 
-def test_export_holds_sessions_without_their_holders(opened: Opened, tmp_path: Path) -> None:
-    bank, other, file = opened(), opened("other"), tmp_path / "notes.jsonl"
-    log = BankLog(bank)
-    log.begin(FRESH)
+def test_export_holds_sessions_without_their_holders(opened: Opened, bank: Bank, log: BankLog, tmp_path: Path) -> None:
+    other, file = opened("other"), tmp_path / "notes.jsonl"
     log.step(FRESH, STEP)
     bank.export(file)
     collections = {json.loads(line).get("collection") for line in file.read_text().splitlines()}

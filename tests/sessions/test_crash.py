@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Died, DyingLog, Life, bake
+from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Died, DyingLog, Life, in_state, refusal, start
 
 from pieria.errors import AdapterError, SessionError
 from pieria.sessions import Session, SessionState
@@ -54,7 +54,6 @@ def by_hand(life: Life, session: Session, told: Told) -> None:
 
 
 def lived(story: Story, auto: bool, calls: int, after: bool) -> tuple[Life, DyingLog, Told]:
-    """Run the story until its process ends."""
     life, told = Life(auto_commit=auto), list[Any]()
     dying = DyingLog(life.log, calls, after=after)
     try:
@@ -69,7 +68,6 @@ def lived(story: Story, auto: bool, calls: int, after: bool) -> tuple[Life, Dyin
 
 
 def ended(life: Life, session: Session) -> None:
-    """Commit all that is left of the session."""
     life.run()
     if session.state is SessionState.COLLECTING:
         life.close(session)
@@ -81,7 +79,6 @@ def ended(life: Life, session: Session) -> None:
 
 
 def drawn_from(life: Life) -> Counter[str]:
-    """Return how often knowledge was drawn from each observation."""
     found: Counter[str] = Counter()
     for (kind, *about), times in life.mind.asked.items():
         found.update({each: times for each in about if kind == "propositions"})
@@ -131,24 +128,30 @@ def test_process_may_end_at_any_write(story: Story, auto: bool, writes: set[str]
 def died_in_a_step(life: Life, *faults: BaseException) -> Session:
     """Take up a session whose process ended before its first step was judged. These faults meet the judgement."""
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(SessionError, match="appending the step failed"):
-        session.append("flour", "bread begins")
+    assert "appending the step failed" in str(refusal(lambda: session.append("flour", "bread begins")))
     life.anew()
     life.events.clear()
     life.mind.fails("state", *faults)
-    taken_up = life.resume(session.id)
-    return taken_up
+    return life.resume(session.id)
 
 
 def test_unjudged_step_is_judged_when_the_session_resumes() -> None:
     life, told = Life(), list[Any]()
     session = died_in_a_step(life)
-    with pytest.raises(SessionError) as too_soon:
-        session.close()
-    assert too_soon.value.reason == "append_in_progress"
+    assert refusal(session.close).reason == "append_in_progress"
     session.append_async("water", "bread begins", told.append)
     life.errands.run()
     assert [(step.index, step.observation) for step in session.steps] == [(0, "flour"), (1, "water")]
+
+
+def test_unjudged_step_comes_before_the_next_one() -> None:
+    life = Life()
+    session = died_in_a_step(life, DOWN)
+    life.run()
+    session.append("sails", "ships begin")
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "flour"), (1, "sails")]
+    life.run()
+    assert life.learnt() == ["flour"]
 
 
 @pytest.mark.parametrize("auto", [True, False])
@@ -181,23 +184,9 @@ def test_unjudged_step_goes_with_a_discarded_episode() -> None:
     assert [step.observation for step in session.steps] == ["sails"]
 
 
-def test_unjudged_step_comes_before_the_next_one() -> None:
-    life = Life()
-    session = died_in_a_step(life, DOWN)
-    life.run()
-    session.append("sails", "ships begin")
-    assert [(step.index, step.observation) for step in session.steps] == [(0, "flour"), (1, "sails")]
-    life.run()
-    assert life.learnt() == ["flour"]
-
-
 def test_interrupted_extraction_is_done_after_resuming() -> None:
-    life = Life()
-    session = life.begin()
-    with pytest.raises(SessionError) as refused:
-        Session.resume(session.id, life.surroundings())
-    assert refused.value.reason == "held_elsewhere"
-    bake(session, "bread", "ships")
+    life, session = start("bread", "ships")
+    assert refusal(lambda: Session.resume(session.id, life.surroundings())).reason == "held_elsewhere"
     life.anew()
     taken_up = life.resume(session.id)
     assert life.timers.names == {"flush", "session"}
@@ -208,10 +197,7 @@ def test_interrupted_extraction_is_done_after_resuming() -> None:
 
 def test_resumed_session_keeps_its_mode_and_failure() -> None:
     life = Life(auto_commit=False)
-    session = life.begin()
-    bake(session, "bread")
-    life.mind.fails("propositions", DOWN)
-    life.close(session)
+    session = in_state(life, SessionState.FAILED)
     assert life.log.load(session.id)[0].reason == "adapter model.chat: it is down"
     life.auto_commit = True
     life.anew()
@@ -224,8 +210,7 @@ def test_resumed_session_keeps_its_mode_and_failure() -> None:
 
 
 def test_log_of_a_long_episode_holds_only_what_is_needed() -> None:
-    life = Life()
-    session = life.begin()
+    life, session = start()
     for turn in range(6):
         for loaf in range(4):
             session.append(f"loaf {turn}-{loaf}", f"{('bread', 'ships')[turn % 2]} goes on")
@@ -244,9 +229,7 @@ def test_log_of_a_long_episode_holds_only_what_is_needed() -> None:
 
 
 def test_erased_step_is_not_shown_or_judged_by() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread", "bread")
+    life, session = start("bread", "bread")
     life.wait(FLUSH)
     kept, (_, second) = life.log.load(session.id)
     life.log.step(kept, replace(second, observation="", action="", subgoal="", state=None, embedding=None))

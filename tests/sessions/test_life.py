@@ -63,10 +63,6 @@ class SessionLife(RuleBasedStateMachine):
         self.acknowledged: set[str] = set()
         self.discarded: set[str] = set()
 
-    def hears(self) -> Any:
-        self.asked += 1
-        return self.told.append
-
     def next_step(self, topic: str) -> tuple[str, str]:
         self.number += 1
         return f"{topic} {self.number}", f"{topic} goes on"
@@ -96,19 +92,7 @@ class SessionLife(RuleBasedStateMachine):
 
     @rule(topic=st.sampled_from(TOPICS))
     def append_async(self, topic: str) -> None:
-        observation, action = self.next_step(topic)
-
-        def hear(outcome: object) -> None:
-            self.told.append(outcome)
-            if outcome == "appended":
-                self.acknowledged.add(observation)
-
-        self.asked += 1
-        try:
-            self.session.append_async(observation, action, hear)
-        except NotFoundError:
-            assert self.session.is_over
-            self.asked -= 1
+        self.call_async("append", *self.next_step(topic))
 
     @rule(operation=OPERATIONS)
     def ask(self, operation: str) -> None:
@@ -126,17 +110,23 @@ class SessionLife(RuleBasedStateMachine):
 
     @rule(operation=OPERATIONS)
     def ask_async(self, operation: str) -> None:
+        self.call_async(operation, *ARGUMENTS.get(operation, ()))
+
+    def call_async(self, operation: str, *arguments: str) -> None:
         held = self.held()
 
         def hear(outcome: object) -> None:
             self.told.append(outcome)
-            if outcome == "discarded":
+            if outcome == "appended":
+                self.acknowledged.add(arguments[0])
+            elif outcome == "discarded":
                 self.discarded |= held - self.in_graph()
 
         self.asked += 1
         try:
-            getattr(self.session, f"{operation}_async")(*ARGUMENTS.get(operation, ()), hear)
+            getattr(self.session, f"{operation}_async")(*arguments, hear)
         except (SessionError, NotFoundError):
+            assert operation != "append" or self.session.is_over
             self.asked -= 1
 
     def check_refused(self, operation: str, state: SessionState | None, problem: PieriaError) -> None:
@@ -163,7 +153,6 @@ class SessionLife(RuleBasedStateMachine):
 
     @rule()
     def run(self) -> None:
-        """Run all jobs that wait for a thread, and the jobs that they add."""
         self.life.run()
 
     @precondition(lambda self: self.state is not None)

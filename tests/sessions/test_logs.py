@@ -51,9 +51,8 @@ def test_session_and_steps_come_back_as_they_were_kept(logs: Logs) -> None:
     assert log.step(grown, JUDGED) == JUDGED
     assert log.load(FRESH.id) == (grown, [JUDGED])
     failed = replace(grown, state="failed", committed=(0,), reason="no model answered", waiting=(FACT,))
-    assert log.keep(failed) == failed
-    assert log.load(FRESH.id) == (failed, [JUDGED])
-    assert log.kept() == [failed]
+    assert UnfinishedSession.from_dict(failed.as_dict()) == log.keep(failed) == failed
+    assert (log.load(FRESH.id), log.kept()) == ((failed, [JUDGED]), [failed])
     for index in (11, 2):
         log.step(failed, replace(RAW, index=index))
     assert log.load(FRESH.id) == (failed, [JUDGED, replace(RAW, index=2), replace(RAW, index=11)])
@@ -63,11 +62,6 @@ def test_session_and_steps_come_back_as_they_were_kept(logs: Logs) -> None:
     idle = replace(FRESH, state="idle", episode=None)
     log.keep(idle)
     assert log.load(FRESH.id) == (idle, [])
-
-
-def test_kept_session_is_the_same_in_json() -> None:
-    for kept in (FRESH, replace(FRESH, committed=(0, 1), waiting=(FACT,), reason="no model answered")):
-        assert UnfinishedSession.from_dict(kept.as_dict()) == kept
 
 
 def test_commit_writes_knowledge_and_session_or_neither(logs: Logs) -> None:
@@ -97,8 +91,7 @@ def test_session_is_held_by_one_until_nothing_is_left(logs: Logs) -> None:
     log.release(FRESH.id)
     log.hold(FRESH.id)
     log.end(FRESH.id)
-    assert log.load(FRESH.id) is None
-    assert log.kept() == []
+    assert (log.load(FRESH.id), log.kept()) == (None, [])
     uses: list[Callable[[], object]] = [
         lambda: log.hold(FRESH.id), lambda: log.release(FRESH.id), lambda: log.step(FRESH, RAW),
         lambda: log.withdraw(FRESH, 0), lambda: log.keep(FRESH), lambda: log.commit(FRESH, FACT),

@@ -15,7 +15,6 @@ LEASE = 60
 
 
 def opened(kept: Kept, ahead: float = 0, lease: float = LEASE) -> Workspace:
-    """Open a workspace with a clock that many seconds ahead."""
     settings = {**kept.settings, "session_lease": lease}
     workspace = Workspace(kept.data, settings, clock=lambda: datetime.now(UTC) + timedelta(seconds=ahead))
     workspace.open_repo("trips")

@@ -1,60 +1,37 @@
 """Steps are appended in order, one at a time, and wholly or not at all."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, bake, reason
+from tests.sessions.living import DOWN, Life, raising, reason, refusal, start
 
-from pieria.errors import AdapterError, SessionError
-from pieria.sessions import Crew, Session
-
-
-def raising(problem: Exception) -> Callable[..., None]:
-    def refuse(*_: object) -> None:
-        raise problem
-
-    return refuse
-
-
-def test_step_is_kept_before_and_after_it_is_judged() -> None:
-    life, seen = Life(), list[Any]()
-    session = life.begin()
-    life.mind.within["state"] = lambda: seen.append(life.log.load(session.id)[1])
-    session.append("flour", "bread begins")
-    (raw,) = seen[0]
-    (judged,) = life.log.load(session.id)[1]
-    assert (raw.observation, raw.action, raw.trajectory_id, raw.subgoal) == ("flour", "bread begins", "", "")
-    assert judged == session.steps[0]
-    assert judged.subgoal == "bread"
+from pieria.errors import AdapterError
+from pieria.sessions import Crew
 
 
 def test_step_that_cannot_be_judged_is_refused_whole() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread")
+    life, session = start("bread")
     before = life.log.load(session.id)
     broken = ZeroDivisionError("by a mind")
     life.mind.fails("subgoal", DOWN, broken, KeyboardInterrupt())
+    again = partial(session.append, "water", "bread again")
     with pytest.raises(AdapterError) as refused:
-        session.append("water", "bread again")
+        again()
     assert refused.value is DOWN
-    with pytest.raises(SessionError) as crashed:
-        session.append("water", "bread again")
-    assert (crashed.value.reason, crashed.value.__cause__) == ("append_crashed", broken)
+    crashed = refusal(again)
+    assert (crashed.reason, crashed.__cause__) == ("append_crashed", broken)
     assert life.log.load(session.id) == before
     assert life.told("append_failed") == [{"session_id": session.id, "error": error} for error in (DOWN, broken)]
     with pytest.raises(KeyboardInterrupt):
-        session.append("water", "bread again")
-    session.append("water", "bread again")
+        again()
+    again()
     assert [(step.index, step.observation) for step in session.steps] == [(0, "bread 0"), (1, "water")]
 
 
 def test_step_that_cannot_be_logged_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
+    (life, session), told = start(), list[Any]()
     with monkeypatch.context() as patched, pytest.raises(AdapterError, match="no space left"):
         patched.setattr(life.log, "step", raising(AdapterError("log", "step", "no space left")))
         session.append("flour", "bread begins")
@@ -70,8 +47,7 @@ def test_step_that_cannot_be_logged_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_unwaited_steps_come_in_order_past_refused_ones() -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
+    (life, session), told = start(), list[Any]()
     life.mind.fails("state", DOWN, ZeroDivisionError())
     for number in range(4):
         session.append_async(f"loaf {number}", "bread goes on", partial(lambda *said: told.append(said), number))
@@ -85,7 +61,7 @@ def test_unwaited_steps_come_in_order_past_refused_ones() -> None:
 
 def test_waited_and_unwaited_steps_stand_in_one_line() -> None:
     life = Life()
-    session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
+    session = life.begin(crew=Crew())
     here, go_on = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -93,21 +69,19 @@ def test_waited_and_unwaited_steps_stand_in_one_line() -> None:
         go_on.wait(20)
 
     life.mind.within["state"] = wait
-    first = threading.Thread(target=session.append, args=("loaf 0", "bread goes on"))
-    first.start()
+    waited = [threading.Thread(target=session.append, args=(f"loaf {n}", "bread goes on")) for n in (0, 2)]
+    waited[0].start()
     assert here.wait(20)
     session.append_async("loaf 1", "bread goes on")
-    last = threading.Thread(target=session.append, args=("loaf 2", "bread goes on"))
-    last.start()
+    waited[1].start()
     go_on.set()
-    first.join(20)
-    last.join(20)
+    for thread in waited:
+        thread.join(20)
     assert [step.observation for step in session.steps] == ["loaf 0", "loaf 1", "loaf 2"]
 
 
 def test_lost_step_without_a_callback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    life = Life()
-    session = life.begin()
+    life, session = start()
     life.mind.fails("state", DOWN)
     session.append_async("flour", "bread begins")
     life.run()
@@ -120,8 +94,7 @@ def test_lost_step_without_a_callback_is_logged(caplog: pytest.LogCaptureFixture
 
 
 def test_callback_that_raises_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
+    (life, session), told = start(), list[Any]()
 
     def wrong(outcome: object) -> None:
         told.append(outcome)
@@ -136,18 +109,13 @@ def test_callback_that_raises_does_no_harm(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_step_that_comes_during_a_close_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    life, refused = Life(), list[Any]()
-    session = life.begin()
-    bake(session, "bread")
+    (life, session), refused = start("bread"), list[Any]()
     carry_out = session._machine.carry_out
 
     def late(do: Any, *arguments: Any) -> None:
-        with pytest.raises(SessionError) as problem:
-            session.append("water", "bread goes on")
-        refused.append(problem.value.reason)
+        refused.append(refusal(lambda: session.append("water", "bread goes on")).reason)
         carry_out(do, *arguments)
 
     monkeypatch.setattr(session._machine, "carry_out", late)
     life.close(session)
-    assert refused == ["extraction_in_progress"]
-    assert life.steps() == {"bread 0": 0.75}
+    assert (refused, life.steps()) == (["extraction_in_progress"], {"bread 0": 0.75})

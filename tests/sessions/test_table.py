@@ -1,10 +1,11 @@
 """Every operation in every state, synchronous and asynchronous, and the queue of asynchronous calls."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, bake, in_state, reason
+from tests.sessions.living import DOWN, Life, in_state, raising, reason, refusal, start
 
 from pieria.errors import AdapterError, InputError, NotFoundError, SessionError
 from pieria.sessions import Session, SessionState
@@ -30,13 +31,7 @@ UNWAITED: dict[str, Row] = {
     "discard": ("invalid_operation", "invalid_operation", "queued: IDLE", "IDLE", "session_failed"),
 }
 ARGUMENTS = {"start_episode": ("Sail",), "append": ("a loaf", "bread again")}
-WORDS = {
-    "start_episode": "started",
-    "append": "appended",
-    "close": "closed",
-    "commit": "committed",
-    "discard": "discarded",
-}
+WORDS = dict(zip(WAITED, ("started", "appended", "closed", "committed", "discarded"), strict=True))
 
 
 def waited(operation: str, state: SessionState) -> str:
@@ -82,76 +77,61 @@ def test_every_state_has_an_id_and_a_context() -> None:
     for state in STATES:
         session = in_state(Life(auto_commit=False), state)
         assert session.state == state.value
-        assert session.id.startswith("session_")
-        assert len(session.id) == len("session_") + 11
+        assert (session.id[:8], len(session.id)) == ("session_", 19)
         steps = {"goal": "Bake bread", "recent_steps": ["bread 0 -> bread goes on"]}
         assert session.get_context() == (None if state is IDLE else steps)
-
-
-def test_context_shows_the_last_five_steps() -> None:
-    session = Life().begin()
-    bake(session, *["bread"] * 7)
-    context = session.get_context()
-    assert context is not None
-    assert [line.split()[1] for line in context["recent_steps"]] == ["2", "3", "4", "5", "6"]
+    _, session = start(*["bread"] * 7)
+    recent = [f"bread {n} -> bread goes on" for n in range(2, 7)]
+    assert session.get_context() == {"goal": "Bake bread", "recent_steps": recent}
 
 
 def test_input_that_is_no_text_or_callback_is_refused() -> None:
     life = Life()
     session: Any = life.begin()
-    with pytest.raises(InputError, match="observation"):
-        session.append(" ", " ")
-    for wrong in (("flour", None), (7, "bread")):
-        for ask in (session.append, session.append_async):
-            with pytest.raises(InputError):
-                ask(*wrong)
-    for callback in ("print", 7):
-        for ask in (partial(session.append_async, "flour", "bread"), session.close_async):
-            with pytest.raises(InputError, match="callback"):
-                ask(callback)
-    with pytest.raises(InputError, match="goal"):
-        life.begin("  ")
-    assert life.log.load(session.id)[1] == []
-    assert session.steps == ()
+    asks: list[tuple[str, Callable[[], object]]] = [
+        ("observation", lambda: session.append(" ", " ")),
+        ("goal", lambda: life.begin("  ")),
+        *((wrong, partial(ask, *step)) for ask in (session.append, session.append_async)
+          for wrong, step in (("action", ("flour", None)), ("observation", (7, "bread")))),
+        *(("callback", partial(ask, callback)) for callback in ("print", 7)
+          for ask in (partial(session.append_async, "flour", "bread"), session.close_async)),
+    ]  # fmt: skip
+    for wrong, ask in asks:
+        with pytest.raises(InputError, match=wrong):
+            ask()
+    assert (life.log.load(session.id)[1], session.steps) == ([], ())
     with pytest.raises(NotFoundError, match="session_x"):
         Session.resume("session_x", life.surroundings())
 
 
-# --- the queue
-
-
-def refusal(ask: Any) -> tuple[object, object]:
-    with pytest.raises(SessionError) as refused:
-        ask()
-    return refused.value.reason, refused.value.state
+def refused(ask: Callable[[], object]) -> tuple[object, object]:
+    """Return the reason of the refusal, and the state that the queue leads to."""
+    error = refusal(ask)
+    return error.reason, error.state
 
 
 def test_extraction_of_a_past_trajectory_queues_only_closing() -> None:
     for last in ("commit", "discard"):
-        life = Life()
-        session = life.begin()
-        bake(session, "bread", "ships")
+        life, session = start("bread", "ships")
         assert life.extractions.waiting
         for operation in ("start_episode", "commit", "discard"):
             ask = partial(getattr(session, f"{operation}_async"), *ARGUMENTS.get(operation, ()))
-            assert refusal(ask) == (UNTIMELY, COLLECTING)
-        assert refusal(session.close)[0] == "extraction_in_progress"
+            assert refused(ask) == (UNTIMELY, COLLECTING)
+        assert refusal(session.close).reason == "extraction_in_progress"
         session.close_async()
-        assert refusal(getattr(session, f"{last}_async")) == (UNTIMELY, IDLE)
+        assert refused(getattr(session, f"{last}_async")) == (UNTIMELY, IDLE)
 
 
 def test_closing_during_an_append_waits_for_the_step() -> None:
-    life, refused, told = Life(), list[Any](), list[Any]()
-    session = life.begin()
+    (life, session), reasons, told = start(), list[Any](), list[Any]()
 
     def close() -> None:
-        refused.append(refusal(session.close)[0])
+        reasons.append(refusal(session.close).reason)
         session.close_async(told.append)
 
     life.mind.within["state"] = close
     session.append("flour", "bread begins")
-    assert refused == ["append_in_progress"]
-    assert (session.state, told) == (COLLECTING, [])
+    assert (reasons, session.state, told) == (["append_in_progress"], COLLECTING, [])
     life.run()
     assert (session.state, told, life.learnt()) == (IDLE, ["closed"], ["flour"])
 
@@ -160,20 +140,19 @@ def test_queued_operations_run_in_order() -> None:
     life, told = Life(auto_commit=False), list[Any]()
     session = in_state(life, EXTRACTING)
     session.commit_async(lambda outcome: told.append((outcome, session.state)))
-    assert refusal(session.commit_async) == (UNTIMELY, IDLE)
+    assert refused(session.commit_async) == (UNTIMELY, IDLE)
     session.start_episode_async("Sail", lambda outcome: told.append((outcome, session.state)))
     session.close_async()
     session.commit_async()
     session.start_episode_async("Sail on")
-    assert refusal(session.close_async)[0] == "pending_queue_full"
+    assert refusal(session.close_async).reason == "pending_queue_full"
     life.run()
     assert told == [("committed", IDLE), ("started", COLLECTING)]
     assert session.get_context() == {"goal": "Sail on", "recent_steps": []}
 
 
 def test_queue_after_a_close_waits_for_the_extraction() -> None:
-    life, told = Life(auto_commit=False), list[Any]()
-    session = life.begin()
+    (life, session), told = start(auto_commit=False), list[Any]()
     session.append_async("flour", "bread begins", told.append)
     session.close_async(told.append)
     session.commit_async(told.append)
@@ -185,27 +164,16 @@ def test_queue_after_a_close_waits_for_the_extraction() -> None:
     assert (session.state, life.learnt()) == (IDLE, ["flour"])
 
 
-def test_automatic_session_queues_the_next_episode() -> None:
-    life, told = Life(), list[Any]()
-    session = in_state(life, EXTRACTING)
-    session.start_episode_async("Sail", told.append)
-    assert refusal(session.commit_async) == (UNTIMELY, COLLECTING)
-    life.run()
-    assert (told, session.state, life.learnt()) == (["started"], COLLECTING, ["bread 0"])
-
-
 def test_no_step_enters_an_episode_about_to_close() -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
+    (life, session), told = start(), list[Any]()
     session.append_async("flour", "bread begins", told.append)
     session.close_async(told.append)
     session.start_episode_async("Sail", told.append)
     session.append_async("wind", "ships begin", told.append)
-    with pytest.raises(SessionError, match="extraction"):
-        session.append("wind", "ships begin")
+    assert "extraction" in str(refusal(lambda: session.append("wind", "ships begin")))
     life.run()
-    refused, *done = told
-    assert reason(refused) == "extraction_in_progress"
+    first, *done = told
+    assert reason(first) == "extraction_in_progress"
     assert (done, session.state, session.steps) == (["appended", "closed", "started"], COLLECTING, ())
 
 
@@ -226,15 +194,9 @@ def test_refused_or_failed_operation_drops_the_queue(monkeypatch: pytest.MonkeyP
     session.commit_async(told.append)
     session.start_episode_async("Sail", told.append)
     full = AdapterError("store", "write", "no space left")
-
-    def refuse(*_: object) -> None:
-        raise full
-
-    monkeypatch.setattr(life.log, "commit", refuse)
+    monkeypatch.setattr(life.log, "commit", raising(full))
     life.run()
-    assert told[0] is full
-    assert reason(told[1]) == "preceding_op_failed"
-    assert session.state is READY
+    assert (told[0], reason(told[1]), session.state) == (full, "preceding_op_failed", READY)
 
 
 @pytest.mark.parametrize("auto", [True, False])

@@ -1,29 +1,20 @@
 """The events and spans of a session, each with all its fields."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Life, bake, in_state
+from tests.learning.living import Heard, telemetry_heard
+from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Life, bake, in_state, start
 
-from pieria import telemetry
 from pieria.learning.steps import EpisodeTrace, StructuringTrace
 from pieria.notifier import EVENTS, Event
 from pieria.sessions import SessionState
 
-Heard = tuple[str, dict[str, Any], dict[str, Any]]
-
 
 @pytest.fixture
-def heard() -> Iterator[list[Heard]]:
-    told: list[Heard] = []
-
-    def hear(event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        told.append((".".join(event[1:]), dict(measured), dict(about)))
-
-    detach = telemetry.attach(hear)
-    yield told
-    detach()
+def heard() -> Iterator[Heard]:
+    with telemetry_heard() as told:
+        yield told
 
 
 def named(life: Life, name: str) -> list[Event]:
@@ -44,9 +35,7 @@ def test_transition_event_holds_what_was_committed() -> None:
 
 
 def test_automatic_commit_is_an_event_of_its_own() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread", "ships")
+    life, session = start("bread", "ships")
     life.run()
     life.close(session)
     first, last = named(life, "trajectory_committed")
@@ -63,26 +52,16 @@ def test_automatic_commit_is_an_event_of_its_own() -> None:
 
 
 def test_step_event_holds_its_trace() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread", "ships")
+    life, session = start("bread", "ships")
     told = named(life, "step_appended")
-    assert [event.payload for event in told] == [
-        {
-            "session_id": session.id,
-            "step_index": step.index,
-            "trajectory_id": step.trajectory_id,
-            "boundary_detected": step.index == 1,
-        }
-        for step in session.steps
-    ]
+    fields = ("session_id", "step_index", "trajectory_id", "boundary_detected")
+    steps = [(session.id, step.index, step.trajectory_id, step.index == 1) for step in session.steps]
+    assert [event.payload for event in told] == [dict(zip(fields, step, strict=True)) for step in steps]
     assert all(isinstance(event.metadata["trace"], EpisodeTrace) for event in told)
 
 
 def test_flush_event_differs_from_a_commit() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread")
+    life, session = start("bread")
     life.wait(FLUSH)
     [flushed] = named(life, "trajectory_flushed")
     assert flushed.payload["trajectory_id"] == session.steps[0].trajectory_id
@@ -92,8 +71,7 @@ def test_flush_event_differs_from_a_commit() -> None:
 
 
 def test_failure_and_expiry_events_hold_their_reason() -> None:
-    life = Life()
-    session = life.begin()
+    life, session = start()
     life.mind.fails("state", DOWN)
     session.append_async("flour", "bread begins")
     life.run()
@@ -110,22 +88,21 @@ def test_failure_and_expiry_events_hold_their_reason() -> None:
     assert {event.name for event in life.events} <= set(EVENTS)
 
 
-def test_transitions_and_work_are_spans_of_their_session(heard: list[Heard]) -> None:
-    life = Life()
-    session = in_state(life, SessionState.COLLECTING)
-    (start, stop) = [each for each in heard if each[0].startswith("session.transition")]
+def test_transitions_and_work_are_spans_of_their_session(heard: Heard) -> None:
+    life, session = start("bread")
+    begun, stop = [each for each in heard if each[0].startswith("session.transition")]
     of = {"session_id": session.id, "repo_id": "kitchen"}
     about = {**of, "from_state": "idle", "to_state": "collecting"}
-    assert (start[0], start[2]) == ("session.transition.start", about)
+    assert (begun[0], begun[2]) == ("session.transition.start", about)
     assert (stop[0], stop[2]) == ("session.transition.stop", about)
     assert set(stop[1]) == {"monotonic_time", "duration"}
     life.close(session)
     for name in ("episode.append", "structuring.extract_trajectory"):
-        (ended,) = [about for each, _, about in heard if each == f"{name}.stop"]
+        [ended] = [about for each, _, about in heard if each == f"{name}.stop"]
         assert of.items() <= ended.items()
 
 
-def test_queued_operation_is_a_point_and_its_turn_a_span(heard: list[Heard]) -> None:
+def test_queued_operation_is_a_point_and_its_turn_a_span(heard: Heard) -> None:
     life = Life(auto_commit=False)
     session = in_state(life, SessionState.EXTRACTING)
     session.commit_async()
@@ -138,6 +115,6 @@ def test_queued_operation_is_a_point_and_its_turn_a_span(heard: list[Heard]) -> 
     ]
     assert all(set(measured) == {"system_time"} for _, measured, _ in queued)
     life.run()
-    start, stop = [each for each in heard if each[0].startswith("session.op_drain")]
-    assert start[2] == stop[2] == {"queue_depth": 2, **of}
+    begun, stop = [each for each in heard if each[0].startswith("session.op_drain")]
+    assert begun[2] == stop[2] == {"queue_depth": 2, **of}
     assert (stop[1]["ops_executed"], stop[1]["ops_failed"]) == (2, 0)

@@ -5,11 +5,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sessions.living import Life, bake
+from tests.sessions.living import Life, bake, start
 
 from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag
@@ -23,8 +24,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def signalled(here: threading.Event, go_on: threading.Event, most: float | None = SOON) -> Callable[[], bool]:
-    """Return a function that signals `here` and waits for `go_on`."""
-
     def work() -> bool:
         here.set()
         return go_on.wait(most)
@@ -36,9 +35,6 @@ def ended(name: str) -> bool:
     for thread in [thread for thread in threading.enumerate() if thread.name == name]:
         thread.join(SOON)
     return name not in {thread.name for thread in threading.enumerate()}
-
-
-# --- pools and timers
 
 
 def test_pool_uses_its_threads_and_keeps_none(caplog: pytest.LogCaptureFixture) -> None:
@@ -89,20 +85,13 @@ def test_timers_ring_once_and_need_a_thread_only_when_armed() -> None:
     timers.disarm("a")
 
 
-# --- sessions on real threads
-
-
-def begun(life: Life, crew: Crew) -> Session:
-    return Session.begin("Bake bread", life.surroundings(crew=crew))
-
-
 def test_sessions_draw_at_the_same_time_without_a_lock() -> None:
     before = {*threading.enumerate()}
     life, crew = Life(), Crew()
     assert {*threading.enumerate()} <= before
     together, go_on = threading.Barrier(4), threading.Event()
     life.mind.within["propositions"] = lambda: (together.wait(SOON), go_on.wait(SOON))
-    sessions = [begun(life, crew) for _ in range(3)]
+    sessions = [life.begin(crew=crew) for _ in range(3)]
     for number, session in enumerate(sessions):
         session.append(f"loaf {number}", "bread goes on")
         session.close()
@@ -119,17 +108,14 @@ def test_sessions_draw_at_the_same_time_without_a_lock() -> None:
 
 def test_threads_that_append_to_one_session_lose_no_step() -> None:
     life = Life()
-    session = begun(life, Crew())
+    session = life.begin(crew=Crew())
 
     def append(number: int) -> None:
         for loaf in range(5):
             session.append(f"loaf {number}-{loaf}", f"{('bread', 'ships')[loaf % 2]} goes on")
 
-    threads = [threading.Thread(target=append, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SOON)
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(append, range(6)))
     assert [event["step_index"] for event in life.told("step_appended")] == list(range(30))
     session.close_and_commit()
     assert len(life.steps()) == len(life.facts()) == 30
@@ -157,30 +143,32 @@ def test_sessions_that_commit_at_once_share_tags(auto: bool) -> None:
     crew = Crew()
     backend = Watched(crew)
     life = Life(auto_commit=auto, backend=backend)
-    sessions = [begun(life, crew) for _ in range(4)]
+    sessions = [life.begin(crew=crew) for _ in range(4)]
     for number, session in enumerate(sessions):
         session.append(f"loaf {number}", "bread goes on")
     for session in sessions:
         session.close()
-    for session in sessions:
-        if session._machine.settled(SOON) is SessionState.READY:
-            session.commit()
+    for session in [each for each in sessions if each._machine.settled(SOON) is SessionState.READY]:
+        session.commit()
     assert backend.alone == [True] * 8
     assert len(life.nodes("semantic")) == 4
     assert [node.text for node in life.nodes("tag")] == ["seen"]
 
 
-# --- sessions that are left
+def drawing(life: Life, crew: Crew, most: float | None = SOON) -> tuple[Session, threading.Event]:
+    """Return a session that draws from a step, and the event that its mind waits for."""
+    here, go_on = threading.Event(), threading.Event()
+    life.mind.within["propositions"] = life.mind.within["procedures"] = signalled(here, go_on, most)
+    session = life.begin(crew=crew)
+    bake(session, "bread")
+    session.close()
+    assert here.wait(SOON)
+    return session, go_on
 
 
 def test_leaving_waits_for_work_under_way() -> None:
     life, crew = Life(), Crew()
-    here, go_on = threading.Event(), threading.Event()
-    life.mind.within["propositions"] = signalled(here, go_on)
-    session = begun(life, crew)
-    bake(session, "bread")
-    session.close()
-    assert here.wait(SOON)
+    session, go_on = drawing(life, crew)
     threading.Timer(0.01, go_on.set).start()
     leave([session], patience=SOON)
     crew.close()
@@ -191,13 +179,8 @@ def test_leaving_waits_for_work_under_way() -> None:
 
 def test_work_that_takes_too_long_is_left_for_later() -> None:
     life, crew, told = Life(), Crew(), list[Any]()
-    here, go_on = threading.Event(), threading.Event()
-    life.mind.within["propositions"] = signalled(here, go_on)
-    session = begun(life, crew)
-    bake(session, "bread")
-    session.close()
+    session, go_on = drawing(life, crew)
     session.start_episode_async("Sail", told.append)
-    assert here.wait(SOON)
     leave([session], patience=0)
     crew.close(patience=0)
     assert [type(each) for each in told] == [ClosedError]
@@ -210,25 +193,15 @@ def test_work_that_takes_too_long_is_left_for_later() -> None:
     assert (taken_up.state, len(life.facts())) == (SessionState.IDLE, 1)
 
 
-def test_left_session_draws_nothing_and_reports_no_failure() -> None:
-    life = Life()
-    session = life.begin()
-    bake(session, "bread", "ships")
-    leave([session], patience=0)
-    life.run()
-    assert life.mind.count("propositions") == 0
-    assert life.told("trajectory_extraction_failed") == []
-
-
-def test_left_session_refuses_everything() -> None:
-    life, told = Life(), list[Any]()
-    session = life.begin()
+def test_left_session_refuses_everything_and_draws_nothing() -> None:
+    (life, session), told = start("bread", "ships"), list[Any]()
     for number in range(3):
         session.append_async(f"loaf {number}", "bread goes on", told.append)
     leave([session], patience=0)
     life.run()
     assert [type(each) for each in told[:2]] == [ClosedError, ClosedError]
     assert len(told) == 3
+    assert (life.mind.count("propositions"), life.told("trajectory_extraction_failed")) == (0, [])
     leave([session], patience=0)
     uses: list[Callable[[], object]] = [
         session.close, session.close_async, session.close_and_commit, lambda: session.append("flour", "bread"),
@@ -242,13 +215,8 @@ def test_left_session_refuses_everything() -> None:
 
 def hang_at_the_end() -> None:
     pool.LAST_WORK = 0.01
-    life, here = Life(), threading.Event()
-    life.mind.within["propositions"] = life.mind.within["procedures"] = signalled(here, threading.Event(), None)
-    session = begun(life, Crew())
-    bake(session, "bread")
-    session.append_async("flour", "bread begins")
-    session.close_async()
-    assert here.wait(SOON)
+    session, _ = drawing(Life(), Crew(), None)
+    session.start_episode_async("Sail")
 
 
 @pytest.mark.slow

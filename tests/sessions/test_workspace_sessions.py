@@ -1,15 +1,18 @@
 """Sessions by id in a workspace: over banks and backends, with their own models, and from process to process."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import pytest
 from tests.contract.making import HandClock
+from tests.learning.living import telemetry_heard
+from tests.models.scripted import Call, Replied, Scripted
 
 import pieria
-from pieria import Config, Event, LLMResponse, SessionState, Workspace, telemetry
+from pieria import Config, Event, SessionState, Workspace
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError, SessionError, UnavailableError
 from pieria.graph import InMemoryBackend
 
@@ -17,26 +20,24 @@ STEPS = [
     ("The user wants Tokyo in March", "Asked about dates"),
     ("When the ferry is full, book the one at noon.", "Booked the next one"),
 ]
-LIVED = ["The user wants Tokyo in March → Asked about dates",
-         "When the ferry is full, book the one at noon. → Booked the next one"]  # fmt: skip
+LIVED = [f"{observation} → {action}" for observation, action in STEPS]
 MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
 BY_HAND = Config(**MODELS, session={"auto_commit": False})
 
 
-class Hearing:
-    """A model that agrees to everything and records its prompts."""
+class Hearing(Scripted):
+    """A model that agrees to everything."""
 
-    def __init__(self) -> None:
-        self.heard: list[str] = []
+    def _reply(self, call: Call) -> Replied:
+        self.calls.append(call)
+        if call.schema is None:
+            return Replied("0.5, so far")
+        lists: dict[str, Any] = {name: [] for name in call.schema["properties"]}
+        return Replied({**lists, "subgoal": "Go there", "reasoning": "Because."})
 
-    def chat(self, messages: Sequence[Mapping[str, str]], opts: Any = None) -> LLMResponse:
-        self.heard += [message["content"] for message in messages]
-        return LLMResponse("0.5, so far", "hearing", {})
-
-    def chat_structured(self, messages: Sequence[Mapping[str, str]], schema: Any, opts: Any = None) -> LLMResponse:
-        self.heard += [message["content"] for message in messages]
-        lists: dict[str, Any] = {name: [] for name in schema["properties"]}
-        return LLMResponse({**lists, "subgoal": "Go there", "reasoning": "Because."}, "hearing", {})
+    @property
+    def heard(self) -> list[str]:
+        return [message["content"] for call in self.calls for message in call.messages]
 
 
 class Watching:
@@ -63,17 +64,14 @@ Opens = Callable[..., Workspace]
 @pytest.fixture
 def opens(tmp_path: Path) -> Iterator[Opens]:
     """Yield a function that opens another workspace over the same banks, with the repository `trips` open."""
-    opened: list[Workspace] = []
+    with ExitStack() as stack:
 
-    def made(repo: Mapping[str, Any] | None = None, **values: Any) -> Workspace:
-        workspace = Workspace(tmp_path, **values)
-        opened.append(workspace)
-        workspace.open_repo("trips", **(repo or {}))
-        return workspace
+        def made(repo: Mapping[str, Any] | None = None, **values: Any) -> Workspace:
+            workspace = stack.enter_context(Workspace(tmp_path, **values))
+            workspace.open_repo("trips", **(repo or {}))
+            return workspace
 
-    yield made
-    for workspace in opened:
-        workspace.close()
+        yield made
 
 
 def lived(workspace: Workspace) -> list[str]:
@@ -88,7 +86,6 @@ def begun(workspace: Workspace, steps: int = 2, **own: Any) -> str:
 
 
 def close(workspace: Workspace, id: str) -> None:
-    """Close the session's episode, and wait until knowledge is drawn."""
     workspace.close(id)
     workspace.session(id)._machine.settled(30)
 
@@ -97,17 +94,13 @@ def axes(texts: list[str]) -> list[list[float]]:
     return [[1.0, float(len(text))] for text in texts]
 
 
-# --- a session's life
-
-
 @pytest.mark.parametrize("repo", [{}, {"backend": InMemoryBackend}], ids=["bank", "backend"])
 def test_session_lives_by_its_id(opens: Opens, repo: Mapping[str, Any]) -> None:
     workspace = opens(repo)
     id = begun(workspace, config=BY_HAND)
     assert workspace.session_state(id) is SessionState.COLLECTING
     close(workspace, id)
-    assert workspace.session_state(id) == "ready"
-    assert lived(workspace) == []
+    assert (workspace.session_state(id), lived(workspace)) == ("ready", [])
     workspace.commit(id)
     assert sorted(lived(workspace)) == sorted(LIVED)
     workspace.start_episode(id, "Book it")
@@ -147,7 +140,6 @@ def test_with_block_of_a_bank_commits_at_its_end(tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError), bank.session(goal="Plan another", config=BY_HAND) as s:
             s.append(observation="The user wants Kyoto", action="Asked about dates")
             raise ZeroDivisionError
-        assert (s.state, len(s.steps)) == (SessionState.COLLECTING, 1)
         assert not bank.recall("Kyoto").hits
     with pytest.raises(ClosedError):
         s.append("The user waits", "Said so")
@@ -165,25 +157,6 @@ def test_unknown_session_is_not_found(opens: Opens) -> None:
                 use(unknown)
     with pytest.raises(NotFoundError, match="trips"):
         workspace.start_session("Plan the trip", "trips")
-
-
-# --- from one workspace to another
-
-
-def test_session_goes_on_in_another_workspace(opens: Opens) -> None:
-    one = opens()
-    id = begun(one, steps=1)
-    other = opens()
-    assert [(each.state, each.is_open) for each in other.sessions("trips")] == [("collecting", False)]
-    with pytest.raises(SessionError, match="another process"):
-        other.append(id, *STEPS[1])
-    one.close()
-    other.append(id, *STEPS[1])
-    context = other.session(id).get_context()
-    assert context is not None
-    assert (context["goal"], len(context["recent_steps"])) == ("Plan the trip", 2)
-    other.close_and_commit(id)
-    assert sorted(lived(other)) == sorted(LIVED)
 
 
 def test_resumed_session_may_be_given_a_model(opens: Opens) -> None:
@@ -205,9 +178,6 @@ def test_sessions_over_a_backend_end_with_the_workspace(opens: Opens) -> None:
     assert again.sessions("trips") == []
     with pytest.raises(NotFoundError):
         again.session_state(id)
-
-
-# --- the holder of a session
 
 
 def lost(opens: Opens, clock: HandClock) -> tuple[Workspace, str, Workspace]:
@@ -255,26 +225,22 @@ def test_lost_session_goes_on_once_it_is_free(opens: Opens, clock: HandClock, ca
     assert "could not be given back" not in caplog.text
 
 
-# --- models, configuration and notifier of a session
-
-
 def test_session_model_precedes_repository_and_workspace(opens: Opens) -> None:
-    models = [Hearing() for _ in range(3)]
+    models = [Hearing() for _ in range(4)]
     workspace = opens(llm=models[0])
     workspace.open_repo("home", llm=models[1])
     workspace.open_repo("shelf", backend=InMemoryBackend(), llm=models[2])
-    mine = Hearing()
-    served: list[tuple[str, dict[str, Any], Hearing]] = [
-        ("trips", {}, models[0]),
-        ("home", {}, models[1]),
-        ("shelf", {}, models[2]),
-        ("home", {"llm": mine}, mine),
+    served: list[tuple[str, dict[str, Any]]] = [
+        ("trips", {}),
+        ("home", {}),
+        ("shelf", {}),
+        ("home", {"llm": models[3]}),
     ]
-    for repo, own, serving in served:
-        for each in (*models, mine):
-            each.heard.clear()
-        workspace.append(workspace.start_session("Plan the trip", repo, **own), *STEPS[0])
-        assert [bool(each.heard) for each in (*models, mine)] == [each is serving for each in (*models, mine)]
+    for serving, (repo, given) in zip(models, served, strict=True):
+        for each in models:
+            each.calls.clear()
+        workspace.append(workspace.start_session("Plan the trip", repo, **given), *STEPS[0])
+        assert [bool(each.heard) for each in models] == [each is serving for each in models]
 
 
 def test_private_words_reach_no_model_and_no_file(opens: Opens, tmp_path: Path) -> None:
@@ -294,18 +260,15 @@ def test_private_words_reach_no_model_and_no_file(opens: Opens, tmp_path: Path) 
 
 @pytest.mark.parametrize("backend", [None, InMemoryBackend()])
 def test_writes_of_a_session_are_events_and_spans(opens: Opens, backend: Any) -> None:
-    watching, spans = Watching(), list[Any]()
-    stop = telemetry.attach(lambda event, measured, more: spans.append((event[1:], measured, more)))
-    try:
+    watching = Watching()
+    with telemetry_heard() as heard:
         workspace = opens({"backend": backend, "notifier": watching})
         workspace.close_and_commit(begun(workspace))
         workspace.close()
-    finally:
-        stop()
     applied = [event.payload["changeset"] for event in watching.events if event.name == "changeset_applied"]
-    measured = [(m["nodes_added"], more) for event, m, more in spans if event == ("graph", "apply_changeset", "stop")]
-    assert measured == [(len(changeset.nodes()), {"repo_id": "trips"}) for changeset in applied]
-    assert sum(nodes for nodes, _ in measured) > len(LIVED)
+    spans = [(measured["nodes_added"], of) for name, measured, of in heard if name == "graph.apply_changeset.stop"]
+    assert spans == [(len(changeset.nodes()), {"repo_id": "trips"}) for changeset in applied]
+    assert sum(nodes for nodes, _ in spans) > len(LIVED)
 
 
 @pytest.mark.parametrize("given", ["workspace", "repo", "session"])
@@ -320,35 +283,30 @@ def test_configuration_sets_automatic_commits(opens: Opens, given: str) -> None:
 
 
 def test_configuration_and_notifier_of_a_session_hold(opens: Opens) -> None:
-    everybody, nobody, mine = Watching(), Watching(), Watching()
+    watchers = everybody, nobody, mine = Watching(), Watching(), Watching()
     workspace = opens({"notifier": everybody}, notifier=nobody)
     begun(workspace)
     begun(workspace, notifier=mine, config=Config(**MODELS, trace_verbosity="detailed"))
     workspace.close()
-    traces = [
-        [event.metadata["trace"].subgoal is not None for event in watching.events if event.name == "step_appended"]
-        for watching in (everybody, nobody, mine)
-    ]
-    assert traces == [[False, False], [], [True, True]]
+    appended = [[event for event in watching.events if event.name == "step_appended"] for watching in watchers]
+    is_detailed = [[event.metadata["trace"].subgoal is not None for event in events] for events in appended]
+    assert is_detailed == [[False, False], [], [True, True]]
 
 
 def test_configuration_sets_the_backend(tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
     backend = {"module": "pieria.graph:InMemoryBackend", "opts": {"persistence": file}}
-    made = Config(**MODELS, backend=backend)
-    here: dict[str, Any] = {"config": made}
-    for values, own in ((here, {}), ({}, here)):
+    made: dict[str, Any] = {"config": Config(**MODELS, backend=backend)}
+    for values, own in ((made, {}), ({}, made)):
         with Workspace(tmp_path / "data", **values) as workspace:
             assert isinstance(workspace.open_repo("trips", **own), InMemoryBackend)
             workspace.close_and_commit(begun(workspace))
             assert file.read_text().count("Asked about dates") > 0
             assert workspace.banks() == []
         file.unlink()
-    with (
-        Workspace(tmp_path / "data") as workspace,
-        pytest.raises(UnavailableError, match=r"(?s)config.backend.*open_repo"),
-    ):
-        workspace.open("trips", config=made)
+    wrong = pytest.raises(UnavailableError, match=r"(?s)config.backend.*open_repo")
+    with Workspace(tmp_path / "data") as workspace, wrong:
+        workspace.open("trips", **made)
 
 
 def test_models_that_cannot_serve_are_refused(opens: Opens) -> None:
@@ -363,38 +321,31 @@ def test_models_that_cannot_serve_are_refused(opens: Opens) -> None:
         begun(workspace, embedding=others)
 
 
-def test_model_calls_count_in_the_bank(tmp_path: Path) -> None:
-    with Workspace(tmp_path, llm=Hearing(), embedder=axes, clock=HandClock()) as workspace:
-        bank = workspace.open("notes")
-        with bank.session("Plan the trip") as session:
-            session.append(*STEPS[0])
-            bank.core.meter.flush()
-            asked = {each["step"]: each["calls"] for each in bank.stats().models["today"]}
-        assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
+def test_model_calls_count_in_the_bank(opens: Opens) -> None:
+    workspace = opens(llm=Hearing(), embedder=axes, clock=HandClock())
+    begun(workspace, steps=1)
+    bank = workspace.open("trips")
+    bank.core.meter.flush()
+    asked = {each["step"]: each["calls"] for each in bank.stats().models["today"]}
+    assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
 
 
-def test_session_may_go_on_with_another_embedder(tmp_path: Path) -> None:
-    with Workspace(tmp_path) as before:
-        before.open_repo("trips")
-        id = begun(before, steps=1)
-    with Workspace(tmp_path, embedder=axes) as after:
-        bank: Any = after.open_repo("trips")
-        after.append(id, *STEPS[1])
-        after.close_and_commit(id)
-        assert bank.sync(60)
-        assert [len(node.embedding or ()) for node in after.get_nodes_by_type("trips", ["episodic"])] == [2, 2]
+def test_session_may_go_on_with_another_embedder(opens: Opens) -> None:
+    before = opens()
+    id = begun(before, steps=1)
+    before.close()
+    after = opens(embedder=axes)
+    after.append(id, *STEPS[1])
+    after.close_and_commit(id)
+    assert after.open("trips").sync(60)
+    assert [len(node.embedding or ()) for node in after.get_nodes_by_type("trips", ["episodic"])] == [2, 2]
 
 
-@pytest.mark.parametrize("backend", [None, InMemoryBackend], ids=["bank", "backend"])
-def test_sessions_use_the_prompts_of_their_repository(tmp_path: Path, backend: object) -> None:
-    model = Hearing()
-    with Workspace(tmp_path, llm=model, config={"llm": {"model": "auto"}, "embedding": {"model": "none"}}) as workspace:
-        workspace.open_repo("own", backend=backend, prompts={"get_semantic": Listing()})
-        id = workspace.start_session("Plan the trip", repo="own")
-        workspace.append(id, *STEPS[0])
-        workspace.close_and_commit(id)
-        assert [node.text for node in workspace.get_nodes_by_type("own", ["semantic", "tag"])] == [
-            "0.5, so far",
-            "trips",
-        ]
+@pytest.mark.parametrize("backend", [None, InMemoryBackend()], ids=["bank", "backend"])
+def test_sessions_use_the_prompts_of_their_repository(opens: Opens, backend: object) -> None:
+    model, repo = Hearing(), {"backend": backend, "prompts": {"get_semantic": Listing()}}
+    workspace = opens(repo, llm=model, config={"llm": {"model": "auto"}, "embedding": {"model": "none"}})
+    workspace.close_and_commit(begun(workspace, steps=1))
+    learnt = workspace.get_nodes_by_type("trips", ["semantic", "tag"])
+    assert [node.text for node in learnt] == ["0.5, so far", "trips"]
     assert STEPS[0][0] in model.heard
