@@ -29,13 +29,9 @@ ELSEWHERE = "PIERIA_TEST_POSTGRES_URL"
 QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 """Settings for speed: no test of this server is about a power cut."""
 COMMON = {
-    "listen_addresses": "''",
-    "max_connections": "300",
-    "shared_buffers": "64MB",
-    "max_wal_size": "256MB",
-    "autovacuum_naptime": "5s",
-    "log_min_messages": "fatal",
-}
+    "listen_addresses": "''", "max_connections": "300", "shared_buffers": "64MB", "max_wal_size": "256MB",
+    "autovacuum_naptime": "5s", "log_min_messages": "fatal",
+}  # fmt: skip
 UNPRIVILEGED = "nobody"
 """The user for the server when root runs the tests: PostgreSQL refuses to start as root."""
 START_SECONDS = 60
@@ -132,9 +128,7 @@ def own_server(settings: dict[str, str] | None = None, version: int = 18) -> Ite
 
 @contextmanager
 def shared_server(place: Path) -> Iterator[str]:
-    """Yield the address of one server for all processes that name the same place; the last process to leave
-    stops it.
-    """
+    """Yield the address of one server for all processes that name the same place; the last one stops it."""
     with _alone(place) as written:
         folder = Path(written["folder"]) if written else Path(tempfile.mkdtemp(prefix="pieria-pg-"))
         server = Server(folder, QUICK)

@@ -1,15 +1,15 @@
 """Short helpers that write to a store and read from it, for all stores alike."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pieria.record.changeset import Applied, Changeset, State, Write
+from pieria.record.changeset import Applied, Changeset, Write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.fact import FactRow
 from pieria.record.filter import Filter
 from pieria.record.link import LinkRow
-from pieria.record.time import micros
+from pieria.record.time import iso, micros, moment
 from pieria.store.protocol import Store
 from pieria.store.rows import first_write
 
@@ -17,6 +17,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = micros(START)
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
+TIMES = ("at", "valid_from", "valid_until")
 ALL = Filter(now=NOW)
 """The filter for all that a reader without a session sees now."""
 
@@ -39,7 +40,8 @@ def state_of(write: Write, **changes: Any) -> Write:
 
 
 def memory(text: str = "a note", id: str = "m", *, state: Mapping[str, Any] | None = None, **values: Any) -> Write:
-    """Return the first version of a memory. `state` sets values that `remember` cannot."""
+    """Return the first version of a memory. `state` sets values that `remember` cannot; times may be numbers."""
+    values |= {name: iso(moment(values[name])) for name in TIMES if isinstance(values.get(name), int)}
     write = first_write(checked(NewMemory(text, **values)), id, NOW, f"bank/{values.get('kind', 'note')}")
     return state_of(write, **(state or {}))
 
@@ -50,11 +52,7 @@ def next_version(write: Write, text: str, **changes: Any) -> Write:
     newer = memory(text, write.state.id)
     assert newer.content is not None
     version = write.state.version + 1
-    return Write(
-        write.state._replace(version=version, **changes),
-        newer.content._replace(version=version),
-        newer.terms,
-    )
+    return Write(write.state._replace(version=version, **changes), newer.content._replace(version=version), newer.terms)
 
 
 def standing(write: Write, row: int, **changes: Any) -> Write:
@@ -72,27 +70,16 @@ def tie(id: str, source: str, target: str, relation: str = "related", *, ended: 
 
 
 def triple(id: str, subject: str, predicate: str, object: str, **values: Any) -> FactRow:
-    named = {"valid_from": None, "valid_until": None, "confidence": None, "memory": None, "source": None, **values}
-    return FactRow(
-        id, subject, subject.casefold(), predicate, predicate.casefold(), object, object.casefold(),
-        named["valid_from"], named["valid_until"], named["confidence"], named["memory"], named["source"],
-        named.get("ended", ""), named.get("reason"),
-    )  # fmt: skip
+    keys = {"subject_key": subject.casefold(), "predicate_key": predicate.casefold(), "object_key": object.casefold()}
+    unset = dict.fromkeys(("valid_from", "valid_until", "confidence", "memory", "source", "reason"))
+    named: dict[str, Any] = {**unset, "ended": "", **keys, **values}
+    return FactRow(id=id, subject=subject, predicate=predicate, object=object, **named)
 
 
 def apply(store: Store, *writes: Write, what: str = "test", **parts: Any) -> Applied:
     """Apply one change in a transaction."""
     with store.writing() as writer:
         return writer.apply(Changeset(what, "tests", writes=list(writes), **parts))
-
-
-def ids_of(found: Iterable[Any]) -> list[str]:
-    return [memory.id for memory in found]
-
-
-def select(store: Store, filter: Filter = ALL, order: str = "oldest", limit: int = 1_000) -> list[str]:
-    with store.reading() as reader:
-        return ids_of(reader.select(filter, order, limit))
 
 
 TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "purged")
@@ -102,8 +89,3 @@ def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
     """Return all rows of a store, to compare before and after."""
     with store.reading() as reader:
         return {table: list(reader.dump(table)) for table in TABLES}
-
-
-def open_state(store: Store, id: str) -> State:
-    with store.reading() as reader:
-        return reader.states([id])[id].state

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
+from tests.contract.asking import read
 from tests.contract.conftest import Opens
 from tests.contract.making import ALL, apply, everything, memory
 
@@ -12,21 +13,15 @@ from pieria.store.protocol import Store
 from pieria.store.rows import terms_of
 
 
-def analyser_of(store: Store) -> int:
-    with store.reading() as reader:
-        return reader.head().analyser
-
-
 def found(store: Store, term: str) -> int:
-    with store.reading() as reader:
-        return len(reader.text([term], ALL, 10, 10).candidates)
+    return len(read(store).text([term], ALL, 10, 10).candidates)
 
 
 def test_older_pieria_refuses_to_touch_a_newer_index(opens: Opens) -> None:
     older, newer = opens(), opens()
-    assert analyser_of(older) == 0
+    assert read(older).head().analyser == 0
     apply(older, memory("heron", "m"))
-    assert analyser_of(older) == older.analyser > 0
+    assert read(older).head().analyser == older.analyser > 0
     newer.analyser += 1
     newer.reindex(terms_of, newer.analyser, if_older=True)
     before = everything(older)
@@ -40,7 +35,7 @@ def test_older_pieria_refuses_to_touch_a_newer_index(opens: Opens) -> None:
             attempt()
         assert "Upgrade" in str(refused.value.hint)
     assert everything(older) == before
-    assert analyser_of(older) == newer.analyser
+    assert read(older).head().analyser == newer.analyser
     assert older.repair(older.check(), terms_of) == []
     assert found(newer, "heron") == 1
     apply(newer, memory("stork", "n"))
@@ -70,8 +65,7 @@ def test_only_one_of_two_processes_rebuilds_an_old_index(opens: Opens) -> None:
         return terms_of(content)
 
     newer = first.analyser + 1
-    assert first.reindex(noted, newer, if_older=True) == 1
-    assert second.reindex(noted, newer, if_older=True) == 1
+    assert [store.reindex(noted, newer, if_older=True) for store in (first, second)] == [1, 1]
     assert built == ["m"]
     assert second.reindex(noted, newer) == 1
     assert built == ["m", "m"]

@@ -1,9 +1,10 @@
 """The same filter, asked repeatedly while the bank changes: a store's caches must not hide a row."""
 
 import pytest
+from tests.contract.asking import open_state, read
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, NOW, HandClock, apply, memory, open_state, standing, tie
-from tests.contract.test_vectors import drawn, enter, near, put, rows_near, unit, window, with_vector
+from tests.contract.making import ALL, NOW, HandClock, apply, memory, standing, tie
+from tests.contract.test_vectors import begin, drawn, enter, near, passage, put, rows_near, unit, window, with_vector
 
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Write
@@ -23,20 +24,19 @@ def kept(id: str, place: str = "mine/box") -> Write:
 def filled(store: Store) -> set[int]:
     """Write forty memories and return the rows of four. Ask twice, so that a store may cache them."""
     writes = [kept(f"m{n}", "mine/box" if n % 10 == 0 else "other/box") for n in range(COUNT)]
-    mine = apply(store, *writes, space=enter(store)).rows[::10]
-    for _ in range(2):
-        assert both(store) == set(mine)
-    return set(mine)
+    mine = set(apply(store, *writes, space=enter(store)).rows[::10])
+    assert both(store) == both(store) == mine
+    return mine
 
 
 def both(store: Store, filter: Filter = MINE) -> set[int]:
     """Return the rows found by vector, and check that words find the same rows."""
     near = set(rows_near(store, unit(1), filter, 100))
-    with store.reading() as reader:
-        said = {candidate.row for candidate in reader.text(["word"], filter, 3, 8).candidates}
-        widely = {candidate.row for candidate in reader.text(["word"], filter, 100, 1_000).candidates}
-    assert near == widely
-    assert said <= widely
+    said, widely = (
+        {candidate.row for candidate in read(store).text(["word"], filter, want, budget).candidates}
+        for want, budget in ((3, 8), (100, 1_000))
+    )
+    assert said <= near == widely
     return near
 
 
@@ -84,9 +84,6 @@ def test_rolled_back_change_leaves_no_trace_in_caches(store: Store) -> None:
     assert both(store) == rows
 
 
-# --- more vectors than a store keeps in memory
-
-
 @pytest.fixture
 def forgetful(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(codes, "BY_HEART", 200)
@@ -94,35 +91,28 @@ def forgetful(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def test_no_window_of_many_is_known_too_early(forgetful: Store) -> None:
-    store = forgetful
-    rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(260))).rows
-    with store.reading() as reader:
-        known = reader.head().known
-    space = enter(store)
-    windows = [window(row, unit(1, 0.5 + n / 20), [], known + 5 * (n % 2)) for n, row in enumerate(rows)]
-    put(store, *windows, space=space)
+    rows = begin(forgetful, *(f"t{n}" for n in range(260)))
+    known = read(forgetful).head().known
+
+    def nearest(filter: Filter = ALL) -> list[int]:
+        return rows_near(forgetful, unit(1), filter, 20, "window")
+
+    put(forgetful, *(window(row, unit(1, 0.5 + n / 20), [], known + 5 * (n % 2)) for n, row in enumerate(rows)))
     # The first search may fill a cache.
     for _ in range(2):
-        assert rows_near(store, unit(1), want=20, what="window") == rows[:20]
-        early = rows_near(store, unit(1), ALL.having(known_at=known + 4), want=20, what="window")
-        assert early == rows[:40:2]
-    put(store, window(rows[0], unit(-1), [], known), space=space)
-    assert rows_near(store, unit(1), want=20, what="window") == rows[1:21]
+        assert nearest() == rows[:20]
+        assert nearest(ALL.having(known_at=known + 4)) == rows[:40:2]
+    put(forgetful, window(rows[0], unit(-1), [], known))
+    assert nearest() == rows[1:21]
 
 
 def test_search_of_many_vectors_repeats_its_answer(forgetful: Store) -> None:
-    store = forgetful
-    space = enter(store)
-    writes = [with_vector(memory("word", f"w{n}"), vector) for n, vector in enumerate(drawn(5, 260))]
-    apply(store, *writes, space=space)
+    rows = begin(forgetful, *(f"w{n}" for n in range(260)))
+    put(forgetful, *map(passage, rows, drawn(5, 260)))
     [question] = drawn(6)
-    first = near(store, question, want=30)
-    assert near(store, question, want=30) == first
-    with store.reading() as reader:
-        exactly = reader.similarities(question, [found.row for found in first.candidates])
-    assert {found.row: (found.start, found.stop) for found in first.candidates} == {
-        row: (span.start, span.stop) for row, span in exactly.items()
-    }
-    assert [found.similarity for found in first.candidates] == pytest.approx(
-        sorted((span.similarity for span in exactly.values()), reverse=True)
-    )
+    found = near(forgetful, question, want=30).candidates
+    assert near(forgetful, question, want=30).candidates == found
+    exactly = read(forgetful).similarities(question, [one.row for one in found])
+    assert {one.row: (one.start, one.stop) for one in found} == {row: span[1:] for row, span in exactly.items()}
+    similar = sorted((span.similarity for span in exactly.values()), reverse=True)
+    assert [one.similarity for one in found] == pytest.approx(similar)

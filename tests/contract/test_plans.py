@@ -6,6 +6,7 @@ No answer may depend on the plan that a server chooses.
 import re
 from collections.abc import Callable
 
+from tests.contract.asking import noted, read
 from tests.contract.making import ALL, apply, memory, tie, triple
 
 from pieria.record.fact import FactQuery
@@ -26,17 +27,12 @@ FILTER = ALL.having(session="talk")
 def plan(store: Store, ask: Callable[[Reader], object]) -> str:
     """Return the plans of all statements that `ask` runs."""
     with store.reading() as reader:
-        session = reader._session  # type: ignore[attr-defined]
-        execute, asked = session.execute, []
-
-        def noting(sql: str, values: object = ()) -> object:
-            asked.append((sql, values))
-            return execute(sql, values)
-
-        session.execute = noting
+        asked = noted(reader)
         ask(reader)
+        session = reader._session  # type: ignore[attr-defined]
         explain = "EXPLAIN QUERY PLAN " if isinstance(session, SQLiteSession) else "EXPLAIN "
-        return "\n".join(str(line[-1]) for sql, values in asked for line in execute(explain + sql, values).fetchall())
+        plans = [session.execute(explain + sql, values) for sql, values in tuple(asked)]
+        return "\n".join(str(line[-1]) for plan in plans for line in plan.fetchall())
 
 
 def know(store: Store, table: str) -> None:
@@ -50,8 +46,7 @@ def know(store: Store, table: str) -> None:
 def test_turns_of_one_moment_are_read_from_a_position_on(store: Store) -> None:
     rows = apply(store, *(memory(f"turn {n}", f"t{n}", kind="turn", session="talk") for n in range(MANY))).rows
     know(store, "state")
-    with store.reading() as reader:
-        at = reader.select(ALL, "oldest", 1)[0].at
+    at = read(store).select(ALL, "oldest", 1)[0].at
     place = (int(at.timestamp() * 1_000_000), rows[MANY // 2])
     asks: dict[str, Callable[[Reader], object]] = {
         "around": lambda reader: reader.around(rows[500:502], ALL, 2),
@@ -65,14 +60,11 @@ def test_turns_of_one_moment_are_read_from_a_position_on(store: Store) -> None:
 
 
 def test_facts_of_a_source_are_found_by_an_index(store: Store) -> None:
-    facts = [triple(f"f{n}", f"Subject {n}", "is", "there", source=f"{n}.md") for n in range(MANY)]
-    apply(store, facts=facts)
+    apply(store, facts=[triple(f"f{n}", f"Subject {n}", "is", "there", source=f"{n}.md") for n in range(MANY)])
     know(store, "fact")
-    query = FactQuery(source="7.md")
-    asked = ALL.having(valid_at=ANY_TIME)
-    with store.reading() as reader:
-        assert [fact.id for fact in reader.facts(query, asked)] == ["f7"]
-    assert "fact_by_source" in plan(store, lambda reader: reader.facts(query, asked))
+    query, written = FactQuery(source="7.md"), ALL.having(valid_at=ANY_TIME)
+    assert [fact.id for fact in read(store).facts(query, written)] == ["f7"]
+    assert "fact_by_source" in plan(store, lambda reader: reader.facts(query, written))
 
 
 def test_tally_is_read_from_an_index_of_its_own(store: Store) -> None:
@@ -96,22 +88,18 @@ def test_no_order_depends_on_the_plan_of_a_server(store: Store) -> None:
     writes = [memory(f"note {n}", id, kind=kinds[n % 3], tags=tags[: n % 4]) for n, id in enumerate(names)]
     ties = [tie(f"l{n}", names[n], names[(7 * n + 1) % 60]) for n in reversed(range(60))]
     rows = apply(store, *writes, links=ties).rows
-    back = rows[::-1]
+    tagged = [(tag, [row for n, row in enumerate(rows) if tag in tags[: n % 4]][:50]) for tag in tags[::-1]]
     for ways in WAYS:
         with store.reading() as reader:
             keep_from(reader, ways)
             tally = reader.tally()
             assert tally == sorted(tally)
             assert [line.kind for line in tally] == sorted(kinds)
-            assert [spot.row for spot in reader.spots(back, ALL)] == back
+            assert [spot.row for spot in reader.spots(rows[::-1], ALL)] == rows[::-1]
             assert [placed.id for placed in reader.placed(ALL)] == names
-            assert {written.tags for written in reader.written(rows).values()} == {
-                (), ("zoo",), ("ant", "zoo"), ("ant", "mole", "zoo"),
-            }  # fmt: skip
-            each = reader.rows_each(ALL, "tags", tags[::-1], "oldest")
-            assert list(each.items()) == [
-                (tag, [row for n, row in enumerate(rows) if tag in tags[: n % 4]][:50]) for tag in tags[::-1]
-            ]
-            found = reader.ties_of(names[::-1], ALL)
-            assert [(tied.entry, tied.id) for tied in found] == sorted((tied.entry, tied.id) for tied in found)
+            every = {written.tags for written in reader.written(rows).values()}
+            assert every == {(), ("zoo",), ("ant", "zoo"), ("ant", "mole", "zoo")}
+            assert list(reader.rows_each(ALL, "tags", tags[::-1], "oldest").items()) == tagged
+            found = [(tied.entry, tied.id) for tied in reader.ties_of(names[::-1], ALL)]
+            assert found == sorted(found)
             assert len(found) == 2 * len(ties)

@@ -1,28 +1,29 @@
 """A store as a whole: its checks, its copies, its removal, and waiting for its changes."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from tests.contract.asking import read, write
 from tests.contract.conftest import Opens, sqlite_sealed
 from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
 from tests.contract.test_copying import lived_in
+from tests.contract.test_vectors import well
 
 from pieria.errors import BusyError, ClosedError, ConflictError, NotFoundError
 from pieria.store.protocol import Reader, Store
 
 
 def test_checks_of_a_healthy_bank_pass_and_change_nothing(store: Store) -> None:
-    assert [finding.check for finding in store.check() if not finding.well] == []
+    well(store)
     first = memory("heron", "m")
     apply(store, first, memory("stork", "n"), links=[tie("l", "m", "n")])
     apply(store, next_version(first, "heron again"))
     before = everything(store)
     findings = store.check()
     assert len(findings) >= 5
-    assert [finding.check for finding in findings if not finding.well] == []
-    assert all(finding.detail and finding.remedy is None for finding in findings)
+    assert all(finding.well and finding.detail and finding.remedy is None for finding in findings)
     assert everything(store) == before
 
 
@@ -31,59 +32,39 @@ def test_description_of_a_store_shows_no_content(store: Store) -> None:
     described = store.describe()
     assert described["engine"]
     assert described["bytes"] > 0
-    with store.reading() as reader:
-        assert reader.totals() == {"versions": 2, "links": 0, "facts": 0, "changes": 1, "purged": 0, "quarantined": 0}
+    assert read(store).totals() == {"versions": 2, "links": 0, "facts": 0, "changes": 1, "purged": 0, "quarantined": 0}
     assert not any(word in repr(described) for word in ("heron", "stork", "crane"))
 
 
 def test_copy_of_an_open_bank_is_the_bank_of_that_moment(opens: Opens, tmp_path: Path) -> None:
-    """The copy is a file for every kind of store."""
+    """The copy is a file for every kind of store, and replaces an earlier copy."""
     store, other = opens(), opens()
     first = memory("heron", "m")
     apply(store, first, memory("stork", "n"))
     apply(other, next_version(first, "heron again"))
-    before = everything(store)
-    seen: list[tuple[int, int]] = []
+    before, seen = everything(store), list[tuple[int, int]]()
     copied = tmp_path / "copies" / "copy.db"
     opens(name="empty").backup(copied)
-    # It replaces an earlier copy.
     with store.reading() as reader:
         reader.head()
         store.backup(copied, lambda done, whole: seen.append((done, whole)))
     apply(other, memory("later", "later"))
     assert [path.name for path in copied.parent.iterdir()] == ["copy.db"]
-    assert seen
     assert seen[-1][0] == seen[-1][1]
-    copy = sqlite_sealed(copied.parent, "copy", HandClock())
-    try:
+    with closing(sqlite_sealed(copied.parent, "copy", HandClock())) as copy:
         assert everything(copy) == before
-        assert all(finding.well for finding in copy.check())
-        with copy.reading() as reader:
-            assert len(reader.text(["heron"], ALL, 10, 10).candidates) == 1
+        well(copy)
+        assert len(read(copy).text(["heron"], ALL, 10, 10).candidates) == 1
         apply(copy, memory("goes its own way", "copy"))
-    finally:
-        copy.close()
     assert "copy" not in [row["id"] for row in everything(store)["state"]]
-
-
-# --- removing a whole bank: completely or not at all, and no open store may continue to use it
-
-
-GONE = (ClosedError, NotFoundError)
-
-
-def tables(store: Store) -> dict[str, int]:
-    with store.reading() as reader:
-        return reader.tables()
 
 
 def test_removal_leaves_nothing_and_frees_the_name(opens: Opens) -> None:
     store, other = opens(), opens(name="other")
-    empty = tables(opens(name="empty"))
+    empty = read(opens(name="empty")).tables()
     lived_in(store)
     apply(other, memory("theirs"))
-    theirs = everything(other)
-    before, seen = tables(store), list[int]()
+    theirs, before, seen = everything(other), read(store).tables(), list[int]()
 
     def refuse(reader: Reader) -> None:
         raise ConflictError("not now")
@@ -91,16 +72,15 @@ def test_removal_leaves_nothing_and_frees_the_name(opens: Opens) -> None:
     with pytest.raises(ConflictError):
         store.remove(refuse)
     store = opens()
-    assert tables(store) == before
+    assert read(store).tables() == before
     assert store.remove(lambda reader: seen.append(reader.head().documents)) == []
     assert seen[0] > 1_000
     assert store.is_over
-    with pytest.raises(GONE), store.reading() as reader:
-        reader.head()
-    with pytest.raises(GONE):
-        apply(store, memory())
+    for use in (read(store).head, write(store).head):
+        with pytest.raises((ClosedError, NotFoundError)):
+            use()
     again = opens()
-    assert tables(again) == empty
+    assert read(again).tables() == empty
     apply(again, memory("anew"))
     assert not again.is_over
     assert everything(other) == theirs
@@ -119,17 +99,10 @@ def test_open_store_blocks_a_removal_or_learns_of_it(opens: Opens) -> None:
         opens().remove(lambda reader: None)
     else:
         apply(opens(), memory("anew"))
-        for _ in range(2):
-            with pytest.raises(NotFoundError), held.reading() as reader:
-                reader.head()
+        for use in 2 * (read(held).head, lambda: apply(held, memory("lost?", "n")), lambda: held.wait(0, 5)):
             with pytest.raises(NotFoundError):
-                apply(held, memory("lost?", "n"))
-            with pytest.raises(NotFoundError):
-                held.wait(0, 5)
+                use()
         assert held.is_over
-
-
-# --- waiting for a change: every writer wakes it, and nothing else does
 
 
 LONG = 60.0
@@ -137,20 +110,16 @@ LONG = 60.0
 
 
 def seq(store: Store) -> int:
-    with store.reading() as reader:
-        return reader.head().seq
+    return read(store).head().seq
 
 
-def test_wait_ends_with_its_time_or_a_past_change(store: Store) -> None:
-    apply(store, memory())
-    assert store.wait(0, LONG)
-    assert store.wait(seq(store) - 1, 0)
-    assert not store.wait(seq(store), 0)
-    assert not store.wait(seq(store), 0.05)
-
-
-def test_change_of_another_store_ends_the_wait(opens: Opens) -> None:
+def test_wait_ends_with_its_time_or_a_change(opens: Opens) -> None:
     one, other = opens(), opens()
+    apply(one, memory())
+    assert one.wait(0, LONG)
+    assert one.wait(seq(one) - 1, 0)
+    assert not one.wait(seq(one), 0)
+    assert not one.wait(seq(one), 0.05)
     with ThreadPoolExecutor() as threads:
         for n in range(3):
             waiting = threads.submit(one.wait, seq(one), LONG)

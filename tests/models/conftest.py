@@ -1,10 +1,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.models.llm_server import LLMServer, llm_server
 
+from pieria import telemetry
 from pieria.models import DEFAULT, Embedder, embedder, verified
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
@@ -34,3 +36,14 @@ def server() -> Iterator[LLMServer]:
 def pauses() -> list[float]:
     """Return the list that takes the pauses between retries, instead of waiting."""
     return []
+
+
+@pytest.fixture
+def heard() -> Iterator[list[tuple[str, dict[str, Any], dict[str, Any]]]]:
+    """Yield the list of events that takes the name, measures and description of each event."""
+    events: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+    detach = telemetry.attach(
+        lambda event, measured, about: events.append((".".join(event), dict(measured), dict(about)))
+    )
+    yield events
+    detach()

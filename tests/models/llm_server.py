@@ -78,21 +78,21 @@ class Exchange:
         written = len((text or "").split())
         reason = _STOPPED[stopped][self.request.is_anthropic]
         if self.request.is_anthropic:
-            told = {"usage": {"input_tokens": read, "output_tokens": written}} if usage else {}
             content = [] if text is None else [{"type": "text", "text": text}]
-            return {"type": "message", "role": "assistant", "content": content, "stop_reason": reason, **told}
-        told = {"usage": {"prompt_tokens": read, "completion_tokens": written}} if usage else {}
-        message = {"role": "assistant", "content": text, "refusal": refusal}
-        return {"choices": [{"index": 0, "message": message, "finish_reason": reason}], **told}
+            body: dict[str, Any] = {"type": "message", "role": "assistant", "content": content, "stop_reason": reason}
+            counts = {"input_tokens": read, "output_tokens": written}
+        else:
+            message = {"role": "assistant", "content": text, "refusal": refusal}
+            body = {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+            counts = {"prompt_tokens": read, "completion_tokens": written}
+        return body | {"usage": counts} if usage else body
 
-    def send(
-        self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None, length: int | None = None
-    ) -> None:
+    def send(self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None, length: int = 0) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.handler.send_response(status)
         for name, value in (headers or {}).items():
             self.handler.send_header(name.replace("_", "-"), value)
-        self.handler.send_header("Content-Length", str(len(content) if length is None else length))
+        self.handler.send_header("Content-Length", str(length or len(content)))
         self.handler.end_headers()
         self.handler.wfile.write(content)
 

@@ -11,23 +11,12 @@ from typing import Any
 from tests.models.scripted import Call, Scripted
 
 from pieria.language.grammar import Named, Triple
-from pieria.models.mind import (
-    Deed,
-    Found,
-    Lesson,
-    Mended,
-    Mind,
-    Noticed,
-    Procedure,
-    Proposition,
-    Said,
-    StepSeen,
-    Task,
-    Told,
-)
+from pieria.models.mind import Deed, Found, Lesson, Mended, Noticed, Procedure, Proposition, Said, StepSeen, Task, Told
 from pieria.models.minds.llm import LLMMind
 
 GOLDEN = Path(__file__).with_name("prompts")
+WIDTH = 110
+"""Of a line of JSON on paper."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +24,9 @@ class Case:
     """`planted` runs the step on data with the given text in every place that others write to."""
 
     step: str
-    ask: Callable[[Mind], Any]
+    ask: Callable[[Any], Any]
     means: Any
-    planted: Callable[[Mind, str], Any]
+    planted: Callable[[Any, str], Any]
     reply: Any
     wrong: Any = None
     """A reply that does not fit. Steps without one reply in text."""
@@ -96,7 +85,7 @@ def _steps(text: str) -> list[StepSeen]:
     return [StepSeen(text, text, text)]
 
 
-ASK: dict[str, Callable[[Mind], Any]] = {
+ASK: dict[str, Callable[[Any], Any]] = {
     "get_state": lambda mind: mind.state(GOAL, "tests fail", before="Nothing was tried yet", action="Ran the tests"),
     "get_subgoal": lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log", before=STEPS),
     "get_reward": lambda mind: mind.reward("Find the cause", "tests fail", "Read the log", "Line 40 is wrong"),
@@ -117,7 +106,7 @@ ASK: dict[str, Callable[[Mind], Any]] = {
     "entities": lambda mind: mind.entities(TEXT),
     "triples": lambda mind: mind.triples(TEXT),
 }
-PLANTED: dict[str, Callable[[Mind, str], Any]] = {
+PLANTED: dict[str, Callable[[Any, str], Any]] = {
     "get_state": lambda mind, text: mind.state(text, text, before=text, action=text),
     "get_subgoal": lambda mind, text: mind.subgoal(text, text, text, text, before=_steps(text)),
     "get_reward": lambda mind, text: mind.reward(text, text, text, text),
@@ -171,10 +160,23 @@ CASES = {step: Case(step, ask, MEANS[step], PLANTED[step], **REPLIES[step]) for 
 STRUCTURED = {step: case for step, case in CASES.items() if case.is_structured}
 
 
+def written(value: Any, indent: str = "") -> str:
+    """Return JSON with each value on one line if it fits there."""
+    line = json.dumps(value)
+    if len(indent + line) <= WIDTH or not isinstance(value, dict | list):
+        return line
+    inner = indent + " "
+    if isinstance(value, dict):
+        parts, ends = [f"{json.dumps(key)}: {written(each, inner)}" for key, each in value.items()], "{}"
+    else:
+        parts, ends = [written(each, inner) for each in value], "[]"
+    return ends[0] + "\n" + ",\n".join(inner + part for part in parts) + "\n" + indent + ends[1]
+
+
 def on_paper(version: str, call: Call) -> str:
     parts = [f"version {version}", *(f"=== {message['role']}\n{message['content']}" for message in call.messages)]
     if call.schema is not None:
-        parts.append(f"=== schema\n{json.dumps(call.schema, indent=1)}")
+        parts.append(f"=== schema\n{written(call.schema)}")
     return "\n".join(parts) + "\n"
 
 

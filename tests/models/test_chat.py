@@ -1,14 +1,13 @@
 """The engine's language model around any implementation: what it accepts, and how one is chosen."""
 
 import json
-from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 from tests.models.llm_server import llm_server
 
-from pieria import LLM, LLMResponse, telemetry
+from pieria import LLM, LLMResponse
 from pieria.errors import AdapterError, InputError, ReplyCutError, ReplyError
 from pieria.models import LLM_PROVIDERS, Chat, checked_llm, language_model
 from pieria.models.llms.function import FunctionLLM
@@ -31,14 +30,13 @@ class Own:
         self.reply = reply
         self.opts: list[Any] = []
 
-    def chat(self, messages: Sequence[Mapping[str, str]], opts: Any = None) -> LLMResponse:
+    def chat(self, messages: Any, opts: Any = None) -> Any:
         self.opts.append(opts)
         if isinstance(self.reply, Exception):
             raise self.reply
-        reply: LLMResponse = self.reply
-        return reply
+        return self.reply
 
-    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> LLMResponse:
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
         return self.chat(messages, opts)
 
 
@@ -54,7 +52,6 @@ def test_function_gets_copies_and_the_schema() -> None:
     asked = [MappingProxyType(message) for message in ASKED]
     chat.chat(asked)
     chat.chat_structured(asked, MappingProxyType(SCHEMA))
-
     assert seen == [(ASKED, None), (ASKED, SCHEMA)]
     assert len(asked) == 1
     assert chat.model == f"function:{__name__}.{noting.__qualname__}"
@@ -113,14 +110,12 @@ def test_own_model_needs_two_methods_only() -> None:
 
 
 def test_own_model_has_to_return_a_response() -> None:
-    replies: tuple[Any, ...] = (None, "Red.", {"content": "Red."})
-    for reply in replies:
-        chat = language_model(Own(reply))
+    for reply in (None, "Red.", {"content": "Red."}):
         complaint = f"expected an LLMResponse, got {type(reply).__name__}"
         with pytest.raises(ReplyError, match=complaint):
-            chat.chat(ASKED)
+            language_model(Own(reply)).chat(ASKED)
         with pytest.raises(ReplyError, match=complaint):
-            chat.chat_structured(ASKED, SCHEMA)
+            language_model(Own(reply)).chat_structured(ASKED, SCHEMA)
     with pytest.raises(AdapterError, match=r"adapter custom:Own\.chat_structured: it failed with KeyError"):
         language_model(Own(KeyError("choices"))).chat_structured(ASKED, SCHEMA)
 
@@ -128,34 +123,29 @@ def test_own_model_has_to_return_a_response() -> None:
 def test_wrong_input_reaches_no_model() -> None:
     own = Own(LLMResponse("Red.", "own-1"))
     chat = language_model(own)
-    wrong: tuple[Any, ...] = ("fast", [("model", "m")], 3)
-    for opts in wrong:
-        with pytest.raises(InputError, match="opts"):
-            chat.chat(ASKED, opts)
-    with pytest.raises(InputError, match="messages"):
-        chat.chat([])
+    wrong: list[Any] = [("messages", [], None), *(("opts", ASKED, opts) for opts in ("fast", [("model", "m")], 3))]
+    for parameter, messages, opts in wrong:
+        with pytest.raises(InputError, match=parameter):
+            chat.chat(messages, opts)
+        with pytest.raises(InputError, match=parameter):
+            chat.chat_structured(messages, SCHEMA, opts)
     with pytest.raises(InputError, match="schema"):
         chat.chat_structured(ASKED, {})
     assert own.opts == []
 
 
-def test_calls_are_spans() -> None:
-    told: list[tuple[Any, ...]] = []
-    detach = telemetry.attach(lambda event, measured, about: told.append((event, dict(measured), dict(about))))
-    try:
-        chat = answering(LLMResponse("Red.", "mine", {"input_tokens": 5, "output_tokens": 2}), "Red.")
-        chat.chat(ASKED, step="get_state")
-        with pytest.raises(ReplyError):
-            chat.chat_structured(ASKED, SCHEMA)
-    finally:
-        detach()
-    events = {event: (measured, about) for event, measured, about in told}
-    measured, about = events["pieria", "llm", "chat", "stop"]
+def test_calls_are_spans(heard: list[Any]) -> None:
+    chat = answering(LLMResponse("Red.", "mine", {"input_tokens": 5, "output_tokens": 2}), "Red.")
+    chat.chat(ASKED, step="get_state")
+    with pytest.raises(ReplyError):
+        chat.chat_structured(ASKED, SCHEMA)
+    events = {event: (measured, about) for event, measured, about in heard}
+    measured, about = events["pieria.llm.chat.stop"]
     assert (measured["tokens_input"], measured["tokens_output"]) == (5, 2)
     assert about == {"model": chat.model, "step": "get_state"}
-    _, about = events["pieria", "llm", "chat_structured", "exception"]
+    _, about = events["pieria.llm.chat_structured.exception"]
     assert (about["model"], about["step"], about["kind"]) == (chat.model, None, "ReplyUnreadableError")
-    assert "colour" not in repr(told)
+    assert "colour" not in repr(heard)
 
 
 def test_name_chooses_adapter_and_address() -> None:
@@ -166,10 +156,9 @@ def test_name_chooses_adapter_and_address() -> None:
         ("openrouter:qwen/qwen3-32b", OpenAILLM, "openrouter:qwen/qwen3-32b at openrouter.ai, with a key"),
     ):
         chat = language_model(name, options={"api_key": "made-up"})
-        assert isinstance(chat._llm, kind)
-        assert chat.about == about
+        assert (type(chat._llm), chat.about) == (kind, about)
+    base = "https://maya:hunter2@models.example:8443/v1?key=hunter2"
     for name in ("server", "openai", "anthropic"):
-        base = "https://maya:hunter2@models.example:8443/v1?key=hunter2"
         about = language_model(f"{name}:m", options={"base_url": base}).about
         assert about == f"{name}:m at models.example:8443, without a key"
 
@@ -188,12 +177,11 @@ def test_every_provider_speaks_the_protocol_of_its_servers() -> None:
 def test_unknown_model_or_option_is_refused() -> None:
     hints: dict[Any, str] = {
         **{"opnai:gpt-5-mini": "openai:gpt-5-mini", "antropic": "anthropic:claude", "openai": "openai:gpt-5-mini"},
-        **{"ollama:": "ollama:qwen3", "non": "", "none:m": "", "": "", 3: "", None: ""},
-    }
+        **{"ollama:": "ollama:qwen3"}, **dict.fromkeys(("non", "none:m", "", 3, None), ""),
+    }  # fmt: skip
     for name, hint in hints.items():
-        with pytest.raises(InputError) as raised:
+        with pytest.raises(InputError, match="llm") as raised:
             checked_llm(name)
-        assert raised.value.parameter == "llm"
         assert hint in str(raised.value.hint)
     chosen: tuple[Any, ...] = (3, None, Own, dict, "none", "server:m")
     for model in chosen:

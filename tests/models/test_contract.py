@@ -1,8 +1,9 @@
 """The contract for models: ours keep it, and each way to break it is noticed."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,34 +28,24 @@ def scripted(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> s
 
 
 def test_our_language_models_keep_the_contract() -> None:
-    for adapter in (OpenAILLM, AnthropicLLM):
-        for rejects_schemas in (False, True):
-            with llm_server() as server:
-                server.rejects_schemas = rejects_schemas
-                llm = adapter("m", base_url=server.address)
-                check_llm(llm)
-                llm.close()
+    for adapter, rejects_schemas in itertools.product((OpenAILLM, AnthropicLLM), (False, True)):
+        with llm_server() as server, closing(adapter("m", base_url=server.address)) as llm:
+            server.rejects_schemas = rejects_schemas
+            check_llm(llm)
     check_llm(scripted)
     check_llm(language_model(scripted))
 
 
+@dataclass
 class Model:
     """Keeps the contract, but for the given changes."""
 
-    def __init__(
-        self,
-        changed: Callable[[LLMResponse], Any] = lambda reply: reply,
-        *,
-        value: Any = RED,
-        ignores_options: bool = False,
-        spoil: Callable[[Any, Any], object] = lambda messages, schema: None,
-    ) -> None:
-        self.changed = changed
-        self.value = value
-        self.ignores_options = ignores_options
-        self.spoil = spoil
+    changed: Callable[[LLMResponse], Any] = lambda reply: reply
+    value: Any = field(default_factory=lambda: RED)
+    ignores_options: bool = False
+    spoil: Callable[[Any, Any], object] = lambda messages, schema: None
 
-    def chat(self, messages: Any, opts: Mapping[str, Any] | None = None) -> Any:
+    def chat(self, messages: Any, opts: Any = None) -> Any:
         return self.changed(self._reply("ready", messages, {}, opts))
 
     def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
@@ -106,19 +97,14 @@ def test_our_embeddings_keep_the_contract(models: Path) -> None:
             check_embedding(embedding)
 
 
-Changed = Callable[[list[list[float]], Sequence[str]], list[list[float]]]
-
-
+@dataclass
 class Changing:
     """An embedding that keeps the contract, but for the given changes."""
 
-    def __init__(
-        self, change: Changed | None = None, *, single: bool = True, ignores_options: bool = False, **fields: Any
-    ) -> None:
-        self.change = change
-        self.single = single
-        self.ignores_options = ignores_options
-        self.fields = fields
+    change: Callable[[list[list[float]], Sequence[str]], list[list[float]]] = lambda made, texts: made
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    single: bool = True
+    ignores_options: bool = False
 
     def embed(self, text: str, opts: Any = None) -> Any:
         return self._reply([text], self.single, opts)
@@ -129,9 +115,12 @@ class Changing:
     def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
         if opts and not self.ignores_options:
             raise InputError("opts", "nothing", None)
-        made = vectors(texts)
-        made = self.change(made, texts) if self.change and changed else made
+        made = self.change(vectors(texts), texts) if changed else vectors(texts)
         return EmbeddingResponse(**{"vectors": made, "model": "m", **self.fields})
+
+
+def telling(**fields: Any) -> Changing:
+    return Changing(fields=fields)
 
 
 class Plain(Changing):
@@ -146,8 +135,8 @@ def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
 def test_broken_embedding_is_reported() -> None:
     broken: list[tuple[Any, str]] = [
         (Half(), "has a method embed"), (Changing(ignores_options=True), "embed refuses an option"),
-        (Plain(), "returns an EmbeddingResponse, not list"), (Changing(model=""), "name of the model"),
-        (Changing(usage={"input_tokens": "3"}), "input_tokens in usage"), (Changing(truncated=(9,)), "truncated"),
+        (Plain(), "returns an EmbeddingResponse, not list"), (telling(model=""), "name of the model"),
+        (telling(usage={"input_tokens": "3"}), "input_tokens in usage"), (telling(truncated=(9,)), "truncated"),
         (Changing(lambda made, texts: made[1:]), "embed returns 1 vectors, not 0"),
         (Changing(lambda made, texts: made[1:], single=False), "embed_batch returns 4 vectors, not 3"),
         (Changing(lambda made, texts: [[*each, float("nan")] for each in made]), "finite"),

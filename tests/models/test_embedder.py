@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria import telemetry
 from pieria.errors import AdapterError, InputError
 from pieria.models import PROVIDERS, Embedder, Embedding, EmbeddingResponse, embedder
 from pieria.models.embedders.fastembed import FastEmbedding
@@ -20,6 +19,7 @@ from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
 from pieria.models.embedders.pieces import EstimatedPieces
+from pieria.models.embedding import Space
 
 NOWHERE = Path("nowhere")
 
@@ -36,7 +36,6 @@ def test_vectors_have_length_one_and_one_dimension() -> None:
     made = embedder(lengths, models=NOWHERE)
     np.testing.assert_allclose(made.query("abc"), np.array([0.6, 0.8]), rtol=1e-6)
     np.testing.assert_allclose(made.passages(["abc", ""]).vectors, np.array([[0.6, 0.8], [0.0, 1.0]]), rtol=1e-6)
-
     odd = embedder(lambda texts: [[1.0] * len(text) for text in texts], models=NOWHERE, options={"name": "odd"})
     odd.query("abc")
     with pytest.raises(AdapterError, match="expected 3 dimensions, got 4"):
@@ -69,22 +68,19 @@ def test_function_needs_a_name_and_may_fail() -> None:
 
 
 def test_space_depends_on_all_that_decides_a_vector(models: Path) -> None:
-    def of(chosen: object, **options: Any) -> Embedder:
-        return embedder(chosen, models=models, options=options)
+    def of(chosen: object, **options: Any) -> Space:
+        return embedder(chosen, models=models, options=options).space
 
-    made = [
+    spaces = [
         of("local"), of("hashing"), of("hashing:256"), of(lengths), of(lengths, version="2"), of(lengths, name="other"),
         of(lengths, query_prefix="query: "), of("openai:m", dimensions=2), of("openai:n", dimensions=2),
     ]  # fmt: skip
-    spaces = [each.space for each in made]
-
     assert len({space.fingerprint for space in spaces}) == len(spaces)
     assert [space.is_floor for space in spaces] == [False, True, True] + [False] * 6
-    assert of("local", threads=1).space == spaces[0]
-    assert of("server:m", base_url="http://localhost:1", dimensions=2).space == spaces[7]
-    assert spaces[0].as_dict() == {
-        "model": "local:all-MiniLM-L6-v2", "dimension": 384, "fingerprint": spaces[0].fingerprint,
-    }  # fmt: skip
+    assert of("local", threads=1) == spaces[0]
+    assert of("server:m", base_url="http://localhost:1", dimensions=2) == spaces[7]
+    fingerprint = spaces[0].fingerprint
+    assert spaces[0].as_dict() == {"model": "local:all-MiniLM-L6-v2", "dimension": 384, "fingerprint": fingerprint}
 
 
 def test_prefixes_mark_questions_and_passages() -> None:
@@ -97,21 +93,16 @@ def test_prefixes_mark_questions_and_passages() -> None:
     made = embedder(noting, models=NOWHERE, options={"query_prefix": "q: ", "passage_prefix": "p: "})
     made.query("a")
     made.passages(["b", "c"])
-
     assert seen == ["q: a", "p: b", "p: c"]
 
 
-def test_calls_are_spans() -> None:
-    told: list[tuple[Any, Any]] = []
-    detach = telemetry.attach(lambda event, measured, about: told.append((event, dict(about))))
-    try:
-        made = embedder("hashing", models=NOWHERE)
-        made.query("abc")
-        made.passages(["a", "b"])
-    finally:
-        detach()
-    assert (("pieria", "embedding", "embed", "stop"), {"model": "hashing:384", "text_length": 3}) in told
-    assert (("pieria", "embedding", "embed_batch", "stop"), {"model": "hashing:384", "batch_size": 2}) in told
+def test_calls_are_spans(heard: list[Any]) -> None:
+    made = embedder("hashing", models=NOWHERE)
+    made.query("abc")
+    made.passages(["a", "b"])
+    told = {event: about for event, _, about in heard}
+    assert told["pieria.embedding.embed.stop"] == {"model": "hashing:384", "text_length": 3}
+    assert told["pieria.embedding.embed_batch.stop"] == {"model": "hashing:384", "batch_size": 2}
 
 
 def test_name_chooses_the_adapter() -> None:
@@ -123,11 +114,8 @@ def test_name_chooses_the_adapter() -> None:
 
 
 def test_unknown_name_or_option_is_refused() -> None:
-    hints: dict[Any, str] = {
-        **{"opnai:x": "openai:x", "local:all-minilm-l6": "all-MiniLM-L6-v2"},
-        **{"": "", "hashing:x": "", 3: "", str: ""},
-    }
-    for name, hint in hints.items():
+    hints: dict[Any, str] = {"opnai:x": "openai:x", "local:all-minilm-l6": "all-MiniLM-L6-v2"}
+    for name, hint in (hints | dict.fromkeys(("", "hashing:x", 3, str), "")).items():
         with pytest.raises(InputError) as raised:
             embedder(name, models=NOWHERE)
         assert hint in str(raised.value.hint)
@@ -152,9 +140,8 @@ def test_own_embedding_needs_two_methods_only() -> None:
         def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
             return EmbeddingResponse([[3.0, 4.0] for _ in texts], "own")
 
-    own = Own()
-    assert isinstance(own, Embedding)
-    made = embedder(own, models=NOWHERE)
+    assert isinstance(Own(), Embedding)
+    made = embedder(Own(), models=NOWHERE)
     assert made.space.dimension == 2
     assert made.pieces.count("one two three") >= 3
 
@@ -189,11 +176,10 @@ def test_floor_finds_shared_words() -> None:
 
 @given(st.text())
 def test_estimated_pieces_stand_in_the_text_in_order(text: str) -> None:
-    pieces = EstimatedPieces(254)
-    found = pieces.offsets(text)
+    found = EstimatedPieces(254).offsets(text)
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(one[1] <= other[0] for one, other in pairwise(found))
-    assert pieces.count(text) == len(found)
+    assert EstimatedPieces(254).count(text) == len(found)
     assert sum(len(text[start:end]) for start, end in found) == sum(not c.isspace() for c in text)
 
 

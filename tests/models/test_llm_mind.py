@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import re
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -16,7 +21,21 @@ from pieria.language import entities
 from pieria.models.mind import Found, Knowledge, Mind, Said, StepSeen
 from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
 
-NORMALISED: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("normalised.json").read_text("utf-8"))
+NORMALISED: dict[str, list[Any]] = json.loads(Path(__file__).with_name("normalised.json").read_text("utf-8"))
+"""For each rule: the step, and pairs of a reply and its result."""
+STEP_NUMBERS: list[tuple[Any, Any]] = [
+    ([2], (1,)), ([3, 1, 3], (0, 2)), ([0, 4, 9], ()), ([1, "2", True, None], (0,)), ([], ()), ("1", ()), (None, ()),
+]  # fmt: skip
+ODD: list[Any] = [3, 10**400, math.inf, math.nan, None, "high", True, []]
+SHARES: list[tuple[Any, Any]] = [(0.25, 0.25), (-3, 0.0), *((odd, 1.0) for odd in ODD)]
+CONCEPTS = ["b", "a", " b ", "", 5, None, *(f"c{n}" for n in range(22))]
+FIELDS: dict[tuple[str, str, str], list[tuple[Any, Any]]] = {
+    ("get_semantic", "confidence", "proposition"): SHARES,
+    ("get_semantic", "steps", "proposition"): STEP_NUMBERS,
+    ("get_procedural", "steps", "instruction"): STEP_NUMBERS,
+    ("get_semantic", "concepts", "proposition"): [(CONCEPTS, ("b", "a", *(f"c{n}" for n in range(18)))), (None, ())],
+}
+"""For a step, a field of its entries and the field of their texts: values of a reply, and of its result."""
 RAIN = [StepSeen("rain", "look")]
 
 
@@ -57,31 +76,22 @@ def test_right_reply_becomes_the_result_of_its_step() -> None:
     """Also as text, and with further members."""
     for step, case in CASES.items():
         result, [call] = asked(case, case.reply)
-        assert result == case.means, step
-        assert call.opts == {"step": step}
+        assert (result, call.opts, roles(call)) == (case.means, {"step": step}, ["system", "user"])
         assert (call.schema is not None) == case.is_structured
-        assert roles(call) == ["system", "user"]
         if case.is_structured:
-            result, [_] = asked(case, json.dumps(case.reply | {"comment": "Sure!"}))
-            assert result == case.means, step
+            assert asked(case, json.dumps(case.reply | {"comment": "Sure!"}))[0] == case.means, step
 
 
 def test_wrong_reply_is_repaired_once() -> None:
+    odd = ["no JSON", "[" * 100_000, "9" * 5_000, 7, ["a list"], '{"a":', {"far": "off"}]
     for step, case in STRUCTURED.items():
-        result, [first, second] = asked(case, case.wrong, case.reply)
-        assert result == case.means, step
-        assert second.messages[:2] == first.messages
-        assert roles(second)[2:] == ["assistant", "user"]
-        assert second.messages[3]["content"].splitlines()[-1].startswith("- $")
-        assert (second.schema, second.opts) == (first.schema, first.opts)
-
-
-@pytest.mark.parametrize("wrong", ["no JSON", "[" * 100_000, "9" * 5_000, 7, ["a list"], '{"a":', {"far": "off"}])
-def test_reply_outside_the_schema_is_repaired(wrong: object) -> None:
-    for step, case in STRUCTURED.items():
-        result, [_, second] = asked(case, wrong, case.reply)
-        assert result == case.means, step
-        assert all(message["content"].strip() for message in second.messages)
+        for wrong in (case.wrong, *odd):
+            result, [first, second] = asked(case, wrong, case.reply)
+            assert result == case.means, step
+            assert (second.messages[:2], second.schema, second.opts) == (first.messages, first.schema, first.opts)
+            assert roles(second)[2:] == ["assistant", "user"]
+            assert all(message["content"].strip() for message in second.messages)
+            assert second.messages[3]["content"].splitlines()[-1].startswith("- $")
 
 
 def test_unreadable_reply_is_repaired_without_being_shown() -> None:
@@ -89,8 +99,7 @@ def test_unreadable_reply_is_repaired_without_being_shown() -> None:
     for step, case in STRUCTURED.items():
         ledger = Ledger()
         result, [_, second] = asked(case, unreadable, case.reply, meter=ledger)
-        assert result == case.means, step
-        assert roles(second) == ["system", "user", "assistant", "user"]
+        assert (result, roles(second)) == (case.means, ["system", "user", "assistant", "user"]), step
         costs = [(usage.get("output_tokens"), is_failure) for _, _, usage, _, is_failure in ledger.noted]
         assert costs == [(9, True), (3, False)]
         assert failed(case, unreadable, unreadable, case.reply)[0] is unreadable
@@ -98,10 +107,8 @@ def test_unreadable_reply_is_repaired_without_being_shown() -> None:
 
 def test_second_useless_reply_fails_the_step() -> None:
     for step, case in CASES.items():
-        useless = [("", case.nothing), ("  \n", case.nothing), (None, case.nothing)]
-        if case.is_structured:
-            useless.append((case.wrong, case.reason))
-        for reply, reason in useless:
+        wrong = [(case.wrong, case.reason)] if case.is_structured else []
+        for reply, reason in (*((nothing, case.nothing) for nothing in ("", "  \n", None)), *wrong):
             failure, calls = failed(case, reply, reply, case.reply)
             assert isinstance(failure, PromptError)
             assert (failure.prompt, failure.reason) == (step, reason)
@@ -114,11 +121,10 @@ def test_failing_model_ends_the_step() -> None:
         assert failed(case, refusal)[0] is refusal
         failure, _ = failed(case, cause)
         assert isinstance(failure, AdapterError)
-        assert "OSError" in str(failure)
         assert failure.__cause__ is cause
+        assert "OSError" in str(failure)
         assert failure.operation == ("chat_structured" if case.is_structured else "chat")
-        if case.is_structured:
-            assert failed(case, case.wrong, refusal)[0] is refusal
+        assert not case.is_structured or failed(case, case.wrong, refusal)[0] is refusal
 
 
 def test_model_has_to_return_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,33 +135,39 @@ def test_model_has_to_return_a_response(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("rule", NORMALISED)
 def test_reply_is_normalised(rule: str) -> None:
-    step, cases = NORMALISED[rule].values()
-    for reply, result in cases:
-        made, [_] = asked(CASES[step], reply)
-        assert json.loads(json.dumps(made, default=asdict)) == result
+    step, *cases = NORMALISED[rule]
+    made = [(reply, json.loads(json.dumps(asked(CASES[step], reply)[0], default=asdict))) for reply, _ in cases]
+    assert made == [(reply, result) for reply, result in cases]
+
+
+def test_fields_of_entries_are_normalised() -> None:
+    for (step, field, text), cases in FIELDS.items():
+        [(name, [entry, *_])] = CASES[step].reply.items()
+        entries = [entry | {text: f"Entry {n}", field: given} for n, (given, _) in enumerate(cases)]
+        made, _ = asked(CASES[step], {name: entries})
+        assert [getattr(one, field) for one in made] == [result for _, result in cases], (step, field)
 
 
 def test_huge_numbers_are_bounded() -> None:
     assert mind("9" * 400).reward("a", "b", "c", "d") == 1
     assert mind(scores((0, -(10**400)), (1, 10**400))).returns(GOAL, RAIN, PROCEDURES) == [0, 1]
-    [fact] = mind({"facts": [{"proposition": "It rains.", "confidence": 10**400}]}).propositions(GOAL, RAIN)
-    assert fact.confidence == 1
+
+
+USELESS: list[tuple[str, list[Any], str, int]] = [
+    ("get_reward", ["about 0.5", "**0.5**", "nan", "inf", "٠.٥", "-"], "invalid_float", 1),
+    ("get_mode", ["semantic.", "semantic or episodic", "facts", "sémantic"], "invalid_mode", 1),
+    ("get_return", [{"scores": []}], "no_scores_extracted", 1),
+    ("get_return", [{"scores": [{"index": 9, "return_score": 10}]}], "no_scores_extracted", 2),
+    ("get_subgoal", [{"reasoning": "x", "subgoal": " "}], "empty_response", 1),
+    ("merge_intent", [{"merged_intent": "\n"}], "invalid_merge_result", 1),
+    ("get_semantic", [{}, {"items": []}], "no_facts_extracted", 2),
+    ("get_procedural", [{}, {"items": []}], "no_instructions_extracted", 2),
+]
+"""Replies of a step, the reason of its error, and how often the model is asked."""
 
 
 def test_reply_without_usable_content_fails() -> None:
-    no_number = ["about 0.5", "**0.5**", "nan", "inf", "٠.٥", "-"]
-    no_mode = ["semantic.", "semantic or episodic", "facts", "sémantic"]
-    useless: list[tuple[str, list[Any], str, int]] = [
-        ("get_reward", no_number, "invalid_float", 1),
-        ("get_mode", no_mode, "invalid_mode", 1),
-        ("get_return", [{"scores": []}], "no_scores_extracted", 1),
-        ("get_return", [scores((9, 10))], "no_scores_extracted", 2),
-        ("get_subgoal", [{"reasoning": "x", "subgoal": " "}], "empty_response", 1),
-        ("merge_intent", [{"merged_intent": "\n"}], "invalid_merge_result", 1),
-        ("get_semantic", [{}, {"items": []}], "no_facts_extracted", 2),
-        ("get_procedural", [{}, {"items": []}], "no_instructions_extracted", 2),
-    ]
-    for step, replies, reason, times in useless:
+    for step, replies, reason, times in USELESS:
         for reply in replies:
             failure, calls = failed(CASES[step], reply, reply)
             assert isinstance(failure, PromptError)
@@ -169,27 +181,25 @@ def scores(*grades: tuple[int, int]) -> dict[str, Any]:
 def test_missing_grade_becomes_the_mean_reward() -> None:
     partly = scores((1, 10))
     means: dict[tuple[float | None, ...], float] = {(0.2, None, 0.6): 0.4, (None,): 0.5}
-    for rewards, mean in means.items():
-        for second in (partly, "no JSON at all"):
-            llm = Scripted(partly, second)
-            steps = [StepSeen("o", "a", reward=reward) for reward in rewards]
-            assert LLMMind(llm).returns(GOAL, steps, PROCEDURES) == [mean, 1.0]
-            assert llm.calls[1].messages[3]["content"].endswith("- $.scores: lacks the index 0")
+    for (rewards, mean), second in itertools.product(means.items(), (partly, "no JSON at all")):
+        llm = Scripted(partly, second)
+        steps = [StepSeen("o", "a", reward=reward) for reward in rewards]
+        assert LLMMind(llm).returns(GOAL, steps, PROCEDURES) == [mean, 1.0]
+        assert llm.calls[1].messages[3]["content"].endswith("- $.scores: lacks the index 0")
 
 
 def test_overlong_list_is_cut_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    lesson = {"intent": "i", "condition": "c", "expected_outcome": "e"}
+    lesson, tags = {"intent": "i", "condition": "c", "expected_outcome": "e"}, [f"tag {n}" for n in range(100)]
     replies: dict[str, tuple[object, int]] = {
-        "get_plan": ("\n".join(f"tag {n}" for n in range(100)), 20),
-        "get_refined_query": ({"tags": [f"tag {n}" for n in range(100)]}, 10),
-        "get_semantic": ({"facts": [{"proposition": f"fact {n}"} for n in range(100)]}, 50),
-        "get_procedural": ({"instructions": [lesson | {"instruction": f"{n}"} for n in range(100)]}, 30),
+        "get_plan": ("\n".join(tags), 20),
+        "get_refined_query": ({"tags": tags}, 10),
+        "get_semantic": ({"facts": [{"proposition": tag} for tag in tags]}, 50),
+        "get_procedural": ({"instructions": [lesson | {"instruction": tag} for tag in tags]}, 30),
         "entities": ({"entities": [{"name": TEXT[n:]} for n in (0, 1, 2, 4)] * 90}, 4),
     }
     for step, (reply, length) in replies.items():
         caplog.clear()
-        result, _ = asked(CASES[step], reply)
-        assert len(result) == length
+        assert len(asked(CASES[step], reply)[0]) == length
         assert step in caplog.text
 
 
@@ -221,20 +231,16 @@ def test_wrong_mode_or_length_is_refused_before_a_call() -> None:
 
 def test_empty_input_reaches_no_model() -> None:
     silent: Mind = mind()
-    for what in get_args(Knowledge):
-        with pytest.raises(PromptError):
-            silent.synthesize("Where is Ada?", what, [])
-    for ask in (
-        lambda: silent.propositions(GOAL, []),
-        lambda: silent.procedures(GOAL, []),
-        lambda: silent.returns(GOAL, [], PROCEDURES),
-        lambda: silent.merge_statements([]),
-        lambda: silent.summarize([]),
-    ):
+    asks: list[Callable[[], object]] = [
+        *(partial(silent.synthesize, "Where is Ada?", what, []) for what in get_args(Knowledge)),
+        lambda: silent.propositions(GOAL, []), lambda: silent.procedures(GOAL, []),
+        lambda: silent.returns(GOAL, [], PROCEDURES), lambda: silent.merge_statements([]), lambda: silent.summarize([]),
+    ]  # fmt: skip
+    for ask in asks:
         with pytest.raises(PromptError):
             ask()
-    assert silent.returns(GOAL, RAIN, []) == []
-    assert [silent.entities(" \n"), silent.notice([]), silent.triples("")] == [[], [], []]
+    nothing = [silent.returns(GOAL, RAIN, []), silent.entities(" \n"), silent.notice([]), silent.triples("")]
+    assert nothing == [[], [], [], []]
 
 
 def test_prompts_say_what_is_unknown() -> None:
@@ -246,12 +252,10 @@ def test_prompts_say_what_is_unknown() -> None:
     made.synthesize("q", "procedural", [Found("procedural", "x", score=2 / 3), Found("procedural", "y")])
     state, subgoal, refined, procedures = (call.user for call in llm.calls)
     assert "Get ?" in state
-    assert "State before" not in state
-    assert "What the agent did" not in state
+    assert not re.search("State before|What the agent did", state)
     assert "State of things: nothing is known of what came before" in subgoal
     assert "none was found" in refined
-    assert '"return": "0.67"' in procedures
-    assert '"return": "N/A"' in procedures
+    assert re.findall(r'"return": "([^"]*)"', procedures) == ["0.67", "N/A"]
 
 
 def test_overlay_and_domain_end_the_system_message_of_their_step() -> None:
@@ -287,15 +291,14 @@ def test_mind_is_named_after_its_model() -> None:
 
 def test_wrong_additions_are_refused() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"overlays": {"get_semantics": "x"}}, "Did you mean get_semantic"),
+        ({"overlays": {"get_semantics": "x"}}, "Did you mean get_semantic"), ({"domain": "x" * 2_001}, "domain"),
         ({"overlays": {"get_semantic": "x" * 8_001}}, "overlays.get_semantic"),
         ({"overlays": {"get_semantic": None}}, "overlays.get_semantic"),
-        ({"domain": "x" * 2_001}, "domain"),
         ({"overrides": {"structure": {}}}, "Did you mean structuring"),
         ({"overrides": {"get_mode": {"opt": {}}}}, "Did you mean opts"),
         ({"overrides": {"get_mode": {"llm": "gpt"}}}, "overrides.get_mode.llm"),
         ({"llm": "gpt"}, "chat and chat_structured"),
-    ]
+    ]  # fmt: skip
     for given, said in wrong:
         with pytest.raises(InputError) as failure:
             LLMMind(**{"llm": Scripted(), **given})
@@ -312,11 +315,9 @@ def test_every_call_is_metered() -> None:
         assert ledger.allowed == [(step, "scripted-1")] * len(calls)
         assert ledger.noted == [(step, "scripted-1-0613", usage, 2.0, False)] * len(calls)
         ledger = Ledger()
-        options = {step: {"opts": {"model": "scripted-2"}}}
-        failed(case, OSError(), overrides=options, meter=ledger, clock=ticking())
+        failed(case, OSError(), overrides={step: {"opts": {"model": "scripted-2"}}}, meter=ledger, clock=ticking())
         assert ledger.allowed == [(step, "scripted-2")]
         assert ledger.noted == [(step, "scripted-2", {}, 2.0, True)]
-
         if case.is_structured:
             ledger = Ledger(limit=1)
             failure, calls = failed(case, case.wrong, case.reply, meter=ledger)

@@ -107,9 +107,7 @@ def test_text_cannot_pass_for_an_entry_of_a_list() -> None:
     llm = Scripted({"facts": [{"proposition": "p"}]})
     LLMMind(llm).propositions(GOAL, [StepSeen(forged, "a\u2028b")])
     _, (_, record) = parts(llm.calls[0])
-    assert [json.loads(line) for line in record.split("\n")] == [
-        {"step": 1, "observed": forged, "action": "a\u2028b"},
-    ]
+    assert [json.loads(line) for line in record.split("\n")] == [{"step": 1, "observed": forged, "action": "a\u2028b"}]
 
 
 def test_repair_does_not_quote_the_reply() -> None:
@@ -152,14 +150,13 @@ def test_oldest_steps_are_condensed_then_left_out() -> None:
     for length in (100, 1000):
         LLMMind(llm).propositions(GOAL, [StepSeen(f"{n}: " + "o" * 900, "a") for n in range(length)])
     assert all(len(call.system + call.user) <= PROMPT for call in llm.calls)
-    lines = entries(llm.calls[0])
+    lines, (mark, *last) = map(entries, llm.calls)
     assert [json.loads(line)["step"] for line in lines] == list(range(1, 101))
     condensed = ["characters left out" in line for line in lines]
     assert condensed == sorted(condensed, reverse=True)
     assert 0 < sum(condensed) < 100
-    mark, *lines = entries(llm.calls[1])
-    assert mark == f"[… {1000 - len(lines)} steps left out]"
-    assert [json.loads(line)["step"] for line in lines] == list(range(1001 - len(lines), 1001))
+    assert mark == f"[… {1000 - len(last)} steps left out]"
+    assert [json.loads(line)["step"] for line in last] == list(range(1001 - len(last), 1001))
 
 
 def test_last_candidates_are_left_out_first() -> None:
@@ -222,8 +219,6 @@ def test_every_entry_is_shown_or_counted(data: list[Listed | str], spare: int) -
 def test_statements_show_speaker_and_time_if_known() -> None:
     llm = Scripted("s")
     LLMMind(llm).summarize([Said("a", "Ada", "in May"), Said("b")], words=7)
-    assert [json.loads(line) for line in entries(llm.calls[0])] == [
-        {"n": 1, "by": "Ada", "at": "in May", "text": "a"},
-        {"n": 2, "text": "b"},
-    ]
+    known = {"n": 1, "by": "Ada", "at": "in May", "text": "a"}
+    assert [json.loads(line) for line in entries(llm.calls[0])] == [known, {"n": 2, "text": "b"}]
     assert "Words at most: 7" in parts(llm.calls[0])[0]

@@ -11,21 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.llm_server import (
-    LLMServer,
-    Said,
-    breaks_off,
-    cut,
-    drips,
-    hangs,
-    objects,
-    raw,
-    refuses,
-    resets,
-    says,
-    stalls,
-    status,
-)
+from tests.models import llm_server as serving
+from tests.models.llm_server import LLMServer, Said, cut, raw, refuses, says, status
 
 from pieria.errors import AdapterError, InputError, ReplyCutError, ReplyError, ReplyRefusedError
 from pieria.models.llms.server import AnthropicLLM, OpenAILLM, ServerLLM
@@ -71,20 +58,19 @@ def schemas(server: LLMServer) -> list[bool]:
 def test_openai_request_follows_its_protocol(server: LLMServer) -> None:
     llm = OpenAILLM("m", base_url=server.address, api_key=KEY)
     llm.chat(TALK, {"max_tokens": 7, "temperature": 0, "extra": {"seed": 3}})
-    reply = llm.chat_structured(ASKED, SCHEMA)
-    OpenAILLM("m", base_url=server.address, limit_field="max_completion_tokens").chat(ASKED, {"max_tokens": 9})
+    assert llm.chat_structured(ASKED, SCHEMA).content == FITS
+    keyless = OpenAILLM("m", base_url=server.address, limit_field="max_completion_tokens")
+    keyless.chat(ASKED, {"max_tokens": 9})
     llm.close()
-
+    keyless.close()
     first, second, third = server.requests
     assert first.path == "/v1/chat/completions"
     assert first.headers["authorization"] == f"Bearer {KEY}"
     assert first.body == {"model": "m", "messages": TALK, "max_tokens": 7, "temperature": 0, "seed": 3}
     told = {"name": "the_colour_of_it", "schema": SCHEMA, "strict": True}
-    assert second.body == {
-        "model": "m", "messages": ASKED, "response_format": {"type": "json_schema", "json_schema": told},
-    }  # fmt: skip
+    wanted = {"type": "json_schema", "json_schema": told}
+    assert second.body == {"model": "m", "messages": ASKED, "response_format": wanted}
     assert list(second.body["response_format"]["json_schema"]["schema"]["properties"]) == ["size", "colour"]
-    assert reply.content == FITS
     assert "authorization" not in third.headers
     assert third.body == {"model": "m", "messages": ASKED, "max_completion_tokens": 9}
 
@@ -95,9 +81,9 @@ def test_anthropic_request_follows_its_protocol(server: LLMServer) -> None:
     server.script.append(raw({"content": blocks, "stop_reason": "end_turn", "usage": usage}))
     llm = AnthropicLLM("m", base_url=server.address, api_key=KEY)
     said = llm.chat(TALK, {"max_tokens": 7, "temperature": 0.5, "extra": {"top_k": 3}})
-    reply = llm.chat_structured(ASKED, SCHEMA)
+    assert (said.content, said.usage) == ("It is.", {"input_tokens": 543, "output_tokens": 2})
+    assert llm.chat_structured(ASKED, SCHEMA).content == FITS
     llm.close()
-
     first, second = server.requests
     assert first.path == "/v1/messages"
     assert (first.headers["x-api-key"], first.headers["anthropic-version"]) == (KEY, "2023-06-01")
@@ -106,12 +92,8 @@ def test_anthropic_request_follows_its_protocol(server: LLMServer) -> None:
         "model": "m", "max_tokens": 7, "system": "Be brief.\n\nBe kind.", "temperature": 0.5, "top_k": 3,
         "messages": [message for message in TALK if message["role"] != "system"],
     }  # fmt: skip
-    assert (said.content, said.usage) == ("It is.", {"input_tokens": 543, "output_tokens": 2})
-    assert second.body == {
-        "model": "m", "max_tokens": 8_192, "messages": ASKED,
-        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
-    }  # fmt: skip
-    assert reply.content == FITS
+    wanted = {"format": {"type": "json_schema", "schema": SCHEMA}}
+    assert second.body == {"model": "m", "max_tokens": 8_192, "messages": ASKED, "output_config": wanted}
 
 
 def test_reply_has_its_model_and_its_cost(opened: Opened, server: LLMServer) -> None:
@@ -127,11 +109,11 @@ def test_reply_has_its_model_and_its_cost(opened: Opened, server: LLMServer) -> 
 FAILURES: list[tuple[str, Said, type[AdapterError], str, bool, int]] = [
     ("too many requests", status(429, "slow down"), AdapterError, "answered 429: slow down", True, 3),
     ("an error of the server", status(500), AdapterError, "answered 500", True, 3),
-    ("no answer in time", hangs, AdapterError, "within 0.2 seconds", True, 1),
-    ("a byte at a time", drips, AdapterError, "within 0.2 seconds", True, 1),
-    ("a reply that stops", stalls, AdapterError, "within 0.2 seconds", True, 1),
-    ("a connection that is reset", resets, AdapterError, "cannot be reached", True, 3),
-    ("a reply that breaks off", breaks_off, AdapterError, "cannot be reached", True, 3),
+    ("no answer in time", serving.hangs, AdapterError, "within 0.2 seconds", True, 1),
+    ("a byte at a time", serving.drips, AdapterError, "within 0.2 seconds", True, 1),
+    ("a reply that stops", serving.stalls, AdapterError, "within 0.2 seconds", True, 1),
+    ("a connection that is reset", serving.resets, AdapterError, "cannot be reached", True, 3),
+    ("a reply that breaks off", serving.breaks_off, AdapterError, "cannot be reached", True, 3),
     ("a reply that is cut", raw(b'{"cho'), AdapterError, "not JSON", False, 1),
     ("a reply that is a page", raw(b"<html>"), AdapterError, "not JSON", False, 1),
     ("a reply that is a list", raw([1]), AdapterError, "not a JSON object", False, 1),
@@ -142,7 +124,7 @@ FAILURES: list[tuple[str, Said, type[AdapterError], str, bool, int]] = [
     ("a quotation", status(400, "cannot read 'colour is a ripe tomato, in'"), AdapterError, "answered 400", False, 1),
     ("a redirection", status(307, Location="/elsewhere"), AdapterError, "answered 307", False, 1),
     ("a filter", refuses(), ReplyRefusedError, "refused to answer", False, 1),
-    ("a refusal", objects("I will not speak of tomatoes."), ReplyRefusedError, "refused to answer", False, 1),
+    ("a refusal", serving.objects("I will not speak of tomatoes."), ReplyRefusedError, "refused to answer", False, 1),
     ("an answer that is cut", cut("It is r"), ReplyCutError, "cut off", False, 1),
     ("half of a value", cut('{"colour": "r'), ReplyCutError, "cut off", False, 1),
 ]
@@ -201,22 +183,15 @@ def test_any_json_is_an_answer_to_a_schema(opened: Opened, server: LLMServer) ->
 
 
 def test_answer_without_json_is_refused(opened: Opened, server: LLMServer) -> None:
-    texts = [
-        *("", " ", "Red.", FENCED, '{"colour": "red"} Does that help?', '{"colour": NaN}', "{'colour': 'red'}"),
-        "[" * 9_999,
-    ]
-    for text in texts:
-        server.script.append(says(text))
-        with pytest.raises(ReplyError, match="the answer is not JSON") as raised:
-            opened().chat_structured(ASKED, SCHEMA)
-        assert not raised.value.retryable
-    assert len(server.requests) == len(texts)
-    server.rejects_schemas = True
-    for text in ("Red.", f"Here it is:\n{FENCED}", f"{FENCED}\nWell?"):
-        server.script.append(says(text))
-        with pytest.raises(ReplyError, match="not JSON"):
-            opened().chat_structured(ASKED, SCHEMA)
-    assert schemas(server)[len(texts) :] == [True, False] * 3
+    texts = ["", " ", "Red.", FENCED, '{"colour": "red"} Does that help?', '{"colour": NaN}', "{'colour': 'red'}"]
+    in_words = ["Red.", f"Here it is:\n{FENCED}", f"{FENCED}\nWell?"]
+    for server.rejects_schemas, answers in ((False, [*texts, "[" * 9_999]), (True, in_words)):
+        for text in answers:
+            server.script.append(says(text))
+            with pytest.raises(ReplyError, match="the answer is not JSON") as raised:
+                opened().chat_structured(ASKED, SCHEMA)
+            assert not raised.value.retryable
+    assert schemas(server) == [True] * 8 + [True, False] * 3
 
 
 def test_server_without_schemas_is_asked_in_words(opened: Opened, server: LLMServer) -> None:
@@ -229,11 +204,10 @@ def test_server_without_schemas_is_asked_in_words(opened: Opened, server: LLMSer
     assert first.content == second.content == {"colour": "red"}
     assert schemas(server) == [True, False, False, True, False], "remembered for the model"
     asked, words = server.requests[0].messages, server.requests[1].messages
-    assert [pair for pair in zip(asked, words, strict=True) if pair[0] != pair[1]] == [
-        ({"role": "user", "content": "Lemon?"}, words[-2])
-    ]
-    assert words[-2]["content"].startswith("Lemon?\n\n")
-    assert words[-2]["content"].endswith(json.dumps(SCHEMA))
+    [(before, after)] = [pair for pair in zip(asked, words, strict=True) if pair[0] != pair[1]]
+    assert (before, after) == ({"role": "user", "content": "Lemon?"}, words[-2])
+    assert after["content"].startswith("Lemon?\n\n")
+    assert after["content"].endswith(json.dumps(SCHEMA))
 
 
 def test_refusal_of_one_schema_is_not_remembered(opened: Opened, server: LLMServer) -> None:
@@ -261,11 +235,14 @@ def test_other_errors_do_not_count_as_missing_schemas(opened: Opened, server: LL
 def test_wrong_input_is_not_sent(opened: Opened, server: LLMServer) -> None:
     llm = opened()
     wrong = json.loads(Path(__file__).with_name("wrong_requests.json").read_text("utf-8"))
-    requests: list[Any] = [(messages, {}, parameter) for messages, parameter in wrong["messages"]]
-    for said, opts, parameter in [*requests, *((ASKED, opts, parameter) for opts, parameter in wrong["opts"])]:
-        for ask in (llm.chat, lambda said, opts: llm.chat_structured(said, SCHEMA, opts)):
+    requests: list[tuple[Any, Any, str]] = [
+        *((messages, {}, parameter) for messages, parameter in wrong["messages"]),
+        *((ASKED, opts, parameter) for opts, parameter in wrong["opts"]),
+    ]
+    for messages, opts, parameter in requests:
+        for ask in (llm.chat, lambda messages, opts: llm.chat_structured(messages, SCHEMA, opts)):
             with pytest.raises(InputError) as raised:
-                ask(said, opts)
+                ask(messages, opts)
             assert raised.value.parameter == parameter
     no_schemas: list[Any] = [None, {}, "object", {"type": object()}, {"minimum": float("nan")}]
     for schema in no_schemas:

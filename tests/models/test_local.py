@@ -5,7 +5,9 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +56,10 @@ def test_long_text_is_read_in_part_and_marked(local: Embedder) -> None:
 
 
 def test_exact_beginning_of_a_long_text_is_read(embedding: LocalEmbedding) -> None:
-    pieces = embedding.pieces
-    draw = random.Random(3)
-    words = [
-        *("to", "Straße", "e\u0301te\u0301", "東京", "don't", "x" * 120, "\x1cend", "\u3000", "a\u00a0b", "[SEP]"),
-        *("\n\n", "…"),
-    ]
+    pieces, draw = embedding.pieces, random.Random(3)
+    words = ["to", "Straße", "e\u0301te\u0301", "東京", "don't", "x" * 120, "\x1cend", "\u3000", "a\u00a0b", "[SEP]"]
     for _ in range(6):
-        text = draw.choice([" ", "\n", "  "]).join(draw.choices(words, k=5_000))
+        text = draw.choice([" ", "\n", "  "]).join(draw.choices([*words, "\n\n", "…"], k=5_000))
         ids, truncated = pieces.ids(text)
         assert truncated
         assert ids[1:-1] == pieces._read(text).ids[:254]
@@ -136,20 +134,16 @@ def test_process_reports_nothing_home_and_may_fork(models: Path, monkeypatch: py
 
 
 def test_wrong_threads_texts_and_options_are_refused(models: Path, embedding: LocalEmbedding) -> None:
-    wrong: dict[str, tuple[Any, ...]] = {
-        "threads": (0, -1, True, 1.5, "2"),
-        "texts": ("a text", b"bytes", None, ["right", 3], ["half \ud800"]),
-        "opts": ({"model": "another"}, {"dimensions": 64}),
-    }
-    for threads in wrong["threads"]:
-        with pytest.raises(InputError, match="threads"):
-            LocalEmbedding(DEFAULT, models, threads=threads)
-    for texts in wrong["texts"]:
-        with pytest.raises(InputError, match="texts"):
-            embedding.embed_batch(texts)
-    for opts in wrong["opts"]:
-        with pytest.raises(InputError, match="opts"):
-            embedding.embed("a text", opts)
+    texts: list[Any] = ["a text", b"bytes", None, ["right", 3], ["half \ud800"]]
+    numbers: list[Any] = [0, -1, True, 1.5, "2"]
+    wrong: list[tuple[str, Callable[[], object]]] = [
+        *(("threads", partial(LocalEmbedding, DEFAULT, models, threads=number)) for number in numbers),
+        *(("texts", partial(embedding.embed_batch, given)) for given in texts),
+        *(("opts", partial(embedding.embed, "a text", opts)) for opts in ({"model": "another"}, {"dimensions": 64})),
+    ]
+    for parameter, ask in wrong:
+        with pytest.raises(InputError, match=parameter):
+            ask()
 
 
 def _threads() -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,23 +14,26 @@ from pieria.errors import InputError, PromptError
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.llm import LLMMind
 
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
+
 
 class Own:
-    """A prompt with its own words and its own parser for any reply."""
+    """A prompt with its own messages and its own parser for any reply."""
 
-    def __init__(self, means: Any, schema: Any = None) -> None:
+    def __init__(self, means: Any, schema: Any = None, messages: list[dict[str, str]] = MESSAGES) -> None:
         self.means = means
         self.schema = schema
+        self.messages = messages
         self.variables: Mapping[str, Any] = {}
         self.replies: list[Any] = []
 
     def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
         self.variables = variables
-        return [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
+        return self.messages
 
     def parse_response(self, response: Any) -> Any:
         self.replies.append(response)
-        return self.means
+        return self.means(response) if callable(self.means) else self.means
 
 
 def test_own_prompt_replaces_that_of_any_step() -> None:
@@ -70,44 +73,30 @@ def test_own_schema_is_sent_to_the_model() -> None:
 
 
 def test_overlay_and_domain_are_added_to_an_own_prompt() -> None:
-    class Systemless(Own):
-        def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
-            return [{"role": "user", "content": json.dumps(dict(variables))}]
-
-    for own, beginning in ((Own("mixed"), "Be brief.\n\n"), (Systemless("mixed"), "")):
+    for own, beginning in ((Own("mixed"), "Be brief.\n\n"), (Own("mixed", messages=MESSAGES[1:]), "")):
         llm = Scripted("Hm.")
         mind = LLMMind(llm, prompts={"get_mode": own}, overlays={"get_mode": "Bills are facts."}, domain="Sails")
         mind.mode("Where?")
-        assert llm.calls[0].system.startswith(beginning)
-        assert "Sails" in llm.calls[0].system
-        assert llm.calls[0].system.endswith("Bills are facts.")
-        assert llm.calls[0].messages[-1]["role"] == "user"
+        [call] = llm.calls
+        assert re.fullmatch(rf"{beginning}.*Sails.*Bills are facts\.", call.system, re.DOTALL)
+        assert call.messages[-1]["role"] == "user"
 
 
 def test_failing_own_prompt_is_an_error_of_its_step() -> None:
-    class Broken(Own):
-        def parse_response(self, response: Any) -> Any:
-            return response["mode"]
-
-    class Silent(Own):
-        def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
-            return []
-
+    broken, silent = Own(lambda response: response["mode"]), Own("", messages=[])
     with pytest.raises(PromptError, match=r"get_mode.*parse_response.*TypeError") as failure:
-        LLMMind(Scripted("Hm."), prompts={"get_mode": Broken("")}).mode("Where?")
+        LLMMind(Scripted("Hm."), prompts={"get_mode": broken}).mode("Where?")
     assert isinstance(failure.value.__cause__, TypeError)
     with pytest.raises(InputError, match=r"prompts\.get_mode\.build_messages"):
-        LLMMind(Scripted(), prompts={"get_mode": Silent("")}).mode("Where?")
+        LLMMind(Scripted(), prompts={"get_mode": silent}).mode("Where?")
 
 
 def test_wrong_own_prompts_are_refused() -> None:
     wrong: list[tuple[Any, str]] = [
-        ({"get_mood": Own("")}, "Did you mean get_mode"),
-        ({"structuring": Own("")}, "prompts: expected one of"),
+        ({"get_mood": Own("")}, "Did you mean get_mode"), ({"structuring": Own("")}, "prompts: expected one of"),
         ({"get_mode": "Which one?"}, "the methods build_messages and parse_response"),
-        ({"get_mode": Own("", schema="text")}, "a JSON Schema"),
-        (["get_mode"], "a mapping of steps to prompts"),
-    ]
+        ({"get_mode": Own("", schema="text")}, "a JSON Schema"), (["get_mode"], "a mapping of steps to prompts"),
+    ]  # fmt: skip
     for prompts, message in wrong:
         with pytest.raises(InputError) as failure:
             LLMMind(Scripted(), prompts=prompts)

@@ -30,13 +30,10 @@ def named(pipeline_name: str, text: str) -> tuple[Named, ...]:
 
 
 def test_pipeline_adds_names_to_those_of_the_rules(small: str) -> None:
-    assert named(small, TEXT) == (
-        Named("yesterday", "date"),
-        Named("maya okafor", "person"),
-        Named("umeå", "place"),
-        Named("ops@acme.com", "email"),
-        Named("PostgreSQL", "technology"),
-    )
+    assert [(one.name, one.kind) for one in named(small, TEXT)] == [
+        ("yesterday", "date"), ("maya okafor", "person"), ("umeå", "place"), ("ops@acme.com", "email"),
+        ("PostgreSQL", "technology"),
+    ]  # fmt: skip
     assert Named("maya okafor", "person") in named(small, "and so on " * 11_000 + "maya okafor")
 
 
