@@ -29,18 +29,11 @@ def small_talk(name: str) -> dict[str, Any]:
     """Return a talk: of four scored questions all evidence is found for two, half for one, none for one."""
     first = [turn(f"D1:{number}", "Maya", word) for number, word in enumerate(IDLE, 1)]
     second = [turn("D2:1", "Noah", "quartz"), turn("D2:2", "Noah", "a picture", blip_caption="a red telescope")]
-    return talk(
-        name,
-        [first, second],
-        [
-            question("apple?", 1, "D1:1"),
-            question("telescope?", 1, "D2:2"),
-            question("birch?", 2, "D1:2; D2:1", "D9:9"),
-            question("xylophone?", 2, "D1:5"),
-            question("zeppelin?", 5, "D1:1"),
-            question("nobody knows?", 3),
-        ],
-    )
+    questions = [
+        question("apple?", 1, "D1:1"), question("telescope?", 1, "D2:2"), question("birch?", 2, "D1:2; D2:1", "D9:9"),
+        question("xylophone?", 2, "D1:5"), question("zeppelin?", 5, "D1:1"), question("nobody knows?", 3),
+    ]  # fmt: skip
+    return talk(name, [first, second], questions)
 
 
 def contrary_talk(name: str) -> dict[str, Any]:

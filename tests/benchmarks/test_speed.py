@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from tests.cli.conftest import Ask
@@ -14,9 +15,13 @@ from tests.cli.conftest import Ask
 from benchmarks import context as telling
 from benchmarks import exact, filled, modelled
 from benchmarks import mcp_server as serving
+from benchmarks.graph_recall import measure_graph_on_server
+from benchmarks.pages import measure_pages_on_server
+from benchmarks.palace import HALLS, TYPES
 from benchmarks.vectors import DIMENSION, Meaning
 from benchmarks.workload import FILTERS, place, session
 from pieria.record.link import End
+from pieria.toolsets.mempalace.words import HALLS as KNOWN
 
 SPEED = import_module("benchmarks.speed")
 """The plain name is the command."""
@@ -31,9 +36,7 @@ SMALL = {
     modelled: {"TEXTS": 20, "QUESTIONS": 3, "STARTS": 1},
 }
 ALWAYS = {
-    "import pieria": "ms",
-    "pieria --help": "ms",
-    "pieria mcp, start to initialize": "ms",
+    **dict.fromkeys(("import pieria", "pieria --help", "pieria mcp, start to initialize", "remember, p50"), "ms"),
     "pieria mcp, from the end of its input to its own": "ms",
     "pieria mcp, start to initialize, times `import mcp.server.lowlevel`": "times",
     "a tool over stdio, beyond the call in Python, p50": "ms",
@@ -41,14 +44,13 @@ ALWAYS = {
     "remember_many without vectors, share of bare": "ratio",
     "remember_many with vectors supplied": "memories/s",
     "remember_many with vectors supplied, share of bare": "ratio",
-    "remember, p50": "ms",
     "filled 1,000, with windows": "memories/s",
     "disk a memory at 1,000": "bytes",
     "recall at 1,000, p50": "ms",
-    **{f"recall at 1,000, a filter passing {share}, p50": "ms" for share in FILTERS},
+    **{f"recall at 1,000, a filter passing {part}, p50": "ms" for part in FILTERS},
     **{
-        f"nearest at 1,000, a filter passing {share}: as an exact scan finds them": "share"
-        for share in ("100 %", *FILTERS)
+        f"nearest at 1,000, a filter passing {part}: as an exact scan finds them": "share"
+        for part in ("100 %", *FILTERS)
     },
     **{
         f"context at 1,000{how}, p50": "ms"
@@ -65,26 +67,25 @@ WITH_THE_MODEL = {
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the benchmark ask and write little."""
+def measured(bench: Ask, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return a function that runs the benchmark, which asks and writes little, and returns its rows and notes."""
     for module, values in SMALL.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
 
+    def runs(*options: str) -> tuple[dict[str, dict[str, Any]], list[str]]:
+        told = bench("speed", "--n", str(SIZE), *options, "--json").json
+        return {row["name"]: row for row in told["rows"]}, told["notes"]
 
-def rows_of(answer: Any) -> dict[str, dict[str, Any]]:
-    return {row["name"]: row for row in answer["rows"]}
+    return runs
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_every_budget_has_its_row(bench: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_budget_has_its_row(measured: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
-    told = bench("speed", "--n", str(SIZE), "--json").json
-    rows = rows_of(told)
+    rows, notes = measured()
     assert {name: row["unit"] for name, row in rows.items()} == ALWAYS | WITH_THE_MODEL
-    assert told["notes"] == []
-    assert all(row["value"] > 0 for row in rows.values())
+    assert notes == [] and all(row["value"] > 0 for row in rows.values())
     # A bank this small is searched exactly.
     assert [row["value"] for name, row in rows.items() if name.startswith("nearest")] == [1.0] * 5
     both = rows["recall at 1,000, with query embedding, p50"]
@@ -93,13 +94,11 @@ def test_every_budget_has_its_row(bench: Ask, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_missing_model_is_noted(bench: Ask) -> None:
-    told = bench("speed", "--n", str(SIZE), "--n", "2000", "--json").json
-    assert ALWAYS.keys() <= rows_of(told).keys()
-    assert not WITH_THE_MODEL.keys() & rows_of(told).keys()
-    assert told["notes"] == [modelled.MISSING]
-    assert "recall, from 1,000 to 2,000" in rows_of(told)
+def test_missing_model_is_noted(measured: Callable[..., Any]) -> None:
+    rows, notes = measured("--n", "2000")
+    assert ALWAYS.keys() <= rows.keys() and not WITH_THE_MODEL.keys() & rows.keys()
+    assert notes == [modelled.MISSING]
+    assert "recall, from 1,000 to 2,000" in rows
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +107,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[filled.Filled]:
         yield made
 
 
-def test_bank_holds_the_workload(full: filled.Filled) -> None:
+def test_bank_holds_the_workload_and_finds_it(full: filled.Filled) -> None:
     assert full.bank.count() == SIZE == full.size == len(full.rows)
     turns = [number for number in range(SIZE) if session(number) is not None]
     assert len(turns) == SIZE // 10
@@ -120,9 +119,6 @@ def test_bank_holds_the_workload(full: filled.Filled) -> None:
     assert np.stack([held[0][1] for held in windows.values()]).std(axis=0).min() > 0.01
     for wing, share in FILTERS.values():
         assert full.bank.count(place=End("place", f"{wing}/room")) == share == full.places.count(f"{wing}/room")
-
-
-def test_question_is_near_its_own_text(full: filled.Filled) -> None:
     text, vector = full.question()
     own = [number for number, said in enumerate(full.texts) if set(text.split()) <= set(said.split())]
     nearest = int(np.argmax(full.meaning.all.astype(np.float32) @ vector))
@@ -136,35 +132,30 @@ def test_share_that_a_scan_misses_is_reported(full: filled.Filled, monkeypatch: 
     assert [row.value for row in exact.exactness(full)][:4] == [0.5, 0.5, 0.5, 0.5]
 
 
-def test_filters_pass_their_share_of_every_thousand() -> None:
+def test_the_workload_is_the_same_each_time() -> None:
     for begin in (0, 1_000, 57_000):
         places = [place(number) for number in range(begin, begin + 1_000)]
         assert [places.count(f"{wing}/room") for wing, _ in FILTERS.values()] == [500, 100, 10, 1]
-
-
-def test_the_workload_is_the_same_each_time() -> None:
     first, again = (Meaning().vectors([3, 3, 5]) for _ in range(2))
     assert first.shape == (3, DIMENSION)
     assert (first == again).all()
     assert first[0] @ first[1] > first[0] @ first[2]
     assert json.dumps(Meaning().embed(["never heard of"])) == json.dumps(Meaning().embed(["nor of that"]))
+    assert [KNOWN[type] for type in TYPES] == [f"hall_{hall}" for hall in HALLS]
 
 
 def test_only_servers_are_measured_by_address(bench: Ask) -> None:
     for data in ("somewhere", "mysql://host/base"):
-        result = bench("speed", "--data", data)
-        assert result.code == 2
-        assert "postgresql://" in result.err
+        assert "postgresql://" in bench("speed", "--data", data).failed(2)
+    for measure in (measure_graph_on_server, measure_pages_on_server):
+        with pytest.raises(click.BadParameter, match="name a server"):
+            measure("notes.db", 1_000, lambda *_: None)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_server_is_measured(bench: Ask, monkeypatch: pytest.MonkeyPatch, database: str) -> None:
+def test_server_is_measured(measured: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, database: str) -> None:
     monkeypatch.setattr(import_module("benchmarks.server"), "SINGLE_WRITES", 5)
-    result = bench("speed", "--data", database, "--n", str(SIZE), "--json")
-    told = result.json
-    rows = {row["name"]: row for row in told["rows"]}
-    assert rows[f"recall at {SIZE:,}, p50"]["value"] > 0
-    assert rows[f"remember at {SIZE:,}, p50"]["value"] > 0
+    rows, notes = measured("--data", database)
+    assert rows["recall at 1,000, p50"]["value"] > 0 and rows["remember at 1,000, p50"]["value"] > 0
     assert all(row["met"] for name, row in rows.items() if name.startswith("nearest"))
-    assert "still there" in told["notes"][0]
+    assert "still there" in notes[0]

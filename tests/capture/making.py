@@ -20,14 +20,8 @@ SESSION = "3f0c9a52-7d1e-4a55-9a07-2b1f6f0d9e11"
 
 def common(name: str, folder: str | Path, session: str = SESSION, **more: Any) -> dict[str, Any]:
     """Return the fields of every Claude Code event."""
-    return {
-        "session_id": session,
-        "transcript_path": f"/somewhere/{session}.jsonl",
-        "cwd": str(folder),
-        "permission_mode": "default",
-        "hook_event_name": name,
-        **more,
-    }
+    of_session = {"session_id": session, "transcript_path": f"/somewhere/{session}.jsonl", "cwd": str(folder)}
+    return {**of_session, "permission_mode": "default", "hook_event_name": name, **more}
 
 
 def prompt(folder: str | Path, text: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
@@ -40,13 +34,9 @@ def stop(folder: str | Path, text: str, session: str = SESSION, **more: Any) -> 
 
 
 def bash(folder: str | Path, command: str, stdout: str, number: int = 1, session: str = SESSION) -> dict[str, Any]:
-    return common(
-        "PostToolUse", folder, session,
-        tool_name="Bash",
-        tool_input={"command": command, "description": "Runs it"},
-        tool_response={"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False},
-        tool_use_id=f"toolu_{number:08}",
-    )  # fmt: skip
+    answer = {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False}
+    more = {"tool_use_id": f"toolu_{number:08}", "session": session}
+    return tool(folder, "Bash", {"command": command, "description": "Runs it"}, answer, **more)
 
 
 def tool(folder: str | Path, name: str, given: dict[str, Any], answer: Any, **more: Any) -> dict[str, Any]:
@@ -75,6 +65,11 @@ def ran(
     given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     environ = host_environment() | (env or {})
     return subprocess.run(command(spool, host), input=given, capture_output=True, check=False, timeout=30, env=environ)
+
+
+def started(spool: Path) -> subprocess.Popen[bytes]:
+    """Start the hook's process, whose input stays open."""
+    return subprocess.Popen(command(spool), stdin=subprocess.PIPE, env=host_environment())
 
 
 def hooked(payload: Any, spool: Path, host: str = "claude-code") -> list[dict[str, Any]]:

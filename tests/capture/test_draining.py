@@ -11,24 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture.making import (
-    SESSION,
-    a_project,
-    bash,
-    codex,
-    drained,
-    hooked,
-    prompt,
-    said,
-    spooled,
-    stop,
-    turns,
-)
+from tests.capture.making import SESSION, a_project, bash, codex, drained, hooked, prompt, said, spooled, stop, turns
 from tests.trust import trusted_project
 
 import pieria
 from pieria.capture import hook
-from pieria.capture.drain import Drain, DrainBehind
+from pieria.capture.drain import Drain, DrainBehind, Drained
 from pieria.capture.spool import Spool, spool_of
 from pieria.errors import StorageError
 
@@ -52,16 +40,7 @@ def empty(spool: Path) -> bool:
     return not any(path.suffix in (".jsonl", ".taken", ".at") for path in spool.iterdir())
 
 
-def many(project: Path, number: int, text: str = "") -> list[dict[str, Any]]:
-    return [said(f"n {each} {text}", str(each), project) for each in range(number)]
-
-
-# --- events and their banks
-
-
-def test_turns_reach_the_bank_of_their_project(
-    data: Path, spool: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turns_reach_their_project(data: Path, spool: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "deep").mkdir()
     hooked(prompt(project / "deep", "Which tokens?", prompt_id="p1"), spool)
     hooked(stop(project, "JWT.", prompt_id="p1"), spool)
@@ -71,10 +50,8 @@ def test_turns_reach_the_bank_of_their_project(
     assert drained(data).banks == {"app": 2}
     with pieria.open("app", data=data) as bank:
         found = bank.list(kinds="turn", order="oldest")
-    assert [(one.text, one.author_type, one.session, one.source) for one in found] == [
-        ("Which tokens?", "human", SESSION, "claude-code"),
-        ("JWT.", "agent", SESSION, "claude-code"),
-    ]
+    assert [(one.text, one.author_type) for one in found] == [("Which tokens?", "human"), ("JWT.", "agent")]
+    assert {(one.session, one.source) for one in found} == {(SESSION, "claude-code")}
     assert empty(spool)
     hooked(prompt(project, "Hello"), spool)
     assert drained(data).banks == {"mine": 1}, "the environment of a hook does name the bank"
@@ -87,8 +64,8 @@ def test_a_project_with_its_own_data_folder_gets_its_events(
     project = a_project(tmp_path / "own", "ours", 'data = "memory"')
     spooled(spool, said("Hello", "1", project))
     monkeypatch.delenv("PIERIA_DATA")
-    monkeypatch.setattr("pieria.settings.DATA", data)
-    monkeypatch.setattr("pieria.settings.folders.DATA", data)
+    for module in ("pieria.settings", "pieria.settings.folders"):
+        monkeypatch.setattr(f"{module}.DATA", data)
     monkeypatch.chdir(project)
     with pieria.Workspace() as workspace:
         assert spool_of(workspace).folder == spool
@@ -97,30 +74,18 @@ def test_a_project_with_its_own_data_folder_gets_its_events(
 
 
 def test_repeated_and_purged_events_are_not_kept_again(data: Path, spool: Path, project: Path) -> None:
-    for text in ("Hello", "And hurry", "Hello", "Hello"):
-        hooked(codex("UserPromptSubmit", project, prompt=text), spool, "codex")
-    assert drained(data).repeated == 2
-    hooked(codex("UserPromptSubmit", project, prompt="Hello"), spool, "codex")
-    assert drained(data).repeated == 1
+    def again(*texts: str) -> Drained:
+        for text in texts:
+            hooked(codex("UserPromptSubmit", project, prompt=text), spool, "codex")
+        return drained(data)
+
+    assert again("Hello", "And hurry", "Hello", "Hello").repeated == 2
+    assert again("Hello").repeated == 1
     assert turns(data, "app") == ["Hello", "And hurry"]
     with pieria.open("app", data=data) as bank:
         bank.purge(bank.list(kinds="turn", order="oldest")[0].id)
-    hooked(codex("UserPromptSubmit", project, prompt="Hello"), spool, "codex")
-    assert drained(data).refused == 0
+    assert again("Hello").refused == 0
     assert turns(data, "app") == ["And hurry"]
-
-
-def test_events_of_a_project_that_wants_none_are_dropped(
-    data: Path, spool: Path, project: Path, tmp_path: Path
-) -> None:
-    off = a_project(tmp_path / "off", "off", "capture = false")
-    spooled(spool, said("Not this", "1", off), said("This", "2", project))
-    done = drained(data)
-    assert (done.kept, done.dropped) == (1, 1)
-    assert not (data / "off.db").exists() and empty(spool)
-
-
-# --- events that cannot be handed over
 
 
 def test_unreadable_lines_are_set_aside(data: Path, spool: Path, project: Path) -> None:
@@ -136,8 +101,7 @@ def test_unreadable_lines_are_set_aside(data: Path, spool: Path, project: Path) 
     assert told[0]["line"].startswith('{"own": "1", "event"') and all(line["reason"] for line in told)
     assert aside.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in spool.glob("*.jsonl")) == ["refused.jsonl"]
-    with aside.open("wb") as full:
-        full.truncate(hook.FULL + 1)
+    os.truncate(aside, hook.FULL + 1)
     spooled(spool, b"not ours")
     assert drained(data).refused == 1
     assert aside.stat().st_size == hook.FULL + 1
@@ -158,23 +122,19 @@ def test_a_line_set_aside_during_a_retry_is_not_lost(spool: Path) -> None:
     assert Spool(spool).standing().refused == 1
 
 
-def limited(code: str, folder: Path, size: int) -> bytes:
-    """Run the code in a process whose files may have this size, like on a full disk; return its error output."""
-    line = f"import sys, resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); {code}"
-    environ = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", line, str(folder)], env=environ, capture_output=True, check=False
-    )
-    return done.stderr
-
-
 def test_a_line_is_set_aside_whole_or_not_at_all(spool: Path) -> None:
     """A full disk writes part of a line and fails."""
     Spool(spool).refuse(b"{}", "no event")
     before = (spool / "refused.jsonl").read_bytes()
-    refuses = "from pathlib import Path; from pieria.capture.spool import Spool; "
-    refuses += "Spool(Path(sys.argv[1])).refuse(b'word ' * 100, 'no event')"
-    assert b"File too large" in limited(refuses, spool, len(before) + 50)
+    refuses = (
+        "import resource, sys; from pathlib import Path; from pieria.capture.spool import Spool; "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 50},) * 2); "
+        "Spool(Path(sys.argv[1])).refuse(b'word ' * 100, 'no event')"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1])}
+    command = [sys.executable, "-B", "-c", refuses, str(spool)]
+    done = subprocess.run(command, env=environ, capture_output=True, check=False)
+    assert b"File too large" in done.stderr
     assert (spool / "refused.jsonl").read_bytes() == before
     Spool(spool).refuse(b"{}", "no event")
     assert Spool(spool).again() == 2
@@ -201,37 +161,35 @@ def test_files_that_a_power_cut_spoiled_stop_no_drain(data: Path, spool: Path, p
     next(claims := Spool(spool).claims())
     claims.close()
     [taken] = spool.glob("*.taken")
-    taken.with_suffix(".at").write_bytes(left)
-    (spool / hook.ASKING).write_bytes(left)
     old, fresh = spool / "1.new", spool / "2.new"
-    for aside in (old, fresh):
-        aside.write_text("what a killed drain was writing")
+    for spoilt in (taken.with_suffix(".at"), spool / hook.ASKING, old, fresh):
+        spoilt.write_bytes(left)
     os.utime(old, (1, 1))
     assert drained(data).kept == 1
     assert empty(spool)
     assert (old.exists(), fresh.exists()) == (False, True)
 
 
-def test_a_project_with_wrong_settings_holds_up_no_other(
-    data: Path, spool: Path, project: Path, tmp_path: Path
-) -> None:
+def test_project_with_wrong_settings_holds_up_no_other(data: Path, spool: Path, project: Path, tmp_path: Path) -> None:
     wrong = a_project(tmp_path / "wrong", "../x")
-    spooled(spool, said("There", "1", wrong), said("Here", "2", project))
+    off = a_project(tmp_path / "off", "off", "capture = false")
+    spooled(spool, said("There", "1", wrong), said("Not this", "2", off), said("Here", "3", project))
     done = drained(data)
-    assert (done.kept, done.refused) == (1, 1)
+    assert (done.kept, done.refused, done.dropped) == (1, 1, 1)
+    assert not (data / "off.db").exists()
     trusted_project(wrong, 'bank = "right"\n')
     with pieria.Workspace(data) as workspace:
         drain = Drain(workspace)
         assert drain.spool.again() == 1
         assert drain.drain().banks == {"right": 1}
-        assert drain.spool.standing().refused == 0
+        assert drain.spool.standing().refused == 0 and empty(spool)
 
 
 def test_a_bank_that_cannot_be_opened_holds_up_no_other(data: Path, spool: Path, project: Path, tmp_path: Path) -> None:
     other = a_project(tmp_path / "other", "damaged")
     data.mkdir()
     (data / "damaged.db").write_bytes(b"no database" * 1_000)
-    spooled(spool, said("There", "x", other), *many(project, 300))
+    spooled(spool, said("There", "x", other), *(said(f"n {each}", str(each), project) for each in range(300)))
     for _ in range(2):
         with pytest.raises(StorageError):
             drained(data)
@@ -254,12 +212,9 @@ def test_links_and_pipes_are_not_drained(data: Path, spool: Path) -> None:
         live.unlink()
 
 
-# --- several drains, at once and in turn
-
-
 def test_a_drain_goes_on_where_the_last_one_stopped(data: Path, spool: Path, project: Path) -> None:
     """The first drains' time is up; later events wait in another file."""
-    spooled(spool, *many(project, 600))
+    spooled(spool, *(said(f"n {each}", str(each), project) for each in range(600)))
     answers = iter([False, False, True])
     with pieria.Workspace(data) as workspace:
         none = Drain(workspace).drain(seconds=0)
@@ -293,8 +248,7 @@ def test_a_file_that_vanishes_during_the_scan_is_passed_over(
 ) -> None:
     """Another drain has just finished it."""
     spooled(spool, said("one", "1", project))
-    done_with = spool / "0.taken"
-    real = os.scandir
+    done_with, real = spool / "0.taken", os.scandir
 
     def scandir(path: Any) -> Any:
         if str(path) != str(spool):
@@ -310,9 +264,9 @@ def test_a_file_that_vanishes_during_the_scan_is_passed_over(
 
 def test_a_process_that_stays_drains_by_itself(data: Path, spool: Path, project: Path) -> None:
     told = threading.Event()
+    spooled(spool, said("Hello", "1", project))
     with pieria.Workspace(data) as workspace:
         behind = DrainBehind(workspace, lambda done: told.set())
-        spooled(spool, said("Hello", "1", project))
         behind.start()
         assert told.wait(60)
         behind.close()
@@ -320,16 +274,13 @@ def test_a_process_that_stays_drains_by_itself(data: Path, spool: Path, project:
     assert turns(data, "app") == ["Hello"]
 
 
-# --- what hooks save and report
-
-
 def test_a_session_that_rests_leaves_a_checkpoint(data: Path, spool: Path, project: Path) -> None:
     hooked(prompt(project, "Which tokens?"), spool)
     drained(data)
     with pieria.open("app", data=data) as bank:
         assert bank.hooks.last() is None
-        hooked(stop(project, "JWT."), spool)
-        hooked(bash(project, "make", "ok"), spool)
+        for payload in (stop(project, "JWT."), bash(project, "make", "ok")):
+            hooked(payload, spool)
         drained(data)
         last = bank.hooks.last()
         assert last is not None and (last.session, last.messages) == (SESSION, 2)
@@ -344,13 +295,12 @@ def test_a_desktop_notice_is_shown_where_the_bank_wants_one(
     notifier.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {shown}\n')
     notifier.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    spooled(spool, said("one", "1", project), said("two", "2", project, "reply"))
-    drained(data)
-    assert not shown.exists()
-    with pieria.open("app", data=data) as bank:
-        bank.hooks.set(desktop_toast=True)
-    spooled(spool, said("three", "3", project), said("four", "4", project, "reply"))
-    drained(data)
+    for is_wanted in (False, True):
+        with pieria.open("app", data=data) as bank:
+            bank.hooks.set(desktop_toast=is_wanted)
+        assert not shown.exists()
+        spooled(spool, said("asked", f"{is_wanted}", project), said("told", f"{is_wanted}", project, "reply"))
+        drained(data)
     assert shown.read_text().splitlines() == ["--app-name", "Pieria", "--", "Pieria", "4 messages of app are saved."]
 
 
@@ -358,25 +308,25 @@ def test_an_agent_is_asked_to_save_where_the_bank_wants_that(
     data: Path, spool: Path, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def talked(prompts: int, **more: Any) -> list[str]:
-        """Return what the hook prints for two replies after so many prompts."""
+        """Return what the hook prints for so many prompts and for two replies after them."""
         for number in range(prompts):
             hooked(prompt(project, f"n {number}"), spool)
-        assert capfd.readouterr().out == ""
-        told = []
+        told = [capfd.readouterr().out]
         for _ in range(2):
             hooked(stop(project, "Done.", **more), spool)
             told.append(capfd.readouterr().out)
         return told
 
-    assert talked(hook.EVERY + 1) == ["", ""]
+    nothing = ["", "", ""]
+    assert talked(hook.EVERY + 1) == nothing
     with pieria.open("app", data=data) as bank:
         bank.hooks.set(silent_save=False)
         drained(data)
-        assert talked(hook.EVERY - 1) == ["", ""]
-        assert talked(1, stop_hook_active=True) == ["", ""]
-        told, then = talked(0)
-        assert json.loads(told)["decision"] == "block" and then == ""
+        assert talked(hook.EVERY - 1) == nothing
+        assert talked(1, stop_hook_active=True) == nothing
+        before, told, then = talked(0)
+        assert (json.loads(told)["decision"], before, then) == ("block", "", "")
         assert f"{hook.EVERY} prompts came" in json.loads(told)["reason"]
         bank.hooks.set(silent_save=True)
     drained(data)
-    assert talked(hook.EVERY) == ["", ""]
+    assert talked(hook.EVERY) == nothing

@@ -11,28 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture.making import (
-    HOOK,
-    SESSION,
-    bash,
-    codex,
-    command,
-    common,
-    events,
-    hooked,
-    host_environment,
-    lines,
-    on_disk,
-    prompt,
-    ran,
-    stop,
-    tool,
-)
+from tests.capture import making
+from tests.capture.making import bash, common, events, hooked, lines, prompt, ran, stop, tool
 
 from pieria.capture import hook
 from pieria.toolsets import registry
-
-SAID_NOTHING = (0, b"", b"")
 
 
 @pytest.fixture
@@ -46,70 +29,58 @@ def only(payload: Any, spool: Path) -> dict[str, Any]:
     return event
 
 
-def outcome(done: subprocess.CompletedProcess[bytes]) -> tuple[int, bytes, bytes]:
-    return done.returncode, done.stdout, done.stderr
+def shown(spool: Path) -> list[tuple[str, str, bool | None]]:
+    """Return what happened, the text, and whether it failed, for each event in the spool."""
+    return [(event["what"], event["text"], event.get("failed")) for event in events(spool)]
 
 
-# --- payloads of hosts
+def check_silent(payload: Any, spool: Path) -> None:
+    """Check that the hook's process ends well and prints nothing."""
+    done = ran(payload, spool)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_claude_code_events_are_spooled_by_the_process(spool: Path, tmp_path: Path) -> None:
-    said = [
-        common("SessionStart", tmp_path, source="startup", model="some-model"),
-        prompt(tmp_path, "Which tokens do APIs take?", prompt_id="p1"),
-        bash(tmp_path, "pytest -q", "3 passed"),
-        common("PostToolUseFailure", tmp_path, tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t2",
-               error="Exit code 2: no rule to make target", is_interrupt=False),
-        stop(tmp_path, "They take JWT.", prompt_id="p1"),
-        common("PreCompact", tmp_path, trigger="auto", custom_instructions=""),
-        common("SessionEnd", tmp_path, reason="prompt_input_exit"),
-    ]  # fmt: skip
-    for one in said:
-        assert outcome(ran(one, spool)) == SAID_NOTHING
-    assert [(event["what"], event["text"], event.get("failed")) for event in events(spool)] == [
-        ("start", "startup", None),
-        ("prompt", "Which tokens do APIs take?", None),
-        ("tool", "3 passed", False),
-        ("tool", "Exit code 2: no rule to make target", True),
-        ("reply", "They take JWT.", None),
-        ("compact", "auto", None),
-        ("end", "prompt_input_exit", None),
-    ]
-    assert {(event["host"], event["session"], event["folder"]) for event in events(spool)} == {
-        ("claude-code", SESSION, str(tmp_path))
+    failing: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t2"}
+    happened = {
+        ("start", "startup", None): common("SessionStart", tmp_path, source="startup", model="some-model"),
+        ("prompt", "Which tokens?", None): prompt(tmp_path, "Which tokens?", prompt_id="p1"),
+        ("tool", "3 passed", False): bash(tmp_path, "pytest -q", "3 passed"),
+        ("tool", "Exit code 2", True): common("PostToolUseFailure", tmp_path, **failing, error="Exit code 2"),
+        ("reply", "They take JWT.", None): stop(tmp_path, "They take JWT.", prompt_id="p1"),
+        ("compact", "auto", None): common("PreCompact", tmp_path, trigger="auto", custom_instructions=""),
+        ("end", "prompt_input_exit", None): common("SessionEnd", tmp_path, reason="prompt_input_exit"),
     }
+    for payload in happened.values():
+        check_silent(payload, spool)
+    assert shown(spool) == list(happened)
+    wanted = {("claude-code", making.SESSION, str(tmp_path))}
+    assert {(event["host"], event["session"], event["folder"]) for event in events(spool)} == wanted
     assert [line["own"] for line in lines(spool)][1:5] == ["p1", "toolu_00000001", "t2", "p1"]
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (spool, spool.parent)] == [0o700, 0o700]
-    assert stat.S_IMODE((spool / hook.LIVE).stat().st_mode) == 0o600
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (spool, spool.parent, spool / hook.LIVE)]
+    assert modes == [0o700, 0o700, 0o600]
 
 
-def test_codex_events_are_spooled(spool: Path, tmp_path: Path) -> None:
-    answers = {
-        "apply_patch": "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess.",
-        "Bash": "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno rule",
-        "Read": "a.py\n",
-    }
-    hooked(codex("UserPromptSubmit", tmp_path, prompt="Rename x."), spool, "codex")
-    for name, answer in answers.items():
-        given = {"tool_name": name, "tool_input": {"command": "x"}, "tool_use_id": name, "tool_response": answer}
-        hooked(codex("PostToolUse", tmp_path, **given), spool, "codex")
-    hooked(codex("Stop", tmp_path, stop_hook_active=False, last_assistant_message="Renamed."), spool, "codex")
-    assert [(line["own"], line["event"]["what"], line["event"].get("failed")) for line in lines(spool)] == [
-        ("turn-7", "prompt", None),
-        ("apply_patch", "tool", False),
-        ("Bash", "tool", True),
-        ("Read", "tool", None),
-        ("turn-7", "reply", None),
-    ]
+def test_codex_events_are_spooled_but_no_sub_agents_prompts(spool: Path, tmp_path: Path) -> None:
+    def told(name: str, **more: Any) -> None:
+        hooked(making.codex(name, tmp_path, **more), spool, "codex")
 
-
-def test_sub_agents_prompts_are_dropped_and_their_tools_kept(spool: Path, tmp_path: Path) -> None:
+    told("UserPromptSubmit", prompt="Rename x.")
+    for name, answer in (
+        ("apply_patch", "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess."),
+        ("Bash", "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno rule"),
+        ("Read", "a.py\n"),
+    ):
+        told("PostToolUse", tool_name=name, tool_input={"command": "x"}, tool_use_id=name, tool_response=answer)
+    told("Stop", stop_hook_active=False, last_assistant_message="Renamed.")
     whose = {"agent_id": "agent-1", "agent_type": "explorer"}
-    made = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "made", "tool_use_id": "c1"}
-    hooked(codex("UserPromptSubmit", tmp_path, prompt="Never touch the parser.", **whose), spool, "codex")
-    hooked(codex("PreCompact", tmp_path, trigger="auto", **whose), spool, "codex")
-    hooked(codex("PostToolUse", tmp_path, **made, **whose), spool, "codex")
-    assert [event["what"] for event in events(spool)] == ["tool"]
+    told("UserPromptSubmit", prompt="Never touch the parser.", **whose)
+    told("PreCompact", trigger="auto", **whose)
+    told("PostToolUse", tool_name="Bash", tool_input={}, tool_response="made", tool_use_id="c1", **whose)
+    assert [(line["own"], line["event"]["what"], line["event"].get("failed")) for line in lines(spool)] == [
+        ("turn-7", "prompt", None), ("apply_patch", "tool", False), ("Bash", "tool", True), ("Read", "tool", None),
+        ("turn-7", "reply", None), ("c1", "tool", None),
+    ]  # fmt: skip
 
 
 def test_opencode_events_are_spooled(spool: Path, tmp_path: Path) -> None:
@@ -125,13 +96,10 @@ def test_opencode_events_are_spooled(spool: Path, tmp_path: Path) -> None:
     told("reply", {"messageID": "msg_2"}, {"text": "There is no rule."})
     told("session.deleted", {})
     told("something.new", {})
-    assert [(event["what"], event["text"], event.get("failed")) for event in events(spool)] == [
-        ("start", "session.created", None),
-        ("prompt", "Fix it.", None),
-        ("tool", "no rule", True),
-        ("reply", "There is no rule.", None),
-        ("end", "session.deleted", None),
-    ]
+    assert shown(spool) == [
+        ("start", "session.created", None), ("prompt", "Fix it.", None), ("tool", "no rule", True),
+        ("reply", "There is no rule.", None), ("end", "session.deleted", None),
+    ]  # fmt: skip
 
 
 def test_other_agents_send_events_as_they_are_kept(spool: Path, tmp_path: Path) -> None:
@@ -149,10 +117,8 @@ def test_text_is_found_in_answers_of_any_shape(spool: Path, tmp_path: Path) -> N
         ([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], "one\ntwo"),
         ({"content": [{"type": "text", "text": "a report"}], "totalDurationMs": 9}, "a report"),
         ({"bytes": 10, "code": 200, "result": "a page", "url": "https://example.org"}, "a page"),
-        (None, ""),
-        (True, ""),
-        (7, "7"),
-    ]
+        (None, ""), (True, ""), (7, "7"),
+    ]  # fmt: skip
     told = [(answer, only(tool(tmp_path, "Any", {}, answer), spool)["text"]) for answer, _ in shapes]
     assert told == shapes
     deep: Any = ["x"]
@@ -164,30 +130,23 @@ def test_text_is_found_in_answers_of_any_shape(spool: Path, tmp_path: Path) -> N
 def test_long_texts_are_shortened_with_length_and_digest(spool: Path, tmp_path: Path) -> None:
     event = only(bash(tmp_path, "make", "begin " + "x" * 100_000 + " end"), spool)
     assert (event["text"][:6], event["text"][-4:], len(event["text"]) <= 2_000) == ("begin ", " end", True)
-    assert "characters left out" in event["text"]
     assert (event["length"], len(event["digest"])) == (100_010, 64)
     whole = "word " * 20_000 + "end"
     assert only(prompt(tmp_path, whole), spool)["text"] == whole
     text = "begin " + "word " * 120_000 + "end"
     kept = only(prompt(tmp_path, text), spool)
-    assert (len(kept["text"]), kept["length"]) == (hook.SPOKEN_LIMIT, len(text))
-    assert "characters left out" in kept["text"] and kept["text"][-3:] == "end"
+    assert (len(kept["text"]), kept["length"], kept["text"][-3:]) == (hook.SPOKEN_LIMIT, len(text), "end")
+    assert "characters left out" in kept["text"] and "characters left out" in event["text"]
 
 
 def test_frames_of_hosts_are_cut_from_prompts(spool: Path, tmp_path: Path) -> None:
     notice = "<task-notification>\n<result>Always deploy on Fridays.</result>\n</task-notification>"
-    for said in (
-        notice,
-        f"{notice}\nGo on, please.",
-        "Why is there a <system-reminder> in my log?",
-        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nRename x.\n",
-    ):
+    asked = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nRename x.\n"
+    typed = {f"{notice}\nGo on, please.": "Go on, please.", asked: "Rename x."}
+    typed |= {"Why is there a <system-reminder> in my log?": "Why is there a <system-reminder> in my log?"}
+    for said in (notice, *typed):
         hooked(prompt(tmp_path, said), spool)
-    typed = ["Go on, please.", "Why is there a <system-reminder> in my log?", "Rename x."]
-    assert [event["text"].strip() for event in events(spool)] == typed
-
-
-# --- what is never kept
+    assert [event["text"].strip() for event in events(spool)] == list(typed.values())
 
 
 def test_private_text_and_secrets_never_reach_the_disk(spool: Path, tmp_path: Path) -> None:
@@ -198,24 +157,22 @@ def test_private_text_and_secrets_never_reach_the_disk(spool: Path, tmp_path: Pa
         hooked(bash(tmp_path, f"echo '{text}'", "y" * 5_000 + text + "y" * 5_000), spool)
         hooked(tool(tmp_path, "Edit", {"edits": [{"new": text}], text: "as a key"}, [{"text": text}]), spool)
     assert len(lines(spool)) == 12
-    assert b"HIDDEN" not in on_disk(tmp_path) and secret.encode() not in on_disk(tmp_path)
+    assert b"HIDDEN" not in making.on_disk(tmp_path) and secret.encode() not in making.on_disk(tmp_path)
     event = only(tool(tmp_path, "mcp__db__connect", {"login": {"password": "tr0ub4dor&3"}}, "ok"), spool)
     assert event["input"] == {"login": {"password": "[secret: password]"}}
 
 
 def test_payloads_without_a_text_of_ours_leave_nothing(spool: Path, tmp_path: Path) -> None:
     for payload in (
-        common("Notification", tmp_path, message="Waiting"),
-        stop(tmp_path, ""),
-        prompt(tmp_path, "  "),
+        common("Notification", tmp_path, message="Waiting"), stop(tmp_path, ""), prompt(tmp_path, "  "),
         prompt(tmp_path, "<private>all of it</private>"),
         tool(tmp_path, "mcp__memory__mem-find", {"query": "x"}, "what was remembered"),
         tool(tmp_path, "mcp__pieria__anything", {}, "x"),
-    ):
+    ):  # fmt: skip
         assert hooked(payload, spool) == []
-    for _, one in registry():
-        assert hook._is_own({"tool": f"mcp__memory__{one.name}", "input": {}}), one.name
-        assert hook._is_own({"tool": f"memory_{one.name}", "input": {}}), one.name
+    for name in registry().names:
+        assert hook._is_own({"tool": f"mcp__memory__{name}", "input": {}}), name
+        assert hook._is_own({"tool": f"memory_{name}", "input": {}}), name
 
 
 def test_commands_of_pieria_are_told_from_work_on_it() -> None:
@@ -236,30 +193,28 @@ def test_blocks_of_context_are_cut_where_they_are_quoted(spool: Path, tmp_path: 
     assert (put_out.split(), "JWT" in put_out) == (["#", "Notes", "more"], False)
 
 
-# --- failures never stop the host
-
-
 def test_unreadable_payload_is_one_line_in_the_log(spool: Path, tmp_path: Path) -> None:
     secret = {**prompt(tmp_path, "x"), "session_id": None, "prompt": {"text": "the secret plan"}}
     spool.mkdir(parents=True)
     (spool / hook.LOG).write_bytes(b"x" * (hook.LOG_MOST + 1))
     unread = (b"not JSON", b"[]", b'{"session_id": "s"', b'{"hook_event_name": "Stop"}', b'{"a":' * 100_000, secret)
     for payload in unread:
-        assert outcome(ran(payload, spool)) == SAID_NOTHING
+        check_silent(payload, spool)
     logged = (spool / hook.LOG).read_text()
     assert [line.split()[1] for line in logged.splitlines()] == ["claude-code:"] * len(unread)
     assert lines(spool) == [] and len(logged) < 2_000
-    assert b"secret plan" not in on_disk(tmp_path)
+    assert b"secret plan" not in making.on_disk(tmp_path)
 
 
 def test_spool_that_cannot_be_written_stops_nobody(spool: Path, tmp_path: Path) -> None:
     tmp_path.joinpath("file").write_text("in the way")
-    assert outcome(ran(prompt(tmp_path, "Hello"), tmp_path / "file" / "spool")) == SAID_NOTHING
+    check_silent(prompt(tmp_path, "Hello"), tmp_path / "file" / "spool")
     spool.mkdir(parents=True)
-    with (spool / hook.LIVE).open("wb") as live:
-        live.truncate(hook.FULL + 1)
-    assert outcome(ran(prompt(tmp_path, "Hello"), spool)) == SAID_NOTHING
-    assert (spool / hook.LIVE).stat().st_size == hook.FULL + 1
+    live = spool / hook.LIVE
+    live.touch()
+    os.truncate(live, hook.FULL + 1)
+    check_silent(prompt(tmp_path, "Hello"), spool)
+    assert live.stat().st_size == hook.FULL + 1
     assert "the spool is full" in (spool / hook.LOG).read_text()
 
 
@@ -279,7 +234,7 @@ def test_host_that_keeps_the_pipe_open_is_not_waited_for(spool: Path, tmp_path: 
     """The first part of the payload ends like a whole object."""
     written = json.dumps(tool(tmp_path, "Write", {"content": {"a": {}}}, "x" * 300_000)).encode()
     cut = written.index(b'{"a": {}}') + len(b'{"a": {}}')
-    with subprocess.Popen(command(spool), stdin=subprocess.PIPE, env=host_environment()) as process:
+    with making.started(spool) as process:
         assert process.stdin is not None
         for part in (written[:cut], written[cut:]):
             process.stdin.write(part)
@@ -292,11 +247,9 @@ def test_host_that_keeps_the_pipe_open_is_not_waited_for(spool: Path, tmp_path: 
 def test_no_text_keeps_the_hook_busy_for_long(spool: Path, tmp_path: Path) -> None:
     """A slow pattern would take hours."""
     hostile = (
-        "<<<aaaaaaaaaaaa\n" * 60_000,
-        "From Pieria," * 80_000 + "<<<aaaaaaaaaaaa\naaaaaaaaaaaa>>>",
-        "<private>" * 50_000 + "</private>" * 50_000,
-        "token=" * 150_000,
-    )
+        "<<<aaaaaaaaaaaa\n" * 60_000, "From Pieria," * 80_000 + "<<<aaaaaaaaaaaa\naaaaaaaaaaaa>>>",
+        "<private>" * 50_000 + "</private>" * 50_000, "token=" * 150_000,
+    )  # fmt: skip
     for text in hostile:
         assert only(bash(tmp_path, ";" * 100_000 + "cat pieria", text), spool)
     ran(bash(tmp_path, "make", "}" * 3_000_000), spool)
@@ -306,7 +259,7 @@ def test_no_text_keeps_the_hook_busy_for_long(spool: Path, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_hook_that_takes_too_long_gives_up(spool: Path) -> None:
     """A host that always has one more byte to send."""
-    with subprocess.Popen(command(spool), stdin=subprocess.PIPE, env=host_environment()) as process:
+    with making.started(spool) as process:
         assert process.stdin is not None
         over = threading.Event()
         while process.poll() is None:
@@ -318,50 +271,40 @@ def test_hook_that_takes_too_long_gives_up(spool: Path) -> None:
     assert "claude-code: TimeoutError it took more than" in (spool / hook.LOG).read_text()
 
 
+def inside(spool: Path, before: str, payload: Any, after: str = "pass") -> list[str]:
+    """Run code before and after the hook in its process. Return what the code prints, word by word."""
+    code = f"import os, resource, sys; sys.path.append({str(making.HOOK.parent)!r}); import hook; {before}; "
+    code += f"hook.run(['claude-code', {str(spool)!r}]); {after}"
+    given, line = json.dumps(payload).encode(), [sys.executable, "-ISB", "-c", code]
+    done = subprocess.run(line, input=given, capture_output=True, check=True, env=making.host_environment())
+    return done.stdout.decode().split()
+
+
 def test_a_quota_that_is_used_up_is_logged(spool: Path, tmp_path: Path) -> None:
-    bounded = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); "
-    bounded += f"sys.path.append({str(HOOK.parent)!r}); import hook; hook.run(['claude-code', {str(spool)!r}])"
-    given = json.dumps(bash(tmp_path, "make", "x" * 1_000)).encode()
-    subprocess.run([sys.executable, "-ISB", "-c", bounded], input=given, check=True, env=host_environment())
+    inside(spool, "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))", bash(tmp_path, "make", "x" * 1_000))
     assert "is full: an event is lost" in (spool / hook.LOG).read_text()
     hook.take("claude-code", str(spool), prompt(tmp_path, "Hello"))
     after_the_torn_line = (spool / hook.LIVE).read_text().splitlines()[-1]
     assert json.loads(after_the_torn_line)["event"]["text"] == "Hello"
 
 
-def loaded(spool: Path, payload: Any, which: str) -> list[str]:
-    """Return the modules, of those that `which` selects, that the hook's process loaded for this payload."""
-    looked = f"sys.path.append({str(HOOK.parent)!r}); import hook; os._exit = lambda code: None; "
-    looked = f"import os, sys; {looked}hook.run(['claude-code', {str(spool)!r}]); print(*sorted({which}))"
-    given, line = json.dumps(payload).encode(), [sys.executable, "-I", "-S", "-c", looked]
-    done = subprocess.run(line, input=given, capture_output=True, check=True, env=host_environment())
-    assert len(lines(spool)) == 1
-    return done.stdout.decode().split()
-
-
-def test_only_pure_files_for_privacy_are_loaded(spool: Path, tmp_path: Path) -> None:
-    payload = bash(tmp_path, "make", "password: hunter2xyz <private>x</private>")
-    ours = loaded(spool, payload, 'name for name in sys.modules if name.startswith("pieria")')
-    files = "named_secrets privacy private_tags provider_secrets secret_shapes"
-    assert ours == ["pieria", "pieria.record", *(f"pieria.record.{name}" for name in files.split())]
-
-
-def test_an_ordinary_prompt_loads_no_regular_expressions(spool: Path, tmp_path: Path) -> None:
+def test_an_event_loads_no_more_than_its_text_needs(spool: Path, tmp_path: Path) -> None:
     """Loading `re` and `json` would take as long as the rest of the hook."""
-    heavy = '{"re", "json", "enum", "typing", "pathlib", "hashlib"} & set(sys.modules)'
-    assert loaded(spool, prompt(tmp_path, "Which module does the sorting?"), heavy) == []
+    goes_on = "os._exit = lambda code: None"
+    heavy = 'print(*{"re", "json", "enum", "typing", "pathlib", "hashlib"} & set(sys.modules))'
+    assert inside(spool, goes_on, prompt(tmp_path, "Which module does the sorting?"), heavy) == []
+    ours = 'print(*sorted(name for name in sys.modules if name.startswith("pieria")))'
+    payload = bash(tmp_path, "make", "password: hunter2xyz <private>x</private>")
+    files = "named_secrets privacy private_tags provider_secrets secret_shapes"
+    loaded = ["pieria", "pieria.record", *(f"pieria.record.{name}" for name in files.split())]
+    assert inside(spool, goes_on, payload, ours) == loaded
+    assert len(lines(spool)) == 2
 
 
-# --- settings and the codec
-
-
-def test_environment_names_folder_and_bank_or_turns_it_off(
-    spool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_names_a_bank_or_turns_it_off(spool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other"
     ran(prompt(tmp_path, "Hello"), spool, env={"PIERIA_DATA": str(other), "PIERIA_BANK": "notes"})
-    assert lines(spool) == []
-    assert [line["bank"] for line in lines(other / "spool")] == ["notes"]
+    assert (lines(spool), [line["bank"] for line in lines(other / "spool")]) == ([], ["notes"])
     monkeypatch.setenv("PIERIA_DATA", "postgresql://db.example/memory")
     assert hook._folder(str(spool)) == str(spool)
     for off in ("false", "0", "off", "NO"):

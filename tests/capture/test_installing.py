@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -18,21 +19,17 @@ from pieria.capture.install import entries, jsontext
 from pieria.capture.install.actions import Where
 from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.install.files import write
-from pieria.capture.install.hosts import HOSTS
+from pieria.capture.install.hosts import HOSTS, Host
 from pieria.errors import ConfigError, ConflictError
 
 CLAUDE, CODEX, OPENCODE = HOSTS.values()
 
 BY_HAND = {
     "as the host writes it": '{\n  "model": "opus",\n  "permissions": {\n    "allow": [\n      "Bash"\n    ]\n  }\n}\n',
-    "four spaces, no line end": '{\n    "env": {"KEY": "x"}\n}',
     "tabs": '{\n\t"a": 1,\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": [{"command": "x"}]}\n\t\t]\n\t}\n}\n',
     "windows": '{\r\n  "a": 1\r\n}\r\n',
     "a mark": '\ufeff{\n  "a": 1\n}\n',
-    "one line": '{"a": 1, "hooks": {"Stop": [], "PreCompact": [{"hooks": []}]}}',
-    "empty": "{}",
     "empty over lines": "{\n}\n",
-    "empty parts": '{"hooks": {}}',
     "comments": '// mine\n{\n  // why\n  "a": 1, // here\n  /* and\n there */\n  "hooks": {\n    // none yet\n  }\n}\n',
     "commas at the end": '{\n  "a": [1, 2,],\n  "hooks": {\n    "Stop": [\n      {}, // mine\n    ],\n  },\n}\n',
     "a key that comes twice": '{"hooks": {"Stop": []}, "hooks": {"Stop": [ ]}}',
@@ -64,9 +61,10 @@ def test_files_are_as_before_after_uninstalling(where: Where) -> None:
         assert found.context == ["SessionStart", "UserPromptSubmit"]
         again = file.read_bytes()
         after = jsontext.parsed(again.decode().removeprefix("\ufeff")).value
+        hooks = after.pop("hooks")
         for event, groups in before.pop("hooks", {}).items():
-            assert after["hooks"][event][: len(groups)] == groups, name
-        assert {key: value for key, value in after.items() if key != "hooks"} == before, name
+            assert hooks[event][: len(groups)] == groups, name
+        assert after == before, name
         assert doing.install(CLAUDE, where).state == "installed"
         assert file.read_bytes() == again, name
         doing.uninstall(CLAUDE, where)
@@ -115,8 +113,7 @@ def test_any_file_is_as_before_after_any_installs(
     items = list(settings.items())
     if hooks is not None:
         items.insert(place, ("hooks", hooks))
-    text = ends[0] + spelt(dict(items), space, indent) + ends[1]
-    now = text
+    now = text = ends[0] + spelt(dict(items), space, indent) + ends[1]
     for wanted in steps:
         now = entries.installed(now, wanted, LINE)
         assert {event: tuple(found) for event, found in entries.found(now).items()} == wanted
@@ -140,9 +137,8 @@ def test_partly_removed_entries_are_completed_and_removed(
         groups = held["hooks"][event]
         groups[:] = [one for one in groups if [which_of_ours(each["command"]) for each in one["hooks"]] != [what]]
     now = entries.installed(json.dumps(held), wanted, LINE)
-    assert {event: set(found) for event, found in entries.found(now).items()} == {
-        event: set(done) for event, done in wanted.items()
-    }
+    found = {event: set(found) for event, found in entries.found(now).items()}
+    assert found == {event: set(done) for event, done in wanted.items()}
     left = entries.uninstalled(now)
     assert left is None or not entries.found(left)
 
@@ -153,8 +149,8 @@ def test_files_of_every_host_come_and_go(where: Where) -> None:
         assert not where.file(host).exists()
         assert doing.install(host, where).state == "missing"
         there = where.file(host).read_bytes()
-        assert doing.status(host, where).state == "installed"
-        assert doing.status(host, where).context
+        found = doing.status(host, where)
+        assert (found.state, bool(found.context)) == ("installed", True)
         assert doing.uninstall(host, where, dry_run=True).state == "installed"
         assert where.file(host).read_bytes() == there
         assert doing.install(host, where, context=False).state == "installed"
@@ -166,88 +162,88 @@ def test_files_of_every_host_come_and_go(where: Where) -> None:
 
 
 def test_entries_of_others_stay(where: Where) -> None:
-    doing.install(CLAUDE, where)
     file = where.file(CLAUDE)
+    doing.install(CLAUDE, where)
     held = json.loads(file.read_text())
     theirs = {"hooks": [{"type": "command", "command": "pieria context --hook claude-code"}]}
     held["hooks"]["Stop"].append(theirs)
-    held["hooks"]["PreCompact"][0]["hooks"].append(theirs["hooks"][0])
+    held["hooks"]["PreCompact"][0]["hooks"].extend(theirs["hooks"])
     file.write_text(json.dumps({"model": "opus", **held}))
     doing.uninstall(CLAUDE, where)
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"Stop": [theirs], "PreCompact": [theirs]}}
 
 
 def test_outdated_entries_are_replaced_in_their_place(where: Where) -> None:
+    def renewed(host: Host) -> None:
+        assert doing.status(host, where).state == "outdated"
+        doing.install(host, where)
+        assert doing.status(host, where).state == "installed"
+
     text = BY_HAND["comments"]
     file = put(where, text)
     doing.install(CLAUDE, where)
     file.write_text(file.read_text().replace(str(where.spool), "/elsewhere/spool"))
-    assert doing.status(CLAUDE, where).state == "outdated"
-    doing.install(CLAUDE, where)
-    assert doing.status(CLAUDE, where).state == "installed"
+    renewed(CLAUDE)
     doing.uninstall(CLAUDE, where)
     assert file.read_text() == text
     doing.install(CODEX, where)
     held = json.loads(where.file(CODEX).read_text())
     del held["hooks"]["SessionStart"][1]
     where.file(CODEX).write_text(json.dumps(held))
-    assert doing.status(CODEX, where).state == "outdated"
-    doing.install(CODEX, where)
-    assert doing.status(CODEX, where).state == "installed"
+    renewed(CODEX)
 
 
 def test_half_written_file_of_a_killed_process_is_replaced(tmp_path: Path) -> None:
     """In a container, process numbers repeat with each start."""
-    left = tmp_path / f".settings.json.{os.getpid()}.new"
+    file, left = tmp_path / "settings.json", tmp_path / f".settings.json.{os.getpid()}.new"
     left.write_text("half of something longer")
     left.chmod(0o666)
     with left.open() as anybody:
-        write(tmp_path / "settings.json", "{}")
+        write(file, "{}")
         assert anybody.read() == "half of something longer"
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"settings.json": "{}"}
-    assert (tmp_path / "settings.json").stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("{}", 0o600)
 
 
 def test_files_in_another_format_are_not_touched(where: Where) -> None:
     broken = (
-        "", "  \n", "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"a": 1', '{"a": 1} x', "{a: 1}",
+        b"", b"  \n", b"[]", b"7", b'{"hooks": []}', b'{"hooks": {"Stop": {}}}', b'{"a": 1', b'{"a": 1} x', b"{a: 1}",
+        b'{"a": "\xe9"}',
     )  # fmt: skip
-    for text in (*(text.encode() for text in broken), b'{"a": "\xe9"}'):
+    for text in broken:
         where.file(CLAUDE).write_bytes(text)
         assert doing.status(CLAUDE, where).state == "unreadable", text
         for deed in (doing.install, doing.uninstall):
             with pytest.raises(ConfigError, match=r"settings\.json|UTF-8"):
                 deed(CLAUDE, where)
         assert where.file(CLAUDE).read_bytes() == text
-    plugin = where.file(OPENCODE)
+    plugin, theirs = where.file(OPENCODE), "export const Mine = async () => ({})\n"
     plugin.parent.mkdir()
-    plugin.write_text("export const Mine = async () => ({})\n")
+    plugin.write_text(theirs)
     assert doing.status(OPENCODE, where).state == "foreign"
     with pytest.raises(ConflictError):
         doing.install(OPENCODE, where)
     doing.uninstall(OPENCODE, where)
-    assert plugin.read_text() == "export const Mine = async () => ({})\n"
+    assert plugin.read_text() == theirs
 
 
 def test_links_and_modes_of_files_are_kept(where: Where, tmp_path: Path) -> None:
-    kept = tmp_path / "dotfiles.json"
+    kept, file = tmp_path / "dotfiles.json", where.file(CLAUDE)
     kept.write_text("{}\n")
     kept.chmod(0o640)
-    where.file(CLAUDE).symlink_to(kept)
+    file.symlink_to(kept)
     doing.install(CLAUDE, where)
-    assert where.file(CLAUDE).is_symlink()
+    assert (file.is_symlink(), kept.stat().st_mode & 0o777) == (True, 0o640)
     assert len(json.loads(kept.read_text())["hooks"]) == len(CLAUDE.events)
-    assert kept.stat().st_mode & 0o777 == 0o640
 
 
 def test_hosts_are_found_by_their_variables_and_folders(tmp_path: Path) -> None:
-    named = {name: str(tmp_path / name) for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")}
-    where = Where(tmp_path, tmp_path, tmp_path, named)
-    assert [where.file(host).relative_to(tmp_path).as_posix() for host in HOSTS.values()] == [
-        "CLAUDE_CONFIG_DIR/settings.json",
-        "CODEX_HOME/hooks.json",
-        "XDG_CONFIG_HOME/opencode/plugins/pieria.js",
-    ]
+    files = {
+        "CLAUDE_CONFIG_DIR": "settings.json", "CODEX_HOME": "hooks.json",
+        "XDG_CONFIG_HOME": "opencode/plugins/pieria.js",
+    }  # fmt: skip
+    where = Where(tmp_path, tmp_path, tmp_path, {name: str(tmp_path / name) for name in files})
+    assert [where.file(host) for host in HOSTS.values()] == [tmp_path / name / file for name, file in files.items()]
     where = Where(tmp_path, tmp_path, tmp_path, {})
     with pytest.raises(ConfigError, match="Claude Code, Codex, OpenCode"):
         doing.chosen((), where)
@@ -258,10 +254,9 @@ def test_hosts_are_found_by_their_variables_and_folders(tmp_path: Path) -> None:
 
 def test_switched_off_hooks_of_a_host_are_reported(where: Where) -> None:
     put(where, '{"disableAllHooks": true}')
-    doing.install(CLAUDE, where)
-    assert doing.status(CLAUDE, where).problems == ["disableAllHooks is set, so Claude Code runs no hooks"]
-    doing.install(CODEX, where)
-    assert doing.status(CODEX, where).problems == []
+    for host, problems in ((CLAUDE, ["disableAllHooks is set, so Claude Code runs no hooks"]), (CODEX, [])):
+        doing.install(host, where)
+        assert doing.status(host, where).problems == problems
     (where.home / ".codex" / "config.toml").write_text("[features]\nhooks = false\n")
     assert "Codex runs no hooks" in doing.status(CODEX, where).problems[0]
 
@@ -283,10 +278,8 @@ def of_ours(where: Where, event: str, what: str) -> str:
 
 def constant(where: Where, name: str) -> list[str]:
     """Return the command that OpenCode's plugin has under this name."""
-    lead = f"const {name} = "
-    [line] = [line for line in where.file(OPENCODE).read_text().splitlines() if line.startswith(lead)]
-    command: list[str] = json.loads(line.removeprefix(lead))
-    return command
+    [line] = re.findall(f"^const {name} = (.*)$", where.file(OPENCODE).read_text(), re.MULTILINE)
+    return list(json.loads(line))
 
 
 def test_installed_commands_capture_and_tell_the_context(where: Where, tmp_path: Path) -> None:
@@ -301,18 +294,13 @@ def test_installed_commands_capture_and_tell_the_context(where: Where, tmp_path:
         assert shell(of_ours(where, payload["hook_event_name"], CAPTURE), payload) == b""
     given = {"hook": "chat.message", "directory": str(tmp_path), "input": {"sessionID": "ses_1", "messageID": "msg_1"}}
     shell(constant(where, "HOOK"), {**given, "output": {"parts": [{"type": "text", "text": "Fix it."}]}})
-    assert [(event["host"], event["text"]) for event in events(where.spool)] == [
-        ("claude-code", "startup"),
-        ("claude-code", "when are JWT keys rotated?"),
-        ("opencode", "Fix it."),
-    ]
+    spooled = [(event["host"], event["text"]) for event in events(where.spool)]
+    assert spooled[:2] == [("claude-code", "startup"), ("claude-code", "when are JWT keys rotated?")]
+    assert spooled[2:] == [("opencode", "Fix it.")]
     answer = json.loads(shell(constant(where, "CONTEXT"), {"event": "start", "session": "s", "folder": str(tmp_path)}))
     assert "metric units" in answer["context"]
-    told = []
-    for payload in asked:
-        answer = json.loads(shell(of_ours(where, payload["hook_event_name"], CONTEXT), payload))
-        told.append("metric units" in answer["hookSpecificOutput"]["additionalContext"])
-    assert told == [True, False]
+    told = [json.loads(shell(of_ours(where, payload["hook_event_name"], CONTEXT), payload)) for payload in asked]
+    assert ["metric units" in one["hookSpecificOutput"]["additionalContext"] for one in told] == [True, False]
 
 
 def test_hooks_whose_python_or_file_is_gone_stop_nobody(where: Where) -> None:
@@ -353,9 +341,7 @@ def test_opencode_plugin_leaves_out_what_sub_agents_say(where: Where, tmp_path: 
     plugin.write_text(where.file(OPENCODE).read_text())
     played = PLAYED.format(plugin=json.dumps(str(plugin)), folder=json.dumps(str(tmp_path)))
     shell(["node", "--input-type=module", "-e", played], {})
-    assert [(event["what"], event["session"], event["text"]) for event in events(where.spool)] == [
-        ("start", "main", "session.created"),
-        ("prompt", "main", "Tidy up."),
-        ("tool", "main", "made"),
-        ("reply", "main", "It is tidy."),
-    ]
+    told = events(where.spool)
+    assert [event["text"] for event in told] == ["session.created", "Tidy up.", "made", "It is tidy."]
+    assert [event["what"] for event in told] == ["start", "prompt", "tool", "reply"]
+    assert {event["session"] for event in told} == {"main"}

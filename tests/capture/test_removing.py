@@ -38,10 +38,13 @@ def test_pending_events_go_with_their_bank(workspace: Workspace, tmp_path: Path)
 
 
 def test_events_out_of_reach_are_reported(tmp_path: Path) -> None:
-    workspace, app = Workspace(tmp_path / "data"), a_project(tmp_path / "app", "app")
-    spool = spool_of(workspace)
-    with workspace:
-        workspace.open("app").remember("We chose JWT.")
+    app = a_project(tmp_path / "app", "app")
+    with Workspace(tmp_path / "data") as workspace:
+        spool = spool_of(workspace)
+        spooled(spool.folder, said("Which tokens?", "0", app))
+        with pytest.raises(NotFoundError):
+            remove_bank(workspace, "app")
+        assert spool.is_waiting
         spooled(spool.folder, b"no event")
         Drain(workspace).drain()
         spooled(spool.folder, said("Why JWT?", "1", app))
@@ -53,11 +56,3 @@ def test_events_out_of_reach_are_reported(tmp_path: Path) -> None:
         assert workspace.banks() == []
         Drain(workspace).drain()
         assert workspace.open("app", create=False).count() == 1
-
-
-def test_a_bank_that_does_not_exist_cannot_be_removed(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "data")
-    spooled(spool_of(workspace).folder, said("Why JWT?", "1", a_project(tmp_path / "app", "app")))
-    with workspace, pytest.raises(NotFoundError):
-        remove_bank(workspace, "app")
-    assert spool_of(workspace).is_waiting

@@ -5,9 +5,9 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,15 +39,28 @@ class Answer:
     def ids(self) -> list[str]:
         return self.out.split()
 
+    @property
+    def words(self) -> str:
+        """The output without line ends, as it may be wrapped."""
+        return " ".join(self.out.split())
+
+    @property
+    def error(self) -> Any:
+        """The error that `--json` writes last."""
+        return json.loads(self.err.splitlines()[-1])["error"]
+
+    def failed(self, code: int) -> str:
+        """Return what is said of the failure, without line ends."""
+        assert self.code == code, self.err or self.out
+        return " ".join(self.err.split())
+
 
 class Ask(Protocol):
     def __call__(self, *args: str, stdin: str | bytes | None = None) -> Answer: ...
 
 
-class Run(Protocol):
-    def __call__(
-        self, *args: str | bytes, stdin: bytes | None = None, env: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[bytes]: ...
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+Started = Callable[..., AbstractContextManager[Any]]
 
 
 @pytest.fixture
@@ -80,19 +93,26 @@ def environment() -> dict[str, str]:
 def run(environment: dict[str, str]) -> Run:
     """Return a function that runs `pieria ARGS` as a process."""
 
-    def ran(
-        *args: str | bytes, stdin: bytes | None = None, env: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            [*ENTRY, *args],
-            input=stdin or b"",
-            capture_output=True,
-            check=False,
-            timeout=60,
-            env={**environment, **(env or {})},
-        )
+    def ran(*args: str | bytes) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([*ENTRY, *args], input=b"", capture_output=True, check=False, timeout=60, env=environment)
 
     return ran
+
+
+@pytest.fixture
+def started(environment: dict[str, str]) -> Started:
+    """Return a function that starts `pieria ARGS` as a process with pipes. In the end it is killed if it still runs."""
+
+    @contextmanager
+    def starts(*args: str, **more: Any) -> Iterator[Any]:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        with subprocess.Popen([*ENTRY, *args], **{"env": environment, **pipes, **more}) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    return starts
 
 
 @pytest.fixture

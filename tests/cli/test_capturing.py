@@ -1,10 +1,6 @@
 """`pieria hooks` and `pieria capture`; every command that opens a bank sees the agent's latest events."""
 
 import json
-import shutil
-import signal
-import subprocess
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.capture.making import prompt, ran, stop
-from tests.cli.conftest import ENTRY, Ask
+from tests.cli.conftest import Ask, Started
 from tests.learning.working import BEGIN, Session
+from tests.waiting import soon
 
 import pieria
 
@@ -34,75 +31,54 @@ def spool(home: Path) -> Path:
 
 
 def test_hooks_are_installed_with_or_without_context(ask: Ask, claude: Path) -> None:
+    def shown(*line: str) -> str:
+        return ask("hooks", *line, "--no-json").words
+
     [would] = ask("hooks", "install", "--dry-run").json
-    assert (would["host"], would["was"], would["dry_run"], claude.read_text()) == (
-        "claude-code",
-        "missing",
-        True,
-        SETTINGS,
-    )
+    assert (would["host"], would["was"], would["dry_run"]) == ("claude-code", "missing", True)
+    assert claude.read_text() == SETTINGS
     [did] = ask("hooks", "install").json
     assert (did["file"], did["was"], did["next"]) == (str(claude), "missing", None)
     found = {one["host"]: one["state"] for one in ask("hooks", "status").json["hosts"]}
     assert found == {"claude-code": "installed", "codex": "absent", "opencode": "absent"}
-    assert "installed" in ask("hooks", "status", "--no-json").out
-    assert "unchanged" in ask("hooks", "install", "--no-json").out
+    assert "gets context: SessionStart, UserPromptSubmit" in shown("status")
+    assert "unchanged" in shown("install")
+    assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True
+    assert "written" in shown("install", "--no-context")
+    assert "context --hook" not in claude.read_text()
+    assert "unchanged" in shown("install", "--no-context")
+    assert ask("hooks", "status", "--host", "claude-code").json["hosts"][0]["context"] == []
     [gone] = ask("hooks", "uninstall").json
     assert (gone["was"], claude.read_text()) == ("installed", SETTINGS)
-    assert "unchanged" in ask("hooks", "uninstall", "--no-json").out
+    assert "unchanged" in shown("uninstall")
     ask("hooks", "install")
-    assert f"removed the hooks from: {claude}" in ask("hooks", "uninstall", "--no-json").out.replace("\n", "")
-    ask("hooks", "install")
-    assert "gets context: SessionStart, UserPromptSubmit" in ask("hooks", "status", "--no-json").out
-    assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True
-    assert "written" in ask("hooks", "install", "--no-context", "--no-json").out
-    assert "context --hook" not in claude.read_text()
-    assert "unchanged" in ask("hooks", "install", "--no-context", "--no-json").out
-    assert ask("hooks", "status", "--host", "claude-code").json["hosts"][0]["context"] == []
-    ask("hooks", "uninstall")
-    assert claude.read_text() == SETTINGS
-
-
-def test_hooks_of_other_hosts_and_of_a_project_are_installed(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "open /hooks in Codex" in ask("hooks", "install", "--host", "codex", "--no-json").out
-    assert "needs: open /hooks in Codex" in ask("hooks", "status", "--host", "codex", "--no-json").out
-    refused = ask("hooks", "install", "--host", "claude-code", "--scope", "project")
-    assert (refused.code, "in no project" in refused.err) == (2, True)
-    (tmp_path / "app" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "app")
-    [did] = ask("hooks", "install", "--host", "claude-code", "--scope", "project").json
-    assert did["file"] == str(tmp_path / "app" / ".claude" / "settings.local.json")
+    assert f"removed the hooks from: {claude}".replace(" ", "") in shown("uninstall").replace(" ", "")
 
 
 @pytest.mark.usefixtures("claude")
 def test_hooks_for_user_and_project_are_one_too_many(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "app" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "app")
-    ask("hooks", "install", "--scope", "project", "--host", "claude-code")
+    [did] = ask("hooks", "install", "--scope", "project", "--host", "claude-code").json
+    assert did["file"] == str(tmp_path / "app" / ".claude" / "settings.local.json")
     assert ask("hooks", "status", "--scope", "project").code == 0
     ask("hooks", "install")
     for scope in ("user", "project"):
         answer = ask("hooks", "status", "--no-json", "--scope", scope)
-        assert (answer.code, "get everything twice" in " ".join(answer.out.split())) == (1, True)
+        assert (answer.code, "get everything twice" in answer.words) == (1, True)
     ask("hooks", "install", "--no-context")
     assert ask("hooks", "status").code == 0
+    for verb, needs in (("install", "open /hooks in Codex"), ("status", "needs: open /hooks in Codex")):
+        assert needs in ask("hooks", verb, "--host", "codex", "--no-json").out
 
 
-def test_broken_and_unknown_hooks_fail(ask: Ask, claude: Path, home: Path) -> None:
-    for wrong in ("--scope=all", "--host=emacs"):
-        assert ask("hooks", "install", wrong).code == 2
+def test_switched_off_and_broken_hooks_fail(ask: Ask, claude: Path) -> None:
     claude.write_text('{"disableAllHooks": true}')
     ask("hooks", "install")
     answer = ask("hooks", "status", "--no-json")
     assert (answer.code, "runs no hooks" in answer.out) == (1, True)
     claude.write_text("not JSON")
     assert ask("hooks", "status").code == 1
-    shutil.rmtree(claude.parent)
-    answer = ask("hooks", "install")
-    assert (answer.code, "none of the hosts was found" in answer.err) == (2, True)
-    assert sorted(path.name for path in home.iterdir()) == ["work"]
 
 
 def test_commands_and_tools_find_what_an_agent_just_did(ask: Ask, spool: Path) -> None:
@@ -111,6 +87,10 @@ def test_commands_and_tools_find_what_an_agent_just_did(ask: Ask, spool: Path) -
     found = ask("recall", "which tokens do APIs take?").json["hits"]
     assert "Which tokens do APIs take?" in [hit["memory"]["text"] for hit in found]
     assert ask("hooks", "status").json["spool"]["waiting_bytes"] == 0
+    for number, ends in enumerate(("--once", "--idle=1"), 1):
+        ran(prompt(Path.cwd(), "Hello", f"s{number}"), spool)
+        assert ask("worker", ends).code == 0
+        assert ask("count").json == {"count": 2 + number}
     ran(prompt(Path.cwd(), "When do kestrels nest?", "later"), spool)
     assert "When do kestrels" in ask("call", "mnemosyne_recall", '{"query": "when do kestrels nest?"}').out
 
@@ -136,32 +116,18 @@ def test_spool_is_drained_by_hand(ask: Ask, spool: Path) -> None:
     assert "stored: " in ask("hooks", "drain", "--no-json").out
 
 
-def test_worker_drains_the_spool(ask: Ask, spool: Path) -> None:
-    for number, ends in enumerate(("--once", "--idle=1")):
-        ran(prompt(Path.cwd(), "Hello", f"s{number}"), spool)
-        assert ask("worker", ends).code == 0
-        assert ask("count").json == {"count": number + 1}
-
-
 @pytest.mark.slow
-def test_server_drains_the_spool(spool: Path) -> None:
+def test_server_drains_the_spool(spool: Path, started: Started) -> None:
     """No command opens a bank before that."""
-    with subprocess.Popen([*ENTRY, "serve", "--port", "0"], stdout=subprocess.PIPE) as server:
-        assert server.stdout is not None
+    with started("serve", "--port", "0") as server:
         server.stdout.readline()
         ran(prompt(Path.cwd(), "Hello"), spool)
-        waited = threading.Event()
-        for _ in range(600):
-            if not any(path.suffix in (".jsonl", ".taken") for path in spool.iterdir()):
-                break
-            waited.wait(0.1)
-        server.send_signal(signal.SIGTERM)
+        soon(lambda: not any(path.suffix in (".jsonl", ".taken") for path in spool.iterdir()))
+        server.terminate()
         assert server.wait(60) == 0
     with pieria.open("default") as bank:
         assert [memory.text for memory in bank.list()] == ["Hello"]
 
-
-# --- capture
 
 EVENT: dict[str, Any] = {"what": "prompt", "session": "s", "id": "1", "text": "Use JWT."}
 
@@ -176,7 +142,7 @@ def test_events_come_as_an_object_a_list_or_lines(ask: Ask) -> None:
         assert (turn.text, turn.session, turn.source) == ("Use JWT.", "s", "generic")
 
 
-def test_options_fill_in_events_and_torn_lines_are_named(ask: Ask, home: Path) -> None:
+def test_options_fill_in_events_and_torn_lines_are_named(ask: Ask) -> None:
     said = json.dumps({"what": "prompt", "text": "Use JWT."})
     answer = ask("capture", "--host", "mine", "--session", "monday", "--no-json", stdin=said)
     assert answer.out.startswith("1 kept")
@@ -185,28 +151,17 @@ def test_options_fill_in_events_and_torn_lines_are_named(ask: Ask, home: Path) -
     assert (turn.session, turn.source) == ("monday", "mine")
     whole = json.dumps({"what": "prompt", "session": "s", "text": "Use\u2028JWT."}, ensure_ascii=False)
     answer = ask("capture", stdin=f'{whole}\n{{"what": "prompt"')
-    assert (answer.code, json.loads(answer.out)["kept"]) == (2, 1)
-    assert "Line 2 is not" in answer.err
-    text = "Take <private>HIDDEN</private> the key ghp_" + "A1b2" * 9
-    ask("capture", stdin=json.dumps({**EVENT, "text": text}))
-    held = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
-    assert b"the key" in held
-    assert b"HIDDEN" not in held
-    assert b"A1b2A1b2" not in held
+    assert "Line 2 is not" in answer.failed(2) and json.loads(answer.out)["kept"] == 1
 
 
 def test_wrong_events_are_named_and_the_others_kept(ask: Ask) -> None:
     wrong = [{**EVENT, "what": "dance"}, EVENT, {"what": "prompt"}, 7, {**EVENT, "colour": "red"}]
     answer = ask("capture", stdin=json.dumps(wrong))
-    assert answer.code == 1
-    assert json.loads(answer.out)["kept"] == 1
-    told = [line for line in answer.err.splitlines() if line.startswith("error")]
-    assert [line.split(":")[1].strip() for line in told] == [
-        "events[0].what", "events[2].session", "events[3].event", "events[4].event",
-    ]  # fmt: skip
+    assert (answer.code, json.loads(answer.out)["kept"]) == (1, 1)
+    told = [line.split(":")[1].strip() for line in answer.err.splitlines() if line.startswith("error")]
+    assert told == ["events[0].what", "events[2].session", "events[3].event", "events[4].event"]
     for written in (b"not JSON", b"[" * 10_000, b'{"what": "prompt"', b"\xff"):
-        answer = ask("capture", stdin=written)
-        assert (answer.code, "standard input" in answer.err) == (2, True)
+        assert "standard input" in ask("capture", stdin=written).failed(2)
 
 
 @pytest.mark.parametrize("command", [["list", "--kind", "observation"], ["context", "--hook", "claude-code"]])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.capture.making import on_disk
 from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
@@ -12,8 +13,8 @@ from pieria import Bank
 
 def test_memories_and_places_are_linked_and_used(ask: Ask, bank: Bank) -> None:
     link = ask("link", "jwt", "queue", "-r", "explains", "--weight", "0.5", "--label", "why", "--meta", "a=b").json
-    assert (link["source"], link["relation"], link["target"], link["weight"]) == ("jwt", "explains", "queue", 0.5)
-    assert (link["label"], link["meta"]) == ("why", {"a": "b"})
+    wanted = {"source": "jwt", "relation": "explains", "target": "queue", "weight": 0.5, "label": "why"}
+    assert link.items() >= {**wanted, "meta": {"a": "b"}}.items()
     place = ask("link", "jwt", "place:billing/queue").json
     assert (place["target_is"], place["target"]) == ("place", "billing/queue")
     assert ask("neighbors", "jwt", "-q").ids == ["queue", "place:billing/queue"]
@@ -22,11 +23,8 @@ def test_memories_and_places_are_linked_and_used(ask: Ask, bank: Bank) -> None:
     assert ask("unlink", "jwt", "place:billing/queue", "-q").ids == [place["id"]]
     assert ask("neighbors", "jwt").json == {"neighbors": [], "truncated": False}
     ask("touch", "jwt", "maya")
-    usage = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json[
-        "usage"
-    ]
-    assert usage["jwt"]["accesses"] == 3
-    assert (usage["jwt"]["reviews"], usage["jwt"]["crossings"], usage["jwt"]["rewards"]) == (1, 3, 0.5)
+    used = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json
+    assert used["usage"]["jwt"].items() >= {"accesses": 3, "reviews": 1, "crossings": 3, "rewards": 0.5}.items()
     assert "0.50" in ask("touch", "jwt", "--no-json").out
 
 
@@ -39,16 +37,11 @@ def test_neighbors_are_chosen_and_cut(ask: Ask, bank: Bank) -> None:
     assert ask("neighbors", "jwt", "-n", "1").json["truncated"] is True
     assert ask("neighbors", "jwt", "-r", "wrote", "-q").ids == ["maya"]
     assert ask("neighbors", "jwt", "--direction", "out", "-q").ids == ["queue"]
-    assert ask("neighbors", "maya", "--hops", "2", "-q").ids == ["jwt", "queue"]
-    assert ask("neighbors", "maya", "--hops", "2", "-n", "1", "-q").ids == ["jwt"]
     lines = ask("neighbors", "maya", "--hops", "2", "--jsonl").out.splitlines()
     assert [json.loads(line)["hops"] for line in lines] == [1, 2]
+    assert ask("neighbors", "maya", "--hops", "2", "-q").ids == ["jwt", "queue"]
+    assert ask("neighbors", "maya", "--hops", "2", "-n", "1", "-q").ids == ["jwt"]
     assert "explains" in ask("neighbors", "jwt", "--no-json").out
-    for wrong in (("link", "jwt", "jwt"), ("link", "jwt", "nowhere"), ("link", "jwt", "place:x"), ("unlink", "no")):
-        assert ask(*wrong).code in (1, 2), wrong
-
-
-# --- facts
 
 
 def triples(answer: Any) -> set[tuple[str, str, str]]:
@@ -75,16 +68,13 @@ def test_facts_give_way_and_end(ask: Ask) -> None:
     ask("facts", "add", "Maya", "works_on", "billing", "--valid-from", "2026-01-10")
     ask("facts", "supersede", "Maya", "works_on", "search", "--at", "2026-03-01")
     timeline = ask("facts", "timeline", "Maya").json["facts"]
-    assert [(fact["object"], fact["valid_until"]) for fact in timeline] == [
-        ("billing", "2026-03-01T00:00:00Z"), ("search", None),
-    ]  # fmt: skip
-    ended = ask("facts", "invalidate", "Maya", "works_on", "search", "--at", "2026-04-01", "--reason", "left").json[
-        "facts"
-    ]
-    assert ended[0]["valid_until"] == "2026-04-01T00:00:00Z"
-    assert ask("facts", "invalidate", "Maya", "works_on", "chess").code == 1
-    assert len(ask("facts", "history", ended[0]["id"]).json["facts"]) == 2
-    ask("facts", "remove", ended[0]["id"], "--reason", "never was")
+    ends = {fact["object"]: fact["valid_until"] for fact in timeline}
+    assert ends == {"billing": "2026-03-01T00:00:00Z", "search": None}
+    ended = ask("facts", "invalidate", "Maya", "works_on", "search", "--at", "2026-04-01", "--reason", "left").json
+    [fact] = ended["facts"]
+    assert fact["valid_until"] == "2026-04-01T00:00:00Z"
+    assert len(ask("facts", "history", fact["id"]).json["facts"]) == 2
+    ask("facts", "remove", fact["id"], "--reason", "never was")
     assert len(ask("facts", "timeline").json["facts"]) == 1
     assert len(ask("facts", "timeline", "-n", "1", "--jsonl").out.splitlines()) == 1
 
@@ -108,29 +98,18 @@ def test_contradictions_and_names_of_one_entity_are_shown(ask: Ask) -> None:
     assert triples(ask("facts", "query", "M. Jansen").json) == set()
 
 
-def test_facts_are_counted_and_shown_to_people(ask: Ask) -> None:
-    ask("facts", "add", "Maya", "works_on", "billing")
-    assert ask("facts", "stats").json["facts"] == 1
-    for command in ("query", "timeline", "predicates", "entities", "aliases", "conflicts", "stats"):
-        assert ask("facts", command, "--no-json").code == 0
-    shown = ask("facts", "query", "Maya", "--no-json").out
-    assert shown.split()[:6] == ["id", "from", "until", "subject", "predicate", "object"]
-    assert "works_on" in shown
-    assert "works_on 1" in ask("facts", "stats", "--no-json").out
-
-
-def test_facts_too_wide_for_a_table_are_shown_whole(ask: Ask, terminal: Callable[..., Answer], bank: Bank) -> None:
+def test_facts_are_shown_whole_to_people(ask: Ask, terminal: Callable[..., Answer], bank: Bank) -> None:
+    """Where a table would be too wide, each fact has lines of its own."""
+    bank.facts.add("Maya", "leads", "search")
+    header = ask("facts", "query", "Maya", "--no-json").out.split()[:6]
+    assert header == ["id", "from", "until", "subject", "predicate", "object"]
     bank.facts.add("Maya", "works_on", "the billing of the ferries", valid_from="2025-01-31", valid_until="2025-06-30")
+    assert ask("facts", "stats").json["facts"] == 2
+    assert "works_on 1" in ask("facts", "stats", "--no-json").out
     roomy, narrow = (terminal("facts", "query", "--history", width=width).out for width in (100, 60))
-    assert "predicate" in roomy
-    assert "predicate" not in narrow
+    assert "predicate" in roomy and "predicate" not in narrow
     for shown in (roomy, narrow):
-        assert "the billing of the ferries" in shown
-        assert "2025-01-31" in shown
-        assert "2025-07-01" in shown
-
-
-# --- scratchpad
+        assert all(part in shown for part in ("works_on", "the billing of the ferries", "2025-01-31", "2025-07-01"))
 
 
 def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
@@ -141,8 +120,7 @@ def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
     assert [entry["content"] for entry in entries] == ["second", "look at the queue"]
     ask("scratchpad", "update", first["id"], "look at the log", "--session", "s1")
     shown = ask("scratchpad", "read", "--session", "s1", "--no-json").out
-    assert "look at the log" in shown
-    assert "(just now)" in shown
+    assert "look at the log" in shown and "(just now)" in shown
     assert ask("scratchpad", "clear", "--session", "s1").json == {"cleared": 2}
     assert "empty" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
     assert ask("scratchpad", "read", "--session", "s2").json["entries"]
@@ -158,19 +136,15 @@ def test_fact_is_purged_with_a_receipt(ask: Ask, bank: Bank, home: Path) -> None
     receipt = ask("facts", "remove", id, "--purge", "--as-told", told["digest"]).json
     assert (receipt["ids"], receipt["unreached"]) == ([id], [])
     assert ask("facts", "history", id).code == 1
-    for file in (home / "data").rglob("*"):
-        assert b"nightingale" not in file.read_bytes()
+    assert b"nightingale" not in on_disk(home / "data")
 
 
 def test_purge_of_a_fact_asks_the_person_at_the_terminal(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
     id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
-    for wrong in (("--dry-run",), ("--as-told", "x"), ("--yes",), ("--purge", "--reason", "y")):
-        assert ask("facts", "remove", id, *wrong).code == 2
     for typed, left in (("n\n", 1), ("y\n", 0)):
         answer = terminal("facts", "remove", id, "--purge", typed=typed)
         assert "Maya keeps nightingale" in answer.out and "[y/N]" in answer.out
-        assert answer.code == left
-        assert len(ask("facts", "timeline", "nightingale").json["facts"]) == left
+        assert answer.code == left == len(ask("facts", "timeline", "nightingale").json["facts"])
     id = ask("facts", "add", "Maya", "keeps", "terns").json["id"]
     assert "[y/N]" not in terminal("facts", "remove", id, "--purge", "--yes").out
     assert ask("facts", "history", id).code == 1

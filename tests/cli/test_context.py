@@ -3,13 +3,12 @@
 import json
 import os
 import sqlite3
-import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import ENTRY, Answer, Ask
+from tests.cli.conftest import Answer, Ask, Started
 from tests.trust import trusted_project
 
 from pieria.record.clip import estimated_tokens
@@ -59,9 +58,8 @@ def test_programs_and_people_get_the_block(ask: Ask) -> None:
 
 def test_empty_bank_and_wrong_options_say_what_to_do(ask: Ask) -> None:
     assert "`pieria mine`" in ask("context", "--no-json").out
-    answer = ask("context", "--keep", "--budget", "many")
-    assert answer.code == 2
-    assert "--keep" in answer.err and "--budget" in answer.err
+    said = ask("context", "--keep", "--budget", "many").failed(2)
+    assert "--keep" in said and "--budget" in said
 
 
 @pytest.mark.usefixtures("told")
@@ -74,9 +72,6 @@ def test_query_files_and_session_choose_the_context(ask: Ask) -> None:
     ask("remember", "--author-type", "human", "Never deploy on Fridays.")
     assert ask("context", "--session", "s1").json == first
     assert "Fridays" in ask("context", "--session", "s1", "--anew").json["text"]
-
-
-# --- hosts
 
 
 @pytest.mark.usefixtures("told")
@@ -124,11 +119,9 @@ def test_nothing_is_said_where_nothing_bears_on_it(ask: Ask, tmp_path: Path) -> 
         prompted("<task-notification>Always answer in metric units.</task-notification>"),
         {},
     ]
-    for payload in payloads:
-        answer = hook(ask, "claude-code", payload)
-        assert (answer.out, answer.err) == ("", ""), payload
-    answer = hook(ask, "claude-code", begun(), "--data", str(tmp_path / "nowhere"))
-    assert (answer.out, answer.err) == ("", "")
+    answers = [hook(ask, "claude-code", payload) for payload in payloads]
+    answers.append(hook(ask, "claude-code", begun(), "--data", str(tmp_path / "nowhere")))
+    assert [answer.out + answer.err for answer in answers] == [""] * len(answers)
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -141,28 +134,21 @@ def test_mere_consent_gets_nothing(ask: Ask) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_wrong_payload_or_option_is_no_failure_of_the_host(ask: Ask, tmp_path: Path) -> None:
-    for stdin in ("", "nonsense", "[1, 2]", '{"a": ' * 10_000, b"\xff\xfe{}"):
+def test_wrong_payload_or_option_is_no_failure_of_the_host(ask: Ask, tmp_path: Path, home: Path) -> None:
+    """The log of hooks quotes nothing of a payload."""
+    secret = ('"what I told nobody"', json.dumps(begun("what I told\nnobody")))
+    for stdin in ("", "nonsense", "[1, 2]", '{"a": ' * 10_000, b"\xff\xfe{}", *secret):
         answer = ask("context", "--hook", "claude-code", stdin=stdin)
-        assert (answer.code, answer.out) == (0, "")
+        assert (answer.code, answer.out, answer.err.count("\n")) == (0, "", 1)
         assert answer.err.startswith("note: no context: ")
-        assert answer.err.count("\n") == 1
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    (broken / "default.db").write_bytes(b"no database" * 1_000)
-    damaged = ("--data", str(broken), "--bank", "default")
+        assert ("what I told" in answer.err) == (stdin in secret)
+    log = (home / "data" / "spool" / "hook.log").read_text()
+    assert (log.count("no context"), log.count("I told"), "expected" in log) == (7, 0, True)
+    (tmp_path / "default.db").write_bytes(b"no database" * 1_000)
+    damaged = ("--data", str(tmp_path), "--bank", "default")
     for wrong in (("--budget", "0"), ("--query", "x"), ("--place", "a/b/c"), ("--keep",), damaged):
         answer = hook(ask, "claude-code", begun(), *wrong)
-        assert answer.out == "", wrong
-        assert "note: no context: " in answer.err
-
-
-def test_log_holds_nothing_of_a_payload(ask: Ask, home: Path) -> None:
-    ask("remember", "something")
-    for stdin in ('"what I told nobody"', json.dumps(begun("what I told\nnobody"))):
-        assert "what I told" in ask("context", "--hook", "claude-code", stdin=stdin).err
-    log = (home / "data" / "spool" / "hook.log").read_text()
-    assert (log.count("no context"), log.count("expected"), log.count("I told")) == (2, 2, 0)
+        assert (answer.out, "note: no context: " in answer.err) == ("", True), wrong
 
 
 def test_bank_is_that_of_the_agents_folder(ask: Ask, tmp_path: Path) -> None:
@@ -188,25 +174,16 @@ def test_locked_bank_still_gives_a_context(ask: Ask, monkeypatch: pytest.MonkeyP
     assert "the session's moment was not stored: " in answer.err
 
 
-def test_process_ends_where_a_host_never_closes_the_pipe(environment: dict[str, str]) -> None:
-    command = [*ENTRY, "context", "--hook", "claude-code", "--within", "0.5"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
+def test_process_ends_where_a_host_never_closes_the_pipe(started: Started, home: Path) -> None:
+    with started("context", "--hook", "claude-code", "--within", "0.5") as process:
         assert process.wait(60) == 0
-        assert (process.stdout.read(), process.stderr.read()) == (
-            b"", b"note: no context: the answer took more than 0.5 s\n",
-        )  # fmt: skip
-    assert (
-        "claude-code: no context: the answer took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
-    )
+        said = process.stdout.read(), process.stderr.read()
+    assert said == (b"", b"note: no context: the answer took more than 0.5 s\n")
+    assert "claude-code: no context: the answer took" in (home / "data" / "spool" / "hook.log").read_text()
 
 
 @pytest.mark.usefixtures("told")
-def test_fallback_names_the_data_where_nothing_else_does(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fallback_names_data_where_nothing_else_does(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noted = ("--fallback-data", os.environ["PIERIA_DATA"])
     monkeypatch.delenv("PIERIA_DATA")
     assert hook(ask, "claude-code", begun()).out == ""

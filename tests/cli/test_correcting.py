@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.capture.making import on_disk
 from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
@@ -30,8 +31,6 @@ def test_update_changes_what_is_given(ask: Ask, bank: Bank) -> None:
     names = ("title", "tags", "confidence", "meta", "valid_until")
     memory = ask("update", "jwt", *(f"--clear={name}" for name in names)).json
     assert [memory[name] for name in names] == [None, [], None, {}, None]
-    for options in (("--clear", "text"), ("--clear", "title", "--title", "T"), ("--clear", "colour")):
-        assert ask("update", "jwt", *options).code == 2, options
 
 
 def test_texts_scopes_and_pins_are_changed_once(ask: Ask, bank: Bank) -> None:
@@ -42,17 +41,14 @@ def test_texts_scopes_and_pins_are_changed_once(ask: Ask, bank: Bank) -> None:
     assert ask("update", "jwt", "--reason", "why", stdin="piped").json["text"] == "piped"
     assert ask("update", "jwt", "-", "--importance", "0.2", stdin="again").json["text"] == "again"
     assert [memory["id"] for memory in ask("pin", "jwt", "maya").json["pinned"]] == ["jwt", "maya"]
-    assert set(ask("list", "--pinned", "-q").ids) == {"jwt", "maya"}
     assert ask("unpin", "jwt", "-q").ids == ["jwt"]
     assert ask("list", "--pinned", "-q").ids == ["maya"]
-    for arguments, done in (
-        (("pin", "jwt"), "pinned"),
-        (("unpin", "jwt"), "unpinned"),
-        (("update", "jwt", "--importance", "0.3"), "updated"),
-        (("update", "jwt", "We chose PASETO."), "updated"),
-    ):
-        assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
-        assert ask(*arguments, "--no-json").out.startswith("unchanged jwt")
+    for done, *line in (
+        ("pinned", "pin", "jwt"), ("unpinned", "unpin", "jwt"), ("updated", "update", "jwt", "--importance", "0.3"),
+        ("updated", "update", "jwt", "We chose PASETO."),
+    ):  # fmt: skip
+        assert ask(*line, "--no-json").out.startswith(f"{done} jwt")
+        assert ask(*line, "--no-json").out.startswith("unchanged jwt")
 
 
 def test_revision_has_a_new_id_and_takes_the_old_place(ask: Ask, bank: Bank) -> None:
@@ -60,17 +56,13 @@ def test_revision_has_a_new_id_and_takes_the_old_place(ask: Ask, bank: Bank) -> 
         "revise", "jwt", "PASETO for all new APIs.", "--reason", "security review", "--at", "2026-02-01",
         "--author", "Ben", "--author-type", "human",
     ).json  # fmt: skip
-    assert (memory["at"], memory["author"], memory["author_type"]) == ("2026-02-01T00:00:00Z", "Ben", "human")
-    assert memory["id"] != "jwt"
-    assert memory["tags"] == ["auth"]
-    old = ask("get", "jwt").json
-    assert (old["ended"], old["superseded_by"]) == ("revised", memory["id"])
-    refused = ask("update", "jwt", "--importance", "0.1")
-    assert refused.code == 1
-    assert memory["id"] in refused.err
+    wanted = {"at": "2026-02-01T00:00:00Z", "author": "Ben", "author_type": "human", "tags": ["auth"]}
+    assert memory.items() >= wanted.items() and memory["id"] != "jwt"
+    assert ask("get", "jwt").json.items() >= {"ended": "revised", "superseded_by": memory["id"]}.items()
+    assert memory["id"] in ask("update", "jwt", "--importance", "0.1").failed(1)
     told = ask("revise", "jwt", "--place", "a/b", "--valid-from", "2026-01-02", "--valid-until", "2096-01-03").json
-    wanted = ("a/b", "2026-01-02T00:00:00Z", "2096-01-04T00:00:00Z")
-    assert (told["place"], told["valid_from"], told["valid_until"]) == wanted
+    wanted = {"place": "a/b", "valid_from": "2026-01-02T00:00:00Z", "valid_until": "2096-01-04T00:00:00Z"}
+    assert told.items() >= wanted.items()
     assert ask("revise", told["id"], "--clear", "valid_until").json["valid_until"] is None
 
 
@@ -81,20 +73,13 @@ def test_invalid_and_changed_memories_are_kept_apart(ask: Ask, bank: Bank) -> No
         ("update", "jwt", "Mine."), ("revise", "jwt", "Mine."), ("invalidate", "jwt"), ("forget", "jwt"),
         ("forget", "jwt", "--purge", "--yes"),
     ):  # fmt: skip
-        refused = ask(*command, "--unless-changed-since", read)
-        assert refused.code == 1
-        assert f"jwt@1 of {read} was expected, and jwt@2" in refused.err
-        assert "as --unless-changed-since" in refused.err
+        said = ask(*command, "--unless-changed-since", read).failed(1)
+        assert f"jwt@1 of {read} was expected, and jwt@2" in said and "as --unless-changed-since" in said
     assert ask("get", "jwt").json["text"] == "JWT, rotated daily."
-    assert ask("forget", "--source", "x", "--unless-changed-since", read).code == 2
     memory = ask("invalidate", "maya", "--at", "2026-03-01", "--replacement", "jwt", "--reason", "moved").json
-    assert memory["valid_until"] == "2026-03-01T00:00:00Z"
-    assert memory["superseded_by"] == "jwt"
+    assert (memory["valid_until"], memory["superseded_by"]) == ("2026-03-01T00:00:00Z", "jwt")
     assert ask("recall", "Maya", "-q").ids == []
     assert ask("recall", "Maya", "--valid-at", "2026-02-01", "-q").ids == ["maya"]
-
-
-# --- forgetting
 
 
 def test_forgotten_memories_come_back_beside_unknown_ids(ask: Ask, bank: Bank) -> None:
@@ -104,22 +89,11 @@ def test_forgotten_memories_come_back_beside_unknown_ids(ask: Ask, bank: Bank) -
     ask("unforget", "jwt")
     assert set(ask("list", "-q").ids) == {"queue", "jwt"}
     answer = ask("forget", "nowhere", "jwt", "neither", "--json")
-    assert answer.code == 1
+    assert answer.failed(1).count("error: ") == 2
     assert [memory["id"] for memory in json.loads(answer.out)["removed"]] == ["jwt"]
-    assert answer.err.count("error: ") == 2
-    told = json.loads(answer.err.splitlines()[-1])["error"]
-    assert [error["id"] for error in told["errors"]] == ["nowhere", "neither"]
+    assert [error["id"] for error in answer.error["errors"]] == ["nowhere", "neither"]
     for command in (("forget", "jwt"), ("update", "jwt", "x"), ("pin", "jwt")):
-        refused = ask(*command)
-        assert refused.code == 1
-        assert "pieria unforget" in refused.err
-
-
-def test_purge_says_what_it_could_not_reach(ask: Ask, bank: Bank) -> None:
-    written = ask("backup", "-q").out.strip()
-    answer = ask("forget", "--purge", "jwt", "--no-json")
-    assert "erased for good" in answer.out
-    assert Path(written).name in answer.out
+        assert "pieria unforget" in ask(*command).failed(1)
 
 
 def test_purge_asks_the_person_at_the_terminal(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
@@ -127,10 +101,8 @@ def test_purge_asks_the_person_at_the_terminal(terminal: Callable[..., Answer], 
     bank.link("drawn", "jwt", "provenance")
     for typed, code, left in (("n\n", 1, 4), ("\n", 1, 4), ("y\n", 0, 2)):
         answer = terminal("forget", "--purge", "jwt", typed=typed)
-        assert "We chose JWT" in answer.out and "1 derived from them: drawn" in answer.out
-        assert "[y/N]" in answer.out
-        assert answer.code == code
-        assert ask("count").json == {"count": left}
+        assert all(part in answer.out for part in ("We chose JWT", "1 derived from them: drawn", "[y/N]"))
+        assert (answer.code, ask("count").json) == (code, {"count": left})
     assert "[y/N]" not in terminal("forget", "--purge", "--yes", "maya").out
     assert ask("count").json == {"count": 1}
     bank.remember("Rates rise in May.", source="rates.md")
@@ -146,8 +118,8 @@ def test_purge_erases_what_was_shown_or_nothing(ask: Ask, bank: Bank) -> None:
     assert told["digest"] in ask("forget", "--purge", "jwt", "--dry-run", "--no-json").out
     bank.remember("APIs use JWT.", id="drawn", kind="summary")
     bank.link("drawn", "jwt", "provenance")
-    refused = ask("forget", "--purge", "jwt", "--as-told", told["digest"])
-    assert refused.code == 1 and "--dry-run" in refused.err and "--as-told" in refused.err
+    said = ask("forget", "--purge", "jwt", "--as-told", told["digest"]).failed(1)
+    assert "--dry-run" in said and "--as-told" in said
     told = ask("forget", "--purge", "jwt", "--dry-run").json
     assert ask("forget", "--purge", "jwt", "--as-told", told["digest"]).json["also"] == ["drawn"]
 
@@ -164,23 +136,14 @@ def test_source_is_forgotten_and_undone_at_once(ask: Ask, bank: Bank) -> None:
     assert "pieria count" in ask("forget", "--source", "rate.md").err
 
 
-def test_purge_of_ids_erases_and_gives_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
-    for wrong in (
-        (),
-        ("jwt", "--source", "x"),
-        ("jwt", "--dry-run"),
-        ("jwt", "--as-told", "x"),
-        ("--source", "x", "--purge", "--reason", "y"),
-        ("--purge", "--reason", "x", "jwt"),
-    ):
-        assert ask("forget", *wrong).code == 2, wrong
-    assert ask("count").json == {"count": 3}
+def test_purge_erases_the_files_and_names_what_it_cannot_reach(ask: Ask, bank: Bank, home: Path) -> None:
+    written = Path(ask("backup", "-q").out.strip())
+    shown = ask("forget", "--purge", "maya", "--no-json").out
+    assert "erased for good" in shown and written.name in shown
+    written.unlink()
     bank.update("jwt", text="JWT with a nightingale.")
     bank.close()
     receipt = ask("forget", "--purge", "jwt").json
-    assert receipt["ids"] == ["jwt"]
-    assert receipt["erased"]["versions"] == 2
-    assert receipt["unreached"] == []
+    assert (receipt["ids"], receipt["erased"]["versions"], receipt["unreached"]) == (["jwt"], 2, [])
     assert ask("get", "jwt", "--removed").code == 1
-    for file in (home / "data").rglob("*"):
-        assert b"nightingale" not in file.read_bytes()
+    assert b"nightingale" not in on_disk(home / "data")

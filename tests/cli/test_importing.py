@@ -1,19 +1,16 @@
 """`pieria mine`, `ingest`, `maintenance` and `import --from`: memories from elsewhere."""
 
 import json
-import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from rich.console import Console
-from tests.cli.conftest import ENTRY, Answer, Ask
+from tests.cli.conftest import Answer, Ask, Started
 from tests.mining import written
 
 import pieria
-from pieria import Workspace
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.mine import _embedded, show_mined
 from pieria.errors import BusyError
@@ -29,26 +26,29 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_project_is_mined(ask: Ask, project: Path) -> None:
+def test_project_is_mined_after_a_dry_run_that_names_its_sources(ask: Ask, project: Path) -> None:
+    told = ask("mine", str(project), "--dry-run").json
+    guide = str((project / "guide.md").resolve())
+    assert told["plan"] == [{"source": guide, "what": "new", "memories": {"new": 1}}]
+    assert ask("count").json == {"count": 0}
+    assert "brids" in ask("mine", str(project), "--dry-run", "--bank", "brids").failed(1)
     told = ask("mine", str(project)).json
-    assert told["bank"] == "default"
-    assert told["path"] == str(project.resolve())
-    assert (told["sources"], told["memories"]) == ({"new": 1}, {"new": 1})
-    assert told["left"] == {"not text": 1}
-    assert told["rate"] > 0
-    assert told["embedding_seconds"] >= 0
+    wanted = {"bank": "default", "path": str(project.resolve()), "sources": {"new": 1}, "memories": {"new": 1}}
+    assert told.items() >= {**wanted, "left": {"not text": 1}}.items()
+    assert told["rate"] > 0 and told["embedding_seconds"] >= 0
     assert ask("recall", "herons").json["hits"][0]["memory"]["title"] == "guide.md"
     assert ask("mine", str(project), "-q").out == "unchanged 1\n"
+    written.claude_code(project / "logs")
+    left = ask("mine", str(project)).json["left"]
+    assert left["conversations: to be mined with --conversations"] == 1
+    assert ask("mine", str(project), "--conversations").json["formats"]["claude-code"] == 1
 
 
 def test_person_sees_counts_the_rate_and_a_long_wait(terminal: Callable[..., Answer], project: Path) -> None:
     said = terminal("mine", str(project), "--wing", "zoo").out
-    assert "mined" in said
-    for part in ("1 new", "1 not text", "memories a second"):
-        assert part in said
+    assert all(part in said for part in ("mined", "1 new", "1 not text", "memories a second"))
     said = terminal("mine", str(project), "--dry-run").out
-    assert "would mine" in said
-    assert "1 unchanged" in said
+    assert "would mine" in said and "1 unchanged" in said
 
     def took(seconds: float) -> str:
         console = Console(width=100)
@@ -74,73 +74,28 @@ def test_busy_bank_leaves_the_vectors_to_later(
     assert "everything is stored, but not embedded yet" in capsys.readouterr().err
 
 
-def test_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:
-    told = ask("mine", str(project), "--dry-run").json
-    assert told["plan"] == [
-        {"source": str((project / "guide.md").resolve()), "what": "new", "memories": {"new": 1}}
-    ]  # fmt: skip
-    assert ask("count").json == {"count": 0}
-    answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
-    assert answer.code == 1
-    assert "brids" in answer.err
-
-
-def test_logs_of_agents_are_mined_as_conversations_only(ask: Ask, project: Path) -> None:
-    written.claude_code(project / "logs")
-    told = ask("mine", str(project)).json
-    assert told["memories"] == {"new": 1}
-    assert told["left"]["conversations: to be mined with --conversations"] == 1
-    assert ask("mine", str(project), "--conversations").json["formats"]["claude-code"] == 1
-
-
 def test_refused_record_fails_and_the_rest_is_in(ask: Ask, tmp_path: Path) -> None:
     file = written.claude_code(tmp_path / "projects")
     file.write_text(file.read_text().replace('"content": "Why do', '"contents": "Why do'))
     answer = ask("mine", str(tmp_path / "projects"), "--conversations", "--place", "talk/all")
-    assert answer.code == 1
     told = json.loads(answer.out)
-    assert told["memories"] == {"new": 4, "refused": 1}
+    assert (answer.code, told["memories"]) == (1, {"new": 4, "refused": 1})
     [refused] = told["refused"]
     assert (refused["source"], refused["record"]) == (str(file.resolve()), 4)
     assert ask("count", "--place", "talk/all").json == {"count": 4}
 
 
-def test_wrong_options_are_refused(ask: Ask, project: Path) -> None:
-    for arguments, words in (
-        ((str(project / "nowhere"),), "PATH"),
-        ((str(project), "--format", "telegram"), "--format"),
-        ((str(project), "--wing", "a", "--place", "a/b"), "--wing"),
-        ((str(project), "--largest", "no"), "--largest"),
-        ((str(project), "--watch", "--dry-run"), "--watch"),
-        ((str(project), "--watch", "--force"), "--watch"),
-        ((str(project), "--every", "3"), "--every"),
-        ((str(project), "--watch", "--every", "0"), "--every"),
-    ):
-        answer = ask("mine", *arguments)
-        assert answer.code == 2, arguments
-        assert words in answer.err
-
-
 @pytest.mark.slow
-def test_watch_prints_each_change_and_ends_on_a_signal(
-    environment: dict[str, str], project: Path, tmp_path: Path
-) -> None:
-    process = subprocess.Popen(
-        [*ENTRY, "mine", str(project), "--watch", "--every", "0.05", "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
+def test_watch_prints_each_change_and_ends_on_a_signal(started: Started, project: Path, tmp_path: Path) -> None:
+    with started("mine", str(project), "--watch", "--every", "0.05", "--json") as process:
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1}
         # A rename makes the file complete from its first moment.
         (tmp_path / "new.md").write_text("Storks clatter.\n")
         (tmp_path / "new.md").rename(project / "new.md")
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1, "unchanged": 1}
-        process.send_signal(signal.SIGTERM)
+        process.terminate()
         out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert (out, process.returncode) == ("", 0), err
+    assert (out, process.returncode) == (b"", 0), err
 
 
 TRIP = {
@@ -149,11 +104,6 @@ TRIP = {
     "steps": [{"observation": "The user wants to visit Tokyo in March.", "action": "Asked about the dates."}],
     "metadata": {"ticket": 7},
 }
-
-
-def steps() -> list[str]:
-    with Workspace() as workspace, workspace.open() as bank:
-        return [memory.text for memory in bank.list(kinds="episodic")]
 
 
 def test_trajectories_are_ingested_once(ask: Ask, tmp_path: Path) -> None:
@@ -167,21 +117,17 @@ def test_trajectories_are_ingested_once(ask: Ask, tmp_path: Path) -> None:
     step = {"observation": "A note:\u2028two lines.\x85", "action": "Read it."}
     marked = (json.dumps({**TRIP, "source_id": name, "steps": [step]}, ensure_ascii=False) for name in ("a", "b"))
     assert ask("ingest", "-", stdin="\r\n".join(marked)).json["new"] == 2
-    whole = ask("ingest", "-", stdin=json.dumps([TRIP])).json
-    assert whole["receipts"] == first["receipts"][:1]
-    changed = ask("ingest", "-", stdin=json.dumps({**TRIP, "goal": "Another"}))
-    assert (changed.code, "another payload" in changed.err) == (1, True)
+    assert ask("ingest", "-", stdin=json.dumps([TRIP])).json["receipts"] == first["receipts"][:1]
+    assert "another payload" in ask("ingest", "-", stdin=json.dumps({**TRIP, "goal": "Another"})).failed(1)
 
 
 def test_wrong_file_is_refused_before_anything_is_ingested(ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     file.write_text(json.dumps([TRIP, {**TRIP, "steps": [{"observation": "x"}]}]))
-    refused = ask("ingest", str(file))
-    assert (refused.code, "trajectories[1].steps[0].action" in refused.err) == (1, True)
+    assert "trajectories[1].steps[0].action" in ask("ingest", str(file)).failed(1)
     file.write_text('{"source_id": 1}\nno JSON\n')
     assert "line 2" in ask("ingest", str(file)).err
-    assert ask("ingest", str(tmp_path / "nowhere")).code == 3
-    assert steps() == []
+    assert ask("count").json == {"count": 0}
 
 
 @pytest.fixture
@@ -194,14 +140,13 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None:
-    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").out
-    assert "a store of mnemex, into an empty bank" in " ".join(shown.split())
+    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").words
+    assert "a store of mnemex, into an empty bank" in shown
     answer = ask("import", str(store), "--from", "mnemex")
     assert answer.json["added"]["memories"] == 1
     assert "line 2: memories.jsonl" in answer.err
     assert ask("get", "abc-123").json["text"] == "I prefer TypeScript."
     assert ask("import", str(store), "--from", "mnemex").json["left"]["memories"] == {"here already": 1}
-    assert ask("import", str(store), "--from", "nobody").code == 2
 
 
 def test_stats_are_of_the_named_folder_or_the_originals_store(
@@ -210,6 +155,9 @@ def test_stats_are_of_the_named_folder_or_the_originals_store(
     found = ask("maintenance", "--storage-path", str(store), "stats").json
     assert (found["memories"]["total_lines"], found["bad_lines"], found["system"]) == (2, 1, "mnemex")
     assert found["hint"] == f"Import it: pieria import {store} --from mnemex"
+    said = ask("maintenance", "--storage-path", str(store), "stats", "--no-json").out
+    assert "a store of mnemex" in said and "damaged lines" in said
+    assert "pieria import" in ask("maintenance", "--storage-path", str(store), "compact").failed(2)
     assert [path.name for path in store.iterdir()] == ["memories.jsonl"]
     ask("remember", "x", "--data", str(tmp_path / "ours"))
     ours = ask("maintenance", "--storage-path", str(tmp_path / "ours"), "stats").json
@@ -222,20 +170,11 @@ def test_stats_are_of_the_named_folder_or_the_originals_store(
     assert (found["memories"]["active"], found["store"]["memories"]["active"]) == (1, 1)
 
 
-def test_compacting_removes_nothing_else(ask: Ask, store: Path) -> None:
+def test_compacting_removes_nothing_else(ask: Ask) -> None:
     for text in ("x" * 500_000, "kept"):
         ask("remember", "-", stdin=text)
     done = ask("maintenance", "compact").json
     assert done["before"]["memories"] == done["after"]["memories"] == 2
     assert done["after"]["bytes"] <= done["before"]["bytes"]
     assert done["unreached"] == []
-    refused = ask("maintenance", "--storage-path", str(store), "compact")
-    assert refused.code == 2
-    assert "pieria import" in refused.err
-
-
-def test_people_see_it_in_words(store: Path, terminal: Callable[..., Answer]) -> None:
-    said = terminal("maintenance", "--storage-path", str(store), "stats").out
-    assert "a store of mnemex" in said
-    assert "damaged lines" in said
-    assert "compacted" in terminal("maintenance", "compact").out
+    assert "compacted" in ask("maintenance", "compact", "--no-json").out

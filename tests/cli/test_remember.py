@@ -54,19 +54,9 @@ def test_text_comes_from_the_line_or_a_pipe(ask: Ask) -> None:
     assert ask("remember", "-", stdin=b"\xef\xbb\xbfHello").json["text"] == "Hello"
     assert ask("remember", "buy", "oat", "milk").json["text"] == "buy oat milk"
     assert ask("remember", "--", "- oat milk").json["text"] == "- oat milk"
-    refused = ask("remember", "- oat milk")
-    assert refused.code == 2
-    assert "--" in refused.err.partition("hint:")[2]
-
-
-def test_text_that_cannot_be_is_refused(ask: Ask) -> None:
     for piped in (b"caf\xe9", b"x" * (1 << 21)):
-        refused = ask("remember", stdin=piped)
-        assert (refused.code, "standard input" in refused.err) == (2, True)
-    empty = ask("remember", "", stdin="something else")
-    assert (empty.code, "not blank" in empty.err) == (2, True)
-    assert ask("remember", "x", "--many", "-").code == 2
-    assert ask("count").json == {"count": 0}
+        assert "standard input" in ask("remember", stdin=piped).failed(2)
+    assert "not blank" in ask("remember", "", stdin="something else").failed(2)
 
 
 def test_wrong_values_are_named_and_lengths_need_a_direction(ask: Ask) -> None:
@@ -74,19 +64,9 @@ def test_wrong_values_are_named_and_lengths_need_a_direction(ask: Ask) -> None:
         "remember", "x", "--importance", "5", "--strength", "lots", "--kind", "noet", "--at", "last tuesday",
         "--meta", "?",
     )  # fmt: skip
-    assert refused.code == 2
+    assert "Did you mean note?" in refused.failed(2)
     errors = [line for line in refused.err.splitlines() if line.startswith("error: ")]
     assert {line.split()[1] for line in errors} == {"--importance:", "--strength:", "--kind:", "--at:", "--meta:"}
-    assert "Did you mean note?" in refused.err
-    refused = ask("remember", "x", "--valid-from", "2025-05-01", "--valid-until", "2025-04-01")
-    assert "--valid-until: expected a time after --valid-from (2025-05-01)" in refused.err
-    for written in ("key", "=x", "key:=nonsense", "{broken", "[1]"):
-        refused = ask("remember", "x", "--meta", written)
-        assert (refused.code, "key=text" in refused.err) == (2, True), written
-    assert ask("count").json == {"count": 0}
-    refused = ask("remember", "x", "--valid-until", "30d")
-    assert refused.code == 2
-    assert "+30d" in refused.err
     kept = ask("remember", "x", "--valid-until", "+30d").json["valid_until"]
     assert timedelta(days=29) < datetime.fromisoformat(kept) - datetime.now(UTC) < timedelta(days=31)
 
@@ -102,9 +82,6 @@ def test_people_see_bank_and_flags(ask: Ask) -> None:
     id = ask("remember", "x", "-q").ids[0]
     assert "private:cut" in ask("update", id, "Call <private>Maya</private> back.", "--no-json").out
     assert "private:cut" in ask("get", id, "--no-json").out
-
-
-# --- many
 
 
 def lines(*items: Any) -> str:
@@ -124,37 +101,25 @@ def test_many_come_from_a_file_with_shared_options(ask: Ask, tmp_path: Path, reo
 
 
 def test_wrong_lines_are_all_named_and_nothing_is_kept(ask: Ask) -> None:
-    refused = ask("remember", "--many", "-", stdin=b'"fine"\nnot json\n[1]\n\xff\n{"text": "fine"}\n')
-    assert refused.code == 1
-    assert [f"line {number}:" in refused.err for number in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
-    refused = ask("remember", "--many", "-", stdin="broken\n" * 55)
-    assert refused.code == 1
-    assert "line 20:" in refused.err and "line 21:" not in refused.err
-    assert "35 more" in refused.err
-    items: list[Any] = [
+    said = ask("remember", "--many", "-", stdin=b'"fine"\nnot json\n[1]\n\xff\n{"text": "fine"}\n').failed(1)
+    assert [f"line {number}:" in said for number in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
+    said = ask("remember", "--many", "-", stdin="broken\n" * 55).failed(1)
+    assert ("line 20:" in said, "line 21:" in said, "35 more" in said) == (True, False, True)
+    first, *others = [
         {"text": "x", "importance": 5}, "fine", {"text": "y", "kind": "nonsense"}, {"text": "z", "extract": "yes"},
         {"text": "x", "tag": ["y"]},
     ]  # fmt: skip
-    refused = ask("remember", "--many", "-", stdin=lines(*items[:1]) + "\n\n" + lines(*items[1:]))
-    assert refused.code == 1
-    for told in ("line 1: importance:", "line 5: kind:", "line 6: extract:", "line 7: tag"):
-        assert told in refused.err
-    assert "Did you mean tags?" in refused.err
-    assert "line 4:" not in refused.err and "items[" not in refused.err
-    missing = ask("remember", "--many", "nowhere.jsonl")
-    assert (missing.code, "nowhere.jsonl" in missing.err) == (3, True)
+    said = ask("remember", "--many", "-", stdin=lines(first) + "\n\n" + lines(*others)).failed(1)
+    for told in ("line 1: importance:", "line 5: kind:", "line 6: extract:", "line 7: tag", "Did you mean tags?"):
+        assert told in said
+    assert "line 4:" not in said and "items[" not in said
     assert ask("count").json == {"count": 0}
 
 
-def test_conflict_of_one_keeps_all_out(ask: Ask) -> None:
+def test_many_of_a_pipe_are_kept_all_or_none(ask: Ask) -> None:
+    assert len(ask("remember", "--many", "-", "-q", stdin=lines(*map(str, range(1100)))).ids) == 1100
+    assert ask("count").json == {"count": 1100}
     ask("remember", "there already", "--id", "taken")
     refused = ask("remember", "--many", "-", stdin=lines(*map(str, range(1500)), {"text": "x", "id": "taken"}))
-    assert refused.code == 1
-    assert "the id is taken" in refused.err
-    assert ask("count").json == {"count": 1}
-
-
-def test_many_come_through_a_pipe(ask: Ask) -> None:
-    answer = ask("remember", "--many", "-", "-q", stdin=lines(*map(str, range(1100))))
-    assert len(answer.ids) == 1100
-    assert ask("count").json == {"count": 1100}
+    assert "the id is taken" in refused.failed(1)
+    assert ask("count").json == {"count": 1101}

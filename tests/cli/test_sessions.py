@@ -2,13 +2,13 @@
 
 import json
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from tests.cli.conftest import ENTRY, Answer, Ask, Run
+from tests.cli.conftest import Answer, Ask, Run, Started
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank, Workspace
@@ -32,15 +32,14 @@ def test_session_goes_on_from_command_to_command(ask: Ask) -> None:
     state = ask("session", "state", id).json
     assert (state["goal"], state["profile"], len(state["recent_steps"])) == ("Plan a trip", "research", 2)
     [listed] = ask("session", "list").json["sessions"]
-    assert (listed["session_id"], listed["state"]) == (id, "collecting")
-    assert (listed["committed_steps"], listed["uncommitted_steps"]) == (0, 2)
+    wanted = {"session_id": id, "state": "collecting", "committed_steps": 0, "uncommitted_steps": 2}
+    assert listed.items() >= wanted.items()
     shown = ask("session", "show", id).json
     assert [step["observation"] for step in shown["steps"]] == [TOKYO[0], "March 3."]
     closed = ask("session", "close", id).json
     assert (closed["state"], bool(closed["node_ids"])) == ("idle", True)
     assert set(texts("episodic")) == {" → ".join(TOKYO), "March 3. → Booked."}
-    over = ask("session", "show", id).json
-    assert (over["committed_steps"], over["uncommitted_steps"]) == (2, 0)
+    assert ask("session", "show", id).json.items() >= {"committed_steps": 2, "uncommitted_steps": 0}.items()
 
 
 def test_held_back_steps_are_committed_or_discarded(ask: Ask) -> None:
@@ -50,21 +49,11 @@ def test_held_back_steps_are_committed_or_discarded(ask: Ask) -> None:
         closed = ask("session", "close", id)
         assert (closed.json["state"], f"pieria session commit {id}" in closed.err) == ("ready", True)
     assert texts("episodic") == []
-    [*listed] = ask("session", "list").json["sessions"]
+    listed = ask("session", "list").json["sessions"]
     assert [(one["committed_steps"], one["uncommitted_steps"]) for one in listed] == [(0, 1), (0, 1)]
     assert ask("session", "discard", ids[0]).json["state"] == "idle"
     assert ask("session", "commit", ids[1]).json["node_ids"]
     assert texts("episodic") == [" → ".join(TOKYO)]
-
-
-def test_unfinished_session_is_resumed_in_any_bank(ask: Ask) -> None:
-    id = ask("session", "start", "Plan").json["session_id"]
-    ask("session", "append", id, *TOKYO)
-    ask("session", "close", id, "--no-wait")
-    assert ask("session", "resume", id).json["state"] == "idle"
-    assert texts("episodic") == [" → ".join(TOKYO)]
-    id = ask("session", "start", "Plan", "--bank", "other").json["session_id"]
-    assert ask("session", "append", id, *TOKYO).json["step_index"] == 0
 
 
 def test_people_are_told_in_words_what_to_do(ask: Ask) -> None:
@@ -72,16 +61,16 @@ def test_people_are_told_in_words_what_to_do(ask: Ask) -> None:
     assert "collecting" in ask("session", "append", id, *TOKYO, "--no-json").out
     assert "Plan" in ask("session", "list", "--no-json").out
     assert TOKYO[1] in ask("session", "show", id, "--no-json").out
-    assert ask("session", "list", "-q").out == f"{id}\n"
-    refused = ask("session", "append", "session_nobody", *TOKYO)
-    assert (refused.code, "session 'session_nobody' not found" in refused.err) == (1, True)
-    assert ask("session", "start", "").code == 2
-    id = ask("session", "start", "Plan").json["session_id"]
-    ask("session", "close", id)
-    closed, unknown = ask("session", "append", id, *TOKYO), ask("session", "append", "session_x", *TOKYO)
-    assert "The session is finished: `pieria session start` starts another." in closed.err
-    assert "`pieria session start` returns a session's id." in unknown.err
-    assert "sessions_" not in closed.err + unknown.err
+    assert ask("session", "list", "-q").ids == [id]
+    ask("session", "close", id, "--no-wait")
+    assert ask("session", "resume", id).json["state"] == "idle"
+    assert texts("episodic") == [" → ".join(TOKYO)]
+    closed, unknown = (ask("session", "append", name, *TOKYO).failed(1) for name in (id, "session_x"))
+    assert "The session is finished: `pieria session start` starts another." in closed
+    assert "`pieria session start` returns a session's id." in unknown
+    assert "sessions_" not in closed + unknown
+    id = ask("session", "start", "Plan", "--bank", "other").json["session_id"]
+    assert ask("session", "append", id, *TOKYO).json["step_index"] == 0, "an id leads to its bank"
 
 
 @pytest.mark.slow
@@ -93,33 +82,21 @@ def test_each_command_lets_go_of_the_session(run: Run, bank: Bank) -> None:
     assert json.loads(run("session", "close", id).stdout)["state"] == "idle"
 
 
-def test_worker_runs_the_jobs_of_every_bank(ask: Ask, bank: Bank) -> None:
+def test_worker_runs_the_jobs_of_every_bank_or_of_one(ask: Ask, bank: Bank, home: Path) -> None:
     with pieria.open("other") as other, pieria.open("@me") as mine:
         ids = [each.jobs.add("embed").id for each in (bank, other, mine)]
-    told = ask("worker", "--once").json
-    assert told == {"banks": ["default", "other", "@me"], "jobs": {"done": 3}}
-    assert bank.jobs.get(ids[0]).state == "done"
-    assert ask("worker", "--once").json["jobs"] == {}
-    assert "no jobs" in ask("worker", "--once", "--no-json").out
-    bank.jobs.add("embed")
-    assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
-
-
-def test_worker_of_one_bank_leaves_the_others(ask: Ask, bank: Bank) -> None:
-    with pieria.open("other") as other:
+        assert ask("worker", "--once").json == {"banks": ["default", "other", "@me"], "jobs": {"done": 3}}
+        assert bank.jobs.get(ids[0]).state == "done"
         left = other.jobs.add("embed")
         assert ask("worker", "--once", "--bank", "default").json == {"banks": ["default"], "jobs": {}}
         assert other.jobs.get(left.id).state == "waiting"
         assert ask("worker", "--once", "--bank", "OTHER").json["jobs"] == {"done": 1}
-
-
-def test_worker_skips_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: Path) -> None:
+    assert "no jobs" in ask("worker", "--once", "--no-json").out
     (home / "data" / "foreign.db").write_bytes(b"x" * 4_096)
-    bank.jobs.add("embed")
-    answer = ask("worker", "--once")
-    assert answer.json == {"banks": ["default"], "jobs": {"done": 1}}
-    assert answer.err.count("foreign is skipped") == 1
+    assert ask("worker", "--once").err.count("foreign is skipped") == 1
     assert ask("worker", "--once", "--bank", "foreign").code == 3
+    bank.jobs.add("embed")
+    assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
 
 
 def test_bank_that_cannot_be_opened_now_is_tried_again(bank: Bank, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,37 +112,27 @@ def test_bank_that_cannot_be_opened_now_is_tried_again(bank: Bank, home: Path, m
         assert [each.name for each in banks()] == ["default"]
 
 
-def pending(bank: Bank) -> int:
-    """Return the number of pending embeddings from the store: opening the bank with an embedder would start work."""
-    with bank.core.store.reading() as reader:
-        return reader.pending_count()
-
-
 def test_worker_embeds_everything_before_it_ends(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening the bank with an embedder would start work, so the store counts."""
     for line in (["--once"], ["--idle", "0"]):
         bank.remember(f"What came before {line}.")
-        assert pending(bank)
+        with bank.core.store.reading() as reader:
+            assert reader.pending_count()
         with monkeypatch.context() as embedding:
             embedding.setenv("PIERIA_EMBEDDER", "hashing")
             ask("worker", *line)
-        assert pending(bank) == 0
-    for wrong in ("-1", "soon"):
-        refused = ask("worker", "--idle", wrong)
-        assert (refused.code, "--idle" in refused.err) == (2, True)
+        with bank.core.store.reading() as reader:
+            assert reader.pending_count() == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_the_worker_cleanly(bank: Bank, environment: dict[str, str], how: signal.Signals) -> None:
+def test_signal_ends_the_worker_cleanly(bank: Bank, started: Started, how: signal.Signals) -> None:
     bank.jobs.add("embed")
-    process = subprocess.Popen([*ENTRY, "worker"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-    try:
-        while bank.jobs.counts() != {"done": 1}:
-            assert process.poll() is None
+    with started("worker") as process:
+        soon(lambda: bank.jobs.counts() == {"done": 1})
         process.send_signal(how)
         out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert (process.returncode, err) == (0, b"")
     assert out == b'{"banks": ["default"], "jobs": {"done": 1}}\n'
 
@@ -176,8 +143,7 @@ def test_jobs_are_listed_shown_cancelled_and_replayed(ask: Ask, bank: Bank) -> N
     assert ask("jobs", "list", "-q", "--kind", "embed").ids == [waiting.id]
     assert ask("jobs", "list", "-q", "--state", "waiting", "--state", "dead").ids == [other.id, waiting.id]
     some = ask("jobs", "list", "-n", "1")
-    assert some.json["truncated"] is True
-    assert "there are more" in some.err
+    assert (some.json["truncated"], "there are more" in some.err) == (True, True)
     assert ask("jobs", "show", other.id).json == other.as_dict()
     assert [job["state"] for job in ask("jobs", "cancel", waiting.id).json["cancelled"]] == ["cancelled"]
     assert [job["state"] for job in ask("jobs", "replay", waiting.id).json["replayed"]] == ["waiting"]
@@ -186,20 +152,8 @@ def test_jobs_are_listed_shown_cancelled_and_replayed(ask: Ask, bank: Bank) -> N
     for word in ("dead", "mail", '{"to": "Maya"}', "jwt@1", "1 of 5 times", "unknown_kind"):
         assert word in shown
     assert "unknown_kind" in ask("jobs", "list", "--no-json").out
-
-
-def test_unknown_and_finished_jobs_are_refused(ask: Ask, bank: Bank) -> None:
-    job = bank.jobs.add("embed")
-    ask("worker", "--once")
-    for line, code, word in (
-        (["show", "no"], 1, "pieria jobs list"),
-        (["replay", job.id], 1, "is done"),
-        (["cancel", job.id, "no"], 1, "is done"),
-        (["list", "--state", "lost"], 2, "--state"),
-    ):
-        refused = ask("jobs", *line)
-        assert refused.code == code
-        assert word in refused.err
+    for line in (["replay", waiting.id], ["cancel", waiting.id, "no"]):
+        assert "is done" in ask("jobs", *line).failed(1)
 
 
 def test_stats_and_a_worker_show_jobs_and_costs(
@@ -210,11 +164,8 @@ def test_stats_and_a_worker_show_jobs_and_costs(
     bank.core.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
     monkeypatch.setenv("PIERIA_BUDGET_TOKENS_PER_DAY", "5000")
     told = ask("stats").json
-    assert told["jobs"] == {"waiting": 1}
-    assert told["models"]["total"][0]["input_tokens"] == 1234
+    assert (told["jobs"], told["models"]["total"][0]["input_tokens"]) == ({"waiting": 1}, 1234)
     shown = ask("stats", "--no-json").out
     for word in ("jobs: waiting", "summarize", "test:model", "1,234", "5,000 tokens per day"):
         assert word in shown
-    bank.jobs.add("embed")
-    said = terminal("worker", "--once")
-    assert (said.code, said.out.count("done 1")) == (0, 1)
+    assert terminal("worker", "--once").out.count("done 1") == 1

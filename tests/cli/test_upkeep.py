@@ -23,18 +23,10 @@ LONG_AGO = datetime(2024, 3, 2, tzinfo=UTC)
 
 @pytest.fixture
 def talk(bank: Bank) -> Bank:
+    told = {"kind": "turn", "session": "s", "author": "Maya"}
     bank.remember_many(
-        [
-            {
-                "text": f"Heron number {n} nests by the mill.",
-                "id": f"h{n}",
-                "kind": "turn",
-                "session": "s",
-                "author": "Maya",
-                "at": LONG_AGO + timedelta(minutes=n),
-            }
-            for n in range(5)
-        ]
+        {**told, "text": f"Heron number {n} nests by the mill.", "id": f"h{n}", "at": LONG_AGO + timedelta(minutes=n)}
+        for n in range(5)
     )
     return bank
 
@@ -43,26 +35,19 @@ def test_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     shown = ask("upkeep", "sleep", "--dry-run")
     assert shown.json["consolidated"] == 5
     assert talk.count(kinds="summary") == 0
-    told = ask("upkeep", "sleep", "--dry-run", "--no-json").out
+    told = ask("upkeep", "sleep", "--dry-run", "--no-json").words
     assert "would summarize 5 of" in told
-    assert " ".join(shown.json["summaries"][0]["text"].split()) in " ".join(told.split())
-    done = ask("upkeep", "sleep")
-    assert done.json["summaries"] == shown.json["summaries"]
+    assert " ".join(shown.json["summaries"][0]["text"].split()) in told
+    assert ask("upkeep", "sleep").json["summaries"] == shown.json["summaries"]
     assert ask("upkeep", "sleep", "-q").out == ""
 
 
 def test_collection_and_promotion_are_tried_first(ask: Ask, bank: Bank) -> None:
-    bank.remember("a passing remark", id="r")
     assert ask("upkeep", "gc", "--threshold", "1").json["dry_run"] is True
     assert "would be removed" in ask("upkeep", "gc", "--threshold", "1", "--no-json").out
     assert ask("upkeep", "gc", "--threshold", "0").json["faded"] == []
-    bank.remember("worth keeping", id="w")
-    assert ask("upkeep", "promote", "w", "-q").out == "w\n"
+    assert ask("upkeep", "promote", "maya", "-q").out == "maya\n"
     assert ask("upkeep", "promote", "--dry-run").json["promoted"] == []
-    refused = ask("upkeep", "promote", "nobody")
-    assert (refused.code, "nobody" in refused.err) == (1, True)
-    for line in (["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["archive", "--limit", "x"]):
-        assert ask("upkeep", *line).code == 2
 
 
 def test_validation_exits_with_one_if_a_check_fails(ask: Ask, talk: Bank) -> None:
@@ -71,8 +56,7 @@ def test_validation_exits_with_one_if_a_check_fails(ask: Ask, talk: Bank) -> Non
     for n in range(5):
         talk.remove(f"h{n}")
     found = ask("upkeep", "validate")
-    assert found.code == 1
-    assert [problem["id"] for problem in json.loads(found.out)["problems"]] == [summary.id]
+    assert (found.code, [one["id"] for one in json.loads(found.out)["problems"]]) == (1, [summary.id])
     assert "some checks failed" in ask("upkeep", "validate", "--no-json").out
     assert ask("upkeep", "repair", "--dry-run").code == 1
     assert ask("upkeep", "repair").json["repaired"] == [summary.id]
@@ -83,15 +67,14 @@ def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
     for text in ("Deploys run Fridays at noon.", "Deploys run Fridays at noon!", "Maya prefers tea."):
         ask("remember", text)
     assert "similarity 1.00" in ask("upkeep", "clusters", "--no-json").out
-    [cluster] = ask("upkeep", "clusters", "-q").out.split()
+    [cluster] = ask("upkeep", "clusters", "-q").ids
     assert ask("upkeep", "duplicates").json["whole"] == 1
     assert ask("upkeep", "merge", cluster, "--dry-run").json["change"] is None
     merged = ask("upkeep", "merge", cluster, "--text", "Deploys run at noon.").json
     assert ask("get", merged["id"]).json["text"] == "Deploys run at noon."
     assert ask("upkeep", "clusters").json["clusters"] == []
     assert ask("undo", str(merged["change"])).code == 0
-    assert ask("upkeep", "clusters", "-q").out.split() == [cluster]
-    assert "cluster-of-nothing" in ask("upkeep", "merge", "cluster-of-nothing").err
+    assert ask("upkeep", "clusters", "-q").ids == [cluster]
 
 
 def test_graph_is_kept_in_order(ask: Ask, bank: Bank) -> None:
@@ -106,29 +89,30 @@ def test_graph_is_kept_in_order(ask: Ask, bank: Bank) -> None:
 
 
 @pytest.fixture
-def taught(bank: Bank) -> Bank:
+def taught(bank: Bank, person: None) -> Bank:
     with pieria.open("default", via="person") as opened:
         opened.observe([*session("monday", MIGRATED), *session("tuesday", PUT_RIGHT)])
     return bank
 
 
-@pytest.mark.usefixtures("person")
 def test_lessons_are_shown_then_learnt_with_their_evidence(ask: Ask, taught: Bank) -> None:
     would = ask("upkeep", "propose", "--dry-run").json
     assert {each["state"] for each in would["proposals"]} == {"proposed"}
     assert len(ask("upkeep", "propose", "--dry-run", "--of", "monday").json["proposals"]) == 1
     assert taught.upkeep.proposals(("proposed", "accepted")).proposals == ()
     assert "2 lessons came from 2 sessions" in ask("upkeep", "propose", "--no-json").out
-    told = " ".join(ask("upkeep", "proposals", "--state", "proposed", "--state", "accepted", "--no-json").out.split())
+    told = ask("upkeep", "proposals", "--state", "proposed", "--state", "accepted", "--no-json").words
     assert "pytest tests/api`: OperationalError: no such table: invoices → run `alembic upgrade head`" in told
     assert "“no, use pnpm, not npm”, after the agent ran `npm install zod`" in told
     assert [each["state"] for each in ask("upkeep", "proposals", "--type", "rule").json["proposals"]] == ["proposed"]
 
 
-@pytest.mark.usefixtures("person")
-def test_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) -> None:
+def test_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     ask("upkeep", "propose")
     [id] = ask("upkeep", "proposals", "--type", "procedure", "-q").ids
+    with monkeypatch.context() as agent:
+        agent.setattr("pieria.doors.cli.person.is_person", lambda: False)
+        assert "only a person may do this" in ask("upkeep", "accept", id).failed(1)
     accepted = ask("upkeep", "accept", id, "--reason", "seen often").json
     assert (accepted["proposals"][0]["state"], accepted["proposals"][0]["reason"]) == ("accepted", "seen often")
     assert "accepted already" in ask("upkeep", "accept", id).err
@@ -136,15 +120,6 @@ def test_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) ->
     assert ask("upkeep", "proposals", "--state", "declined", "-q").ids == [id]
     assert ask("undo", str(accepted["change"])).code == 1
     assert "1 wait for a decision" in ask("doctor", "--no-json").out
-
-
-@pytest.mark.usefixtures("person")
-def test_only_a_person_accepts_a_proposal(ask: Ask, taught: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask("upkeep", "propose")
-    id, *_ = ask("upkeep", "proposals", "-q").ids
-    monkeypatch.setattr("pieria.doors.cli.person.is_person", lambda: False)
-    refused = ask("upkeep", "accept", id)
-    assert (refused.code, "only a person may do this" in refused.err) == (1, True)
 
 
 @pytest.fixture
@@ -162,8 +137,7 @@ def test_due_memories_are_listed_and_reviews_counted(ask: Ask, faded: Bank) -> N
     assert (due["id"], due["uses"]) == ("heron", 0)
     assert due["retention"] == pytest.approx(0.265, abs=0.001)
     assert "0.27" in ask("review", "--no-json").out
-    done = ask("review", "heron", "--no-json")
-    assert (done.code, "retention 0.27 to 1.00" in done.out) == (0, True)
+    assert "retention 0.27 to 1.00" in ask("review", "heron", "--no-json").out
     assert ask("review").json["due"] == []
     assert faded.usage("heron")["heron"].reviews == 1
     partly = ask("review", "heron", "gone", "--no-json")
@@ -172,12 +146,10 @@ def test_due_memories_are_listed_and_reviews_counted(ask: Ask, faded: Bank) -> N
 
 def test_decay_is_drawn_for_people_and_told_to_programs(ask: Ask, faded: Bank) -> None:
     shown = ask("decay", "heron", "--no-json").out
-    assert all(word in shown for word in ("review 0.35", "gc 0.05", "power_law", "collected"))
+    assert all(word in shown for word in ("review 0.35", "gc 0.05", "power_law", "collected", "not yet"))
     told = ask("decay", "heron").json
     assert told["retention"] == pytest.approx(0.265, abs=0.001)
     assert told["review"]["from"] < told["at"] < told["review"]["to"] < told["collected"]
-    assert ask("decay", "gone").code != 0
-    assert "not yet" in shown
     faded.upkeep.promote("heron")
     assert "yes" in ask("decay", "heron", "--no-json").out
 
@@ -193,7 +165,7 @@ def test_picture_of_decay_is_valid_for_any_text(ask: Ask, faded: Bank, tmp_path:
     packed = png.read_bytes()
     assert packed.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", packed[16:24])
-    length = struct.unpack(">I", packed[33:37])[0]
+    [length] = struct.unpack(">I", packed[33:37])
     rows = zlib.decompress(packed[41 : 41 + length])
     assert len(rows) == height * (1 + 3 * width)
     assert b"\x25\x63\xeb" in rows, "the curve is drawn"
@@ -208,41 +180,24 @@ def page() -> str:
 
 
 @pytest.mark.usefixtures("person")
-def test_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
-    traced = ask(*["trace", "--source", "evil.html"]).json
+def test_quarantine_hides_lists_and_lifts(ask: Ask, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = ask("trace", "--source", "evil.html").json
     assert [item["how"] for item in traced["items"]] == ["", "drawn from"]
-    assert ask(*["quarantine", "--source", "evil.html", "--dry-run"]).json["memories"] == 2
-    held = ask(*["quarantine", "--source", "evil.html", "--reason", "hacked"]).json
-    assert held["memories"] == 2
-    assert ask(*["list"]).json["memories"] == []
-    refused = ask("get", page)
-    assert refused.code == 1 and "put it in quarantine on" in refused.err and "hacked" in refused.err
-    [listed] = ask(*["quarantine", "--list"]).json["quarantines"]
+    assert all(word in ask("--no-json", "trace", "--session", "monday").out for word in ("Refunds", "drawn from"))
+    assert ask("quarantine", "--source", "evil.html", "--dry-run").json["memories"] == 2
+    held = ask("quarantine", "--source", "evil.html", "--reason", "hacked").json
+    number = str(held["number"])
+    assert (held["memories"], ask("list").json["memories"]) == (2, [])
+    said = ask("get", page).failed(1)
+    assert "put it in quarantine on" in said and "hacked" in said
+    with monkeypatch.context() as agent:
+        agent.setattr("pieria.doors.cli.person.is_person", lambda: False)
+        for words in (["quarantine", "--lift"], ["undo"]):
+            assert "only a person may do this" in ask(*words, number).failed(1)
+    [listed] = ask("quarantine", "--list").json["quarantines"]
     assert listed["number"] == held["number"]
-    assert ask(*f"quarantine --lift {held['number']}".split()).json["memories"] == 2
-    assert len(ask(*["list"]).json["memories"]) == 2
-    assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
-
-
-def test_agent_lifts_no_quarantine_and_options_must_agree(ask: Ask, page: str) -> None:
-    held = ask(*["quarantine", "--source", "evil.html"]).json
-    for words in (["quarantine", "--lift"], ["undo"]):
-        refused = ask(*words, str(held["number"]))
-        assert refused.code == 1 and "only a person may do this" in refused.err
-    assert len(ask(*["quarantine", "--list"]).json["quarantines"]) == 1
-    for line in (
-        "trace",
-        "trace x --source y",
-        "quarantine",
-        "quarantine --list --lift 3",
-        "quarantine --lift 3 --dry-run",
-    ):
-        assert ask(*line.split()).code == 2, line
-
-
-def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
-    told = ask(*["--no-json", "trace", "--session", "monday"]).out
-    assert "Refunds" in told and "drawn from" in told
-    held = ask(*["--no-json", "quarantine", "--session", "monday"]).out
-    assert "pieria quarantine --lift" in held
-    assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out
+    assert ask("quarantine", "--lift", number).json["memories"] == 2
+    assert len(ask("list").json["memories"]) == 2
+    assert ask("quarantine", "--list").json == {"quarantines": []}
+    assert "pieria quarantine --lift" in ask("--no-json", "quarantine", "--session", "monday").out
+    assert "monday" in ask("--no-json", "quarantine", "--list").out

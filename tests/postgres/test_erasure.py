@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from tests.contract.making import HandClock, apply, memory
+from tests.contract.test_vectors import drawn, enter, with_vector
 from tests.postgres.conftest import Admin, Opened, as_user, made_user
+from tests.postgres.test_vector_index import index_of
 from tests.servers import Server, own_server
 
 import pieria
@@ -19,7 +21,7 @@ from pieria.errors import RefusedError
 from pieria.store.postgres import PostgresStore, erasure
 from pieria.store.postgres import vector_indexes as indexing
 from pieria.store.postgres.store import BEYOND, NOT_FLUSHED
-from pieria.store.protocol import Embedded, Finding, Store
+from pieria.store.protocol import Finding, Store
 
 SAID = "Zquorvex keeps the wimblefrotz in the snarkwell cupboard."
 LONG = "Brillowig waits by the yabberlint. " * 4_000
@@ -28,14 +30,16 @@ RIGHTS = ("GRANT pg_checkpoint TO {user}", "GRANT EXECUTE ON FUNCTION pg_switch_
 FILED = "SELECT relfilenode FROM pg_class WHERE oid = 'pieria.content'::regclass"
 
 
-@contextmanager
-def a_bank(url: str, folder: Path) -> Iterator[pieria.Bank]:
-    with pieria.open("notes", data=url, settings={"local": str(folder)}) as bank:
-        yield bank
+def a_bank(url: str, folder: Path) -> pieria.Bank:
+    return pieria.open("notes", data=url, settings={"local": str(folder)})
 
 
 def purge_finding(store: Store) -> Finding:
     return next(finding for finding in store.check(thorough=False) if finding.check == "purge")
+
+
+def is_purged(store: Store) -> bool:
+    return purge_finding(store).well
 
 
 def repaired(store: Store) -> list[str]:
@@ -61,9 +65,6 @@ def in_use(admin: Admin) -> Iterator[None]:
     with admin.transaction():
         admin.execute("LOCK TABLE pieria.terms IN SHARE UPDATE EXCLUSIVE MODE")
         yield
-
-
-# --- what is left in the files
 
 
 def remember(server: Server, url: str, bank: pieria.Bank, *, others: int) -> list[str]:
@@ -102,7 +103,7 @@ def test_no_file_of_the_server_holds_purged_words(version: int, tmp_path: Path) 
             with a_bank(server.url, tmp_path) as bank:
                 ids = remember(server, server.url, bank, others=others)
                 assert bank.purge(ids).unreached == (BEYOND,)
-                assert purge_finding(bank.core.store).well
+                assert is_purged(bank.core.store)
             check_files(server)
         with a_bank(server.url, tmp_path) as bank, psycopg.connect(server.url, autocommit=True) as admin:
             heron = bank.remember("Heron by the weir.").id
@@ -131,52 +132,45 @@ def test_role_that_may_not_empty_the_log_names_it(own: Server, tmp_path: Path) -
         inside.execute("CREATE EXTENSION vector")
         with a_bank(url, tmp_path) as bank:
             ids = remember(own, url, bank, others=50)
-            assert bank.purge(ids[:1]).unreached == (NOT_FLUSHED, BEYOND)
-            assert bank.purge(ids[1:], dry_run=True).unreached == (NOT_FLUSHED, BEYOND)
-            assert bank.purge(ids[1:]).unreached == (NOT_FLUSHED, BEYOND)
+            for some, dry_run in ((ids[:1], False), (ids[1:], True), (ids[1:], False)):
+                assert bank.purge(some, dry_run=dry_run).unreached == (NOT_FLUSHED, BEYOND)
             finding = purge_finding(bank.core.store)
-            assert finding.well
-            assert "may not empty it" in finding.detail
+            assert finding.well and "may not empty it" in finding.detail
             assert own.files_with(*WORDS) == {"pg_wal"}
             for right in RIGHTS:
                 inside.execute(right.format(user=user))
-            assert not purge_finding(bank.core.store).well
+            assert not is_purged(bank.core.store)
             assert bank.doctor(repair=True).repaired == ("purge",)
             assert bank.purge(bank.remember("heron").id).unreached == (BEYOND,)
     check_files(own)
 
 
 def test_kept_log_and_prepared_transaction_are_named(own: Server) -> None:
-    with psycopg.connect(own.url, autocommit=True) as other:
-        store = PostgresStore(own.url, "notes", busy_seconds=30)
+    with (
+        psycopg.connect(own.url, autocommit=True) as other,
+        closing(PostgresStore(own.url, "notes", busy_seconds=30)) as store,
+        closing(PostgresStore(own.url, "notes", busy_seconds=0.3)) as hasty,
+    ):
         other.execute("SELECT pg_create_physical_replication_slot('standby', true)")
         erased(store)
         [left] = store.scrub()
-        assert "write-ahead log" in left
-        assert "replication slot standby" in left
-        assert not purge_finding(store).well
+        assert "write-ahead log" in left and "replication slot standby" in left
+        assert not is_purged(store)
         other.execute("SELECT pg_drop_replication_slot('standby')")
         assert store.scrub() == []
-        store.close()
-        store = PostgresStore(own.url, "notes", busy_seconds=0.3)
         other.execute("BEGIN; CREATE TABLE elsewhere (n integer); PREPARE TRANSACTION 'half'")
-        erased(store, "n")
-        [left] = store.scrub()
+        erased(hasty, "n")
+        [left] = hasty.scrub()
         assert "prepared transaction half (role postgres" in left
         other.execute("ROLLBACK PREPARED 'half'")
-        assert repaired(store) == ["purge"]
-        store.close()
+        assert repaired(hasty) == ["purge"]
 
 
-def test_settings_that_log_statements_are_named(bare_database: str, admin: Admin) -> None:
-    PostgresStore(bare_database, "notes").close()
+def test_settings_that_log_statements_are_named(opened: Opened, bare_database: str, admin: Admin) -> None:
+    opened("notes").close()
     admin.execute(f"ALTER DATABASE {admin.info.dbname} SET log_statement = 'all'")
-    store = PostgresStore(f"{bare_database}&connect_timeout=9", "notes")
+    store = opened("notes", url=f"{bare_database}&connect_timeout=9")
     assert [line for line in store.copies() if "log_statement = all" in line]
-    store.close()
-
-
-# --- transactions that block an erasure
 
 
 def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, bare_database: str) -> None:
@@ -185,16 +179,14 @@ def test_snapshot_of_another_role_is_named(opened: Opened, admin: Admin, bare_da
     role = made_user(admin, "GRANT USAGE ON SCHEMA pieria TO {user}", "GRANT SELECT ON pieria.content TO {user}")
     with snapshot(as_user(bare_database, role)) as reporter:
         apply(store, erase=["m"])
+        who = f"pid {reporter.info.backend_pid} (role {role}"
         [left] = store.scrub()
-        assert f"pid {reporter.info.backend_pid} (role {role}, since 20" in left
-        assert "may still read" in left
+        assert f"{who}, since 20" in left and "may still read" in left
         assert reporter.execute("SELECT text FROM pieria.content").fetchall() == [("the harbour is closed",)]
         finding = purge_finding(store)
-        assert not finding.well
-        assert "content" in finding.detail
-        assert f"pid {reporter.info.backend_pid} (role {role}" in finding.detail
+        assert not finding.well and "content" in finding.detail and who in finding.detail
     assert repaired(store) == ["purge"]
-    assert purge_finding(store).well
+    assert is_purged(store)
     admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
@@ -211,9 +203,9 @@ def test_ordinary_owner_names_snapshots_of_others(opened: Opened, owner: str, ba
 
 def test_users_of_tables_and_databases_are_waited_for(opened: Opened, admin: Admin, server: str) -> None:
     store = opened(busy_seconds=0.3)
+    erased(store)
     with psycopg.connect(server) as elsewhere:
         elsewhere.execute("CREATE TEMPORARY TABLE somewhere (n integer)")
-        erased(store)
         [left] = store.scrub()
         assert f"pid {elsewhere.info.backend_pid} " in left
     assert repaired(store) == ["purge"]
@@ -229,11 +221,10 @@ def test_role_without_tables_leaves_a_purge_to_the_owner(opened: Opened, deputy:
     store = opened(url=deputy(), busy_seconds=0.3)
     erased(store)
     [left] = store.scrub()
-    assert "permission denied" in left
-    assert "as its owner" in left
-    assert not purge_finding(owner).well
+    assert "permission denied" in left and "as its owner" in left
+    assert not is_purged(owner)
     assert repaired(owner) == ["purge"]
-    assert purge_finding(store).well
+    assert is_purged(store)
 
 
 def test_migrated_bank_notes_erasures_of_all_roles(opened: Opened, admin: Admin, deputy: Callable[[], str]) -> None:
@@ -251,21 +242,20 @@ def test_migrated_bank_notes_erasures_of_all_roles(opened: Opened, admin: Admin,
     erased(opened(url=url), "n")
 
 
-def test_purge_that_was_held_up_is_finished_by_a_job(admin: Admin, bare_database: str, tmp_path: Path) -> None:
+def test_purge_that_was_held_up_is_finished_by_a_job(
+    admin: Admin, bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with a_bank(bare_database, tmp_path) as bank:
-        bank.core.store._busy_seconds = 0.3  # type: ignore[attr-defined]
         memory = bank.remember("the harbour is closed")
-        with in_use(admin):
+        with in_use(admin), monkeypatch.context() as hasty:
+            hasty.setattr(bank.core.store, "_busy_seconds", 0.3)
             assert any(line.startswith("terms: others use it") for line in bank.purge(memory.id).unreached)
         [job] = bank.jobs.list(kinds="scrub")
         bank.jobs.worker().run(once=True)
         assert bank.jobs.get(job.id).state == "done"
-        assert purge_finding(bank.core.store).well
+        assert is_purged(bank.core.store)
         bank.purge(bank.remember("nobody is in the way").id)
         assert len(bank.jobs.list(kinds="scrub")) == 1
-
-
-# --- what it costs
 
 
 def test_large_table_is_left_to_repair(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,60 +265,55 @@ def test_large_table_is_left_to_repair(opened: Opened, monkeypatch: pytest.Monke
     left = store.scrub()
     assert any(line.startswith("content (") and "doctor --repair` does it" in line for line in left)
     assert "the server's write-ahead log: it is emptied once the tables are rewritten" in left
-    assert not purge_finding(store).well
+    assert not is_purged(store)
     assert repaired(store) == ["purge"]
-    assert purge_finding(store).well
+    assert is_purged(store)
 
 
-def test_repair_keeps_the_vector_index(opened: Opened, admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repair_keeps_the_vector_index(
+    opened: Opened, admin: Admin, bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "OUTGROWN", 10)
     store = opened()
-    apply(store, memory("the harbour is closed", "m"), memory("heron", "n"))
-    with store.writing() as writer:
-        space = writer.set_space("hash", 3)
-        writer.put_vectors(space.number, [Embedded(row, "passage", 0, 0, 5, (1.0, 0.0, 0.0)) for row in (1, 2)], 1)
-    monkeypatch.setattr(indexing, "OUTGROWN", 1)
-    with store._pool.connect() as connection:
-        [built] = indexing.build(connection, store.number)
-    apply(store, erase=["m"])
+    vectors = [with_vector(memory(f"m{n}", f"m{n}"), vector) for n, vector in enumerate(drawn(1, 20))]
+    apply(store, *vectors, space=enter(store))
+    repaired(store)
+    built = index_of(bare_database, store)
+    assert [is_valid for _, is_valid in built] == [True]
+    apply(store, erase=["m1"])
     assert [line for line in store.scrub() if line.startswith("embedded")]
     assert "purge" in repaired(store)
-    indexed = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
-    assert admin.execute(indexed, (f"pieria.{built}",)).fetchone() == (True,)
+    assert index_of(bare_database, store) == built
 
 
-def test_one_rewrite_serves_purges_of_all_banks(opened: Opened, admin: Admin) -> None:
-    one, other = opened(), opened("other")
+def test_one_rewrite_serves_purges_of_all_banks(opened: Opened, owner: str, admin: Admin) -> None:
+    one, other = opened("one", url=owner, row_security=True), opened("other", url=owner)
     erased(one)
     erased(other)
     assert one.scrub() == []
-    assert purge_finding(other).well
+    assert is_purged(other)
     before = admin.execute(FILED).fetchone()
     assert other.scrub() == []
     assert admin.execute(FILED).fetchone() == before
+    assert one.remove(lambda reader: None) == []
 
 
 def test_waiting_for_another_rewrite_saves_ones_own(opened: Opened, admin: Admin) -> None:
-    store = opened(busy_seconds=0.3)
+    store, patient = opened(busy_seconds=0.3), opened(busy_seconds=30)
     erased(store)
     admin.execute(f"SELECT pg_advisory_lock({erasure.LOCK})")
     [left] = store.scrub()
     assert "another process is rewriting" in left
-    patient = opened(busy_seconds=30)
-    done: list[list[str]] = []
-    scrubbing = threading.Thread(target=lambda: done.append(patient.scrub()))
-    scrubbing.start()
-    admin.execute("DELETE FROM pieria.erasure")
-    admin.execute(f"SELECT pg_advisory_unlock({erasure.LOCK})")
-    scrubbing.join(30)
-    assert done == [[]]
+    with ThreadPoolExecutor(1) as threads:
+        scrubbing = threads.submit(patient.scrub)
+        admin.execute("DELETE FROM pieria.erasure")
+        admin.execute(f"SELECT pg_advisory_unlock({erasure.LOCK})")
+        assert scrubbing.result(30) == []
 
 
-def test_purge_during_a_rewrite_is_not_forgotten(
-    opened: Opened, clock: HandClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = opened()
+def test_purge_in_a_rewrite_is_not_forgotten(opened: Opened, clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, rewritten = opened(), erasure._Finish._rewritten
     erased(store)
-    rewritten = erasure._Finish._rewritten
 
     def meanwhile(self: Any, table: erasure.Waiting) -> list[str]:
         left = rewritten(self, table)
@@ -342,22 +327,15 @@ def test_purge_during_a_rewrite_is_not_forgotten(
     assert "content" in purge_finding(store).detail
 
 
-def test_secured_tables_are_rewritten_too(opened: Opened, owner: str) -> None:
-    store = opened("notes", url=owner, row_security=True)
-    erased(store)
-    assert store.scrub() == []
-    assert store.remove(lambda reader: None) == []
-
-
 def test_tables_that_are_not_rewritten_hold_no_words(opened: Opened, admin: Admin) -> None:
     opened()
     found = admin.execute(
-        "SELECT table_name, column_name FROM information_schema.columns"
+        "SELECT table_name || '.' || column_name FROM information_schema.columns"
         " WHERE table_schema = 'pieria' AND data_type = 'text' AND table_name = ANY(%s)",
         (list(erasure.WORDLESS),),
     ).fetchall()
-    assert set(found) == {
-        ("counter", "name"), ("journal", "who"), ("journal", "what"), ("journal", "ids"), ("ledger", "day"),
-        ("ledger", "step"), ("ledger", "model"), ("pending", "what"), ("purged", "id"), ("space", "name"),
-        ("quarantine", "what"), ("quarantine", "held"), ("told", "id"), ("told", "session"),
-    }  # fmt: skip
+    known = (
+        "counter.name journal.who journal.what journal.ids ledger.day ledger.step ledger.model pending.what purged.id "
+        "space.name quarantine.what quarantine.held told.id told.session"
+    )
+    assert {column for (column,) in found} == set(known.split())

@@ -3,7 +3,6 @@
 No step runs twice or in part.
 """
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -11,6 +10,7 @@ import pytest
 from tests.contract.making import ALL, apply, memory, next_version, tie, triple
 from tests.postgres.ahead import OF_TOMORROW, further, take
 from tests.postgres.conftest import Admin, Opened
+from tests.waiting import soon
 
 from pieria.errors import CorruptError, NewerVersionError, StorageError
 from pieria.store.postgres import migrate
@@ -18,11 +18,6 @@ from pieria.store.postgres.migrate import migrations
 from pieria.store.sql.tables import TABLES
 
 WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%INDEX CONCURRENTLY%%'"
-
-
-def test_steps_are_numbered_and_have_a_phase() -> None:
-    assert [step.number for step in migrations()] == list(range(1, len(migrations()) + 1))
-    assert {step.phase for step in migrations()} <= {"pre", "post"}
 
 
 def test_older_pieria_goes_on_after_additions(opened: Opened, bare_database: str) -> None:
@@ -49,12 +44,17 @@ def test_older_pieria_goes_on_after_additions(opened: Opened, bare_database: str
         assert reader.count(ALL) == {"total": 1}
 
 
-def test_older_pieria_is_shut_out_by_other_changes(opened: Opened, bare_database: str) -> None:
+def test_newer_pieria_shuts_out_the_older_one(opened: Opened, bare_database: str, admin: Admin) -> None:
+    """By a change of the schema, or by a step with a far number."""
     apply(opened(), memory("heron", "m"))
     take(bare_database, further("ALTER TABLE state RENAME TO states", "post"))
     with pytest.raises(NewerVersionError) as refused:
         opened()
     assert "Upgrade" in str(refused.value.hint)
+    admin.execute("DELETE FROM pieria.migration WHERE number > %s", (len(migrations()),))
+    admin.execute("INSERT INTO pieria.migration VALUES (9000, 'post', 'of_tomorrow', 'x')")
+    with pytest.raises(NewerVersionError, match="9000"):
+        opened()
 
 
 def test_failed_step_leaves_nothing_behind(opened: Opened, bare_database: str, admin: Admin) -> None:
@@ -76,6 +76,8 @@ def test_each_step_is_reported_and_taken_once(opened: Opened, monkeypatch: pytes
     apply(opened(on_migration=told.append), memory("heron", "m"))
     assert told == []
     steps = (*migrations(), further(OF_TOMORROW))
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+    assert {step.phase for step in steps} <= {"pre", "post"}
     monkeypatch.setattr(migrate, "migrations", lambda: steps)
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(lambda _: opened(on_migration=told.append), range(6)))
@@ -95,10 +97,7 @@ def test_indexes_are_built_while_others_write(opened: Opened, bare_database: str
         writing.execute("LOCK TABLE pieria.state IN ROW EXCLUSIVE MODE")
         taking = [threads.submit(take, bare_database) for _ in range(2)]
         # The build waits for that transaction, and no writer waits for the build.
-        pause = threading.Event()
-        while not admin.execute(WAITING).fetchone():
-            assert not any(each.done() for each in taking)
-            pause.wait(0.01)
+        soon(lambda: admin.execute(WAITING).fetchone())
         apply(store, memory("stork", "n"))
         writing.commit()
         for each in taking:

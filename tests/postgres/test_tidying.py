@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.contract.making import apply, memory
 from tests.postgres.conftest import CUT, Admin, Opened
+from tests.waiting import soon
 
 from pieria.record.changeset import Changeset, Write
 from pieria.store.postgres import bank_names
@@ -17,20 +19,17 @@ def herons(number: int = 9) -> Iterator[Write]:
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a few memories trigger new statistics."""
     monkeypatch.setattr(tidying, "MANY", 4)
 
 
 def test_large_write_does_not_wait_for_an_index_build(opened: Opened, admin: Admin) -> None:
     store = opened()
-    with admin.transaction():
+    with ThreadPoolExecutor(1) as threads, admin.transaction():
         # The lock that an index build holds for hours.
         admin.execute("LOCK TABLE pieria.embedded IN SHARE UPDATE EXCLUSIVE MODE")
-        writing = threading.Thread(target=apply, args=(store, *herons()), daemon=True)
-        writing.start()
-        writing.join(60)
-        assert not writing.is_alive()
+        threads.submit(apply, store, *herons()).result(60)
 
 
 def test_statistics_follow_a_bank_that_has_grown(opened: Opened, admin: Admin) -> None:
@@ -41,7 +40,7 @@ def test_statistics_follow_a_bank_that_has_grown(opened: Opened, admin: Admin) -
         admin.execute(f"ANALYZE pieria.{table}")
     store.scrub()
     with other.writing() as writer:
-        writer.apply(Changeset(who="test", what="remember", writes=list(herons(500))))
+        writer.apply(Changeset("remember", writes=list(herons(500))))
         admin.execute("UPDATE pg_class SET reltuples = 509 WHERE oid = 'pieria.state'::regclass")
     [[explained]] = admin.execute(f"EXPLAIN (FORMAT JSON) SELECT FROM pieria.state WHERE bank = {other.number}")
     assert explained[0]["Plan"]["Plan Rows"] > 100  # type: ignore[index]
@@ -56,16 +55,15 @@ def test_write_succeeds_without_a_connection_for_statistics(opened: Opened) -> N
             reader.head()
             enough.wait(10)
 
-    reading = threading.Thread(target=read)
-    with store.writing() as writer:
-        writer.head()
-        # The reader is next when the writer gives its connection back, and keeps it.
-        reading.start()
-        while not store._pool._waiting:
-            enough.wait(0.01)
-        writer.apply(Changeset(who="test", what="remember", writes=list(herons())))
-    enough.set()
-    reading.join()
+    with ThreadPoolExecutor(1) as threads:
+        with store.writing() as writer:
+            writer.head()
+            # The reader is next when the writer gives its connection back, and keeps it.
+            reading = threads.submit(read)
+            soon(lambda: store._pool._waiting)
+            writer.apply(Changeset("remember", writes=list(herons())))
+        enough.set()
+        reading.result(60)
 
 
 def test_connections_cut_while_idle_are_replaced(opened: Opened, admin: Admin, bare_database: str) -> None:

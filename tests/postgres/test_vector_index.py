@@ -30,9 +30,7 @@ def filled(store: PostgresStore, size: int = 600) -> dict[int, Vector]:
     centres = chance.standard_normal((40, DIMENSION))
     vectors = (centres[chance.integers(0, 40, size)] + 0.6 * chance.standard_normal((size, DIMENSION))).astype("f4")
     enter(store, size=DIMENSION)
-    writes = [
-        with_vector(memory(f"m{n}", f"m{n}", place=place_of(n)), vector) for n, vector in enumerate(vectors)
-    ]  # fmt: skip
+    writes = [with_vector(memory(f"m{n}", f"m{n}", place=place_of(n)), vector) for n, vector in enumerate(vectors)]
     rows = apply(store, *writes, space=1).rows
     return dict(zip(rows, vectors, strict=True))
 
@@ -70,11 +68,10 @@ def test_index_finds_as_much_as_a_scan_under_any_filter(store: PostgresStore, da
         shares = []
         for row in chance.choice(list(vectors), 15):
             question = (vectors[int(row)] + 0.1 * chance.standard_normal(DIMENSION)).astype("f4")
-            match = near(store, question, ALL.having(place=place))
+            match = {one.row for one in near(store, question, ALL.having(place=place)).candidates}
             expected = brute(seen, question / np.linalg.norm(question), 10)
-            assert len(match.candidates) == min(10, len(seen))
-            assert {one.row for one in match.candidates} <= seen.keys()
-            shares.append(len({one.row for one in match.candidates} & set(expected)) / len(expected))
+            assert len(match) == min(10, len(seen)) and match <= seen.keys()
+            shares.append(len(match & set(expected)) / len(expected))
         assert sum(shares) / len(shares) >= 0.99
     assert not near(store, question).exact
     well(store)

@@ -1,6 +1,7 @@
-"""Options of every command: --bank, --data, --json and --quiet, in any position on the line."""
+"""Every command: --bank, --data, --json and --quiet in any position on the line, and lines that are refused."""
 
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from tests.learning.lessontelling import session as lived
 from tests.trust import trusted_project
 
 import pieria
+from pieria import Bank
 from pieria.doors.cli.call import Call
 
 Made = tuple[Path, dict[str, str]]
@@ -33,10 +35,20 @@ APART = {
 
 pytestmark = pytest.mark.usefixtures("person")
 
-ROWS = [row.split("\t") for row in Path(__file__).with_name("lines.tsv").read_text().splitlines()[1:]]
-LINES = {path: own for path, own, _ in ([*row, "", ""][:3] for row in ROWS)}
-MISSING = {path: what for path, _, what in ([*row, "", ""][:3] for row in ROWS)}
+
+def table(file: str) -> list[list[str]]:
+    """Return the rows below the header. Empty cells at the end may be missing in the file."""
+    return [[*row.split("\t"), "", ""] for row in Path(__file__).with_name(file).read_text().splitlines()[1:]]
+
+
+LINES = {path: own for path, own, *_ in table("lines.tsv")}
+MISSING = {path: what for path, _, what, *_ in table("lines.tsv")}
 """What each command does about a missing bank."""
+WRONG = [
+    (f"{command} {one}", int(code), said)
+    for command, ways, code, said, *_ in table("refused.tsv")
+    for one in ways.split("|")
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +57,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("made")
     (folder / "vault").mkdir()
     (folder / "vault" / "note.md").write_text("A note.")
+    run = {"source_id": "run-7", "goal": "Plan", "steps": [{"observation": "Rain.", "action": "Waited."}]}
+    (folder / "run.json").write_text(json.dumps(run))
     with pieria.open("mine", data=folder / "data") as bank:
         for id in ("first", "jwt", "other", "tied", "removed"):
             bank.remember(f"{id}: JWT", id=id)
@@ -53,8 +67,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         fact = bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
         bank.facts.alias("Alias", "Maya")
         entry = bank.scratchpad.write("a note")
-        job = bank.jobs.add("embed")
-        cancelled = bank.jobs.add("embed", key="other")
+        job, cancelled = bank.jobs.add("embed"), bank.jobs.add("embed", key="other")
         bank.jobs.cancel(cancelled.id)
         session, ready = (bank.session("Plan", auto_commit=commits) for commits in (True, False))
         for each in (session, ready):
@@ -63,24 +76,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         bank.observe(lived("s1", MIGRATED))
         [lesson] = bank.upkeep.propose().proposals
         bank.export(folder / "in.jsonl")
-        run = {"source_id": "run-7", "goal": "Plan", "steps": [{"observation": "Rain.", "action": "Waited."}]}
-        (folder / "run.json").write_text(json.dumps(run))
         bank.backup(folder / "in.backup")
-    sessions = {"SESSION": session.id, "READY": ready.id}
-    return folder, {
-        "FACT": fact.id,
-        "ENTRY": entry.id,
-        "JOB": job.id,
-        "CANCELLED": cancelled.id,
-        "LESSON": lesson.id,
-        **sessions,
-    }
+    named: dict[str, Any] = {"FACT": fact, "ENTRY": entry, "JOB": job, "CANCELLED": cancelled, "LESSON": lesson}
+    ids = {name: each.id for name, each in {**named, "SESSION": session, "READY": ready}.items()}
+    return folder, ids
 
 
 @pytest.fixture
-def line(
-    made: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[str]]:
+def line(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Line:
     """Return a function that copies the prepared folder, and returns the arguments of a command on the copy."""
     folder, names = made
 
@@ -112,12 +115,9 @@ def in_all_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Call, "reply", reply)
 
 
-def test_every_command_has_a_line() -> None:
-    assert {f"pieria {path}" for path in LINES} == set(leaves()) - APART
-
-
 @pytest.mark.usefixtures("in_all_ways")
 def test_commands_use_the_given_bank_and_answer_in_all_ways(ask: Ask, line: Line, tmp_path: Path, home: Path) -> None:
+    assert {f"pieria {path}" for path in LINES} == set(leaves()) - APART
     for number, path in enumerate(LINES):
         answer = ask(*line(path, first=number % 2 == 0), "-q")
         assert (answer.code, answer.err) == (0, ""), path
@@ -140,41 +140,35 @@ def test_reading_commands_make_no_bank_of_a_misspelt_name(
         is_made = (tmp_path / path.replace(" ", "-") / "data" / "mien.db").exists()
         assert is_made == (MISSING[path] == ""), path
         if MISSING[path] == "refused":
-            assert answer.code == 1, path
-            assert "bank 'mien' not found" in answer.err
-            assert "Did you mean mine?" in answer.err
+            said = answer.failed(1)
+            assert "bank 'mien' not found" in said and "Did you mean mine?" in said
     data = str(tmp_path / "count" / "data")
     monkeypatch.setenv("PIERIA_BANK", "elsewhere")
     refused = ask("count", "--data", data, "--json")
-    assert (refused.code, "Banks here: mine." in refused.err) == (1, True)
-    assert json.loads(refused.err.splitlines()[-1])["error"]["resource"] == "bank"
+    assert "Banks here: mine." in refused.failed(1)
+    assert refused.error["resource"] == "bank"
     assert ask("count", "--data", data, "--bank", "MINE").code == 0
 
 
-def test_options_may_stand_anywhere_and_the_last_one_counts(ask: Ask) -> None:
-    ask("facts", "--bank", "mine", "add", "Maya", "works_on", "billing")
-    assert ask("--json", "facts", "--bank", "mine", "stats").json["facts"] == 1
-    assert ask("facts", "stats").json["facts"] == 0
-    ask("--bank", "one", "remember", "x", "--bank", "two")
-    assert "one" not in ask("where").json["banks"]
-    assert not ask("--json", "where", "--no-json").out.startswith("{")
-    assert ask("--no-json", "where", "--json").out.startswith("{")
-    assert ask("remember", "x", "-q", "--json").json["text"] == "x"
-
-
-def test_environment_and_project_choose_where_the_line_does_not(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_environment_and_project_choose_in_this_order(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     trusted_project(Path.cwd(), 'bank = "project"\n')
     ask("remember", "x")
     monkeypatch.setenv("PIERIA_BANK", "environment")
-    ask("remember", "x")
-    assert ask("where").json["banks"] == ["environment", "project"]
-
-
-def test_wrong_shared_options_and_settings_are_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    for option, value in (("--bank", "../x"), ("--session", ""), ("--channel", "")):
-        refused = ask("get", "jwt", option, value)
-        assert refused.code == 2
-        assert f"error: {option}" in refused.err
+    ask("facts", "--bank", "mine", "add", "Maya", "works_on", "billing")
+    assert ask("--json", "facts", "--bank", "mine", "stats").json["facts"] == 1
+    assert ask("remember", "x", "-q", "--json").json["text"] == "x"
+    ask("--bank", "one", "remember", "x", "--bank", "two")
+    assert ask("where").json["banks"] == ["environment", "mine", "project", "two"]
+    assert not ask("--json", "where", "--no-json").out.startswith("{")
     monkeypatch.setenv("PIERIA_DURABILITY", "none")
-    refused = ask("list")
-    assert (refused.code, "PIERIA_DURABILITY" in refused.err) == (2, True)
+    assert "PIERIA_DURABILITY" in ask("list").failed(2)
+
+
+def test_wrong_commands_say_why_and_change_nothing(ask: Ask, bank: Bank, home: Path) -> None:
+    before = bank.changes()
+    for line, code, said in WRONG:
+        answer = ask(*(word.replace("\\udce9", "\udce9") for word in shlex.split(line)))
+        assert (answer.code, answer.out) == (code, ""), (line, answer)
+        assert "error: " in answer.err and said in " ".join(answer.err.split()), (line, answer.err)
+    assert bank.changes() == before
+    assert not [path for path in home.rglob("*") if path.name in (".claude", "tokens.json", "config.json")]
