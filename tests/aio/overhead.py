@@ -10,14 +10,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import numpy as np
 
 import pieria
 import pieria.aio
 
-HELD = 1_000
 QUESTION = "which notes speak of APIs?"
 
 
@@ -28,15 +26,14 @@ async def measured(calls: int) -> dict[str, dict[str, float]]:
     """
     settings = {"embedder": "none"}
     with tempfile.TemporaryDirectory() as folder, pieria.open("notes", data=folder, settings=settings) as bank:
-        bank.remember_many([{"text": f"note {number} about APIs and tokens"} for number in range(HELD)])
+        bank.remember_many([{"text": f"note {number} about APIs and tokens"} for number in range(1_000)])
         async with pieria.aio.open("notes", data=folder, settings=settings) as awaited:
             id = bank.remember("We chose JWT for all new APIs.").id
-            found = {
+            return {
                 "get": await _both(lambda: bank.get(id), lambda: awaited.get(id), calls),
                 "remember": await _both(lambda: bank.remember("a word"), lambda: awaited.remember("a word"), calls),
                 "recall": await _both(lambda: bank.recall(QUESTION), lambda: awaited.recall(QUESTION), calls // 5),
             }
-    return found
 
 
 async def _both(call: Callable[[], object], awaited: Callable[[], Awaitable[object]], calls: int) -> dict[str, float]:
@@ -49,23 +46,15 @@ async def _both(call: Callable[[], object], awaited: Callable[[], Awaitable[obje
         plain.append(between - begun)
         asynchronous.append(_now() - between)
     one, other = (np.median(taken, axis=0) * 1e6 for taken in (plain, asynchronous))
-    names = ("us", "processor_us")
-    found = {
-        f"{name}_{who}": round(x)
-        for who, y in (("pieria", one), ("aio", other))
-        for name, x in zip(names, y, strict=True)
-    }
+    found: dict[str, float] = {}
+    for who, (passed, used) in (("pieria", one), ("aio", other)):
+        found |= {f"us_{who}": round(passed), f"processor_us_{who}": round(used)}
     return {**found, "times": round(other[0] / one[0], 2), "processor_times": round(other[1] / one[1], 2)}
 
 
 def _now() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the clock's time and the processor time of all threads."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
-def tell(told: Any) -> None:
-    sys.stdout.write(json.dumps(told, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    tell(asyncio.run(measured(1_000)))
+    sys.stdout.write(json.dumps(asyncio.run(measured(1_000)), indent=1) + "\n")

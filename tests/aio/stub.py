@@ -25,22 +25,18 @@ Written by `python tests/aio/stub.py` from the signatures of the originals.
 '''
 MIRRORED = {mirror.original for mirror in MIRRORS}
 OFFERED: list[Any] = [*MIRRORED, *FUNCTIONS]
-LEAVE = (
-    "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None",
-    "bool | None",
-)
+LEAVE = "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None"
 
 
 class Names:
     """The stub's imports and the names for them: a name that two modules share gets an alias."""
 
     def __init__(self) -> None:
-        own = {one.__name__: "pieria.aio" for one in OFFERED}
-        self._homes = {**own, "Opening": "pieria.aio.mirror"}
-        self._lines = {"from pieria.aio.mirror import Opening as Opening", "from types import TracebackType"}
-        self._lines |= {"import builtins", "from collections.abc import AsyncGenerator, Coroutine, Generator"}
-        self._lines |= {"from typing import Any, Self"}
+        self._homes = {one.__name__: "pieria.aio" for one in OFFERED} | {"Opening": "pieria.aio.mirror"}
         self._homes |= {"Any": "typing", "Self": "typing", "TracebackType": "types"}
+        self.lines = {"from pieria.aio.mirror import Opening as Opening", "from types import TracebackType"}
+        self.lines |= {"import builtins", "from collections.abc import AsyncGenerator, Coroutine, Generator"}
+        self.lines |= {"from typing import Any, Self"}
 
     def of(self, module: str, name: str) -> str:
         if module == "builtins":
@@ -49,11 +45,8 @@ class Names:
         while self._homes.setdefault(spelt, module) != module:
             spelt = f"{spelt}_of_{module.rpartition('.')[2]}"
         if module != "typing" or name not in ("Any", "Self"):
-            self._lines.add(f"from {module} import {name}" + ("" if spelt == name else f" as {spelt}"))
+            self.lines.add(f"from {module} import {name}" + ("" if spelt == name else f" as {spelt}"))
         return spelt
-
-    def imports(self) -> str:
-        return "\n".join(sorted(self._lines))
 
 
 VERBS = {verb for kind in MIRRORED for verb in public_verbs(kind)}
@@ -91,7 +84,6 @@ class Spelling(ast.NodeTransformer):
 
 @cache
 def _imports(module: ModuleType) -> dict[str, tuple[str, str]]:
-    """Return the names that a module imports, including imports for type checkers."""
     lines = [node for node in ast.walk(_tree(module)) if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name: (str(line.module), alias.name) for line in lines for alias in line.names}
 
@@ -116,7 +108,7 @@ def _default(value: object) -> str:
     return f" = {value!r}" if plain else " = ..."
 
 
-def _verb(mirror: Mirror, name: str, function: Callable[..., Any], names: Names) -> str:
+def _function(function: Callable[..., Any], names: Names, indent: str = "", *, at_once: bool = False) -> str:
     spelling = Spelling(names, import_module(function.__module__))
     returned = spelling.spelt(inspect.signature(function).return_annotation)
     start = "def"
@@ -124,15 +116,16 @@ def _verb(mirror: Mirror, name: str, function: Callable[..., Any], names: Names)
         returned = f"Opening[{returned}]"
     elif iterates(function):
         returned = f"AsyncGenerator[{returned.partition('[')[2][:-1]}, None]"
-    elif name not in mirror.at_once:
+    elif not at_once:
         start = "async def"
-    return f"    {start} {name}({_parameters(function, spelling)}) -> {returned}:\n{_said(function)}"
+    head = f"{indent}{start} {function.__name__}({_parameters(function, spelling)}) -> {returned}:\n"
+    return head + _said(function, indent)
 
 
-def _said(function: Callable[..., Any]) -> str:
+def _said(function: Callable[..., Any], indent: str) -> str:
     """Return the original's docstring, so that editors show it."""
-    doc = function.__doc__
-    return "        ...\n" if doc is None else f'        """{doc}"""\n'
+    doc = "..." if function.__doc__ is None else f'"""{function.__doc__}"""'
+    return f"{indent}    {doc}\n"
 
 
 def _value(mirror: Mirror, name: str, names: Names) -> str:
@@ -168,13 +161,10 @@ def _assigned(kind: type, name: str, names: Names) -> str:
 def _assignments(owner: type) -> list[tuple[str, str, str]]:
     """Return (target, annotation or "", value) of each assignment within a class."""
     nodes = list(ast.walk(_class_node(owner)))
-    told = [
-        (ast.unparse(node.target), ast.unparse(node.annotation), "")
-        for node in nodes
-        if isinstance(node, ast.AnnAssign)
-    ]
-    plain = [node for node in nodes if isinstance(node, ast.Assign)]
-    return told + [(ast.unparse(node.targets[0]), "", ast.unparse(node.value)) for node in plain]
+    told: list[tuple[ast.expr, str, str]] = []
+    told += [(node.target, ast.unparse(node.annotation), "") for node in nodes if isinstance(node, ast.AnnAssign)]
+    told += [(node.targets[0], "", ast.unparse(node.value)) for node in nodes if isinstance(node, ast.Assign)]
+    return [(ast.unparse(target), annotation, value) for target, annotation, value in told]
 
 
 def _class_node(owner: type) -> ast.ClassDef:
@@ -193,33 +183,25 @@ def _class(mirror: Mirror, names: Names) -> str:
     if mirror.is_made_by_users:
         made: Any = original.__init__  # type: ignore[misc]
         spelling = Spelling(names, import_module(original.__module__))
-        lines += [f"    def __init__({_parameters(made, spelling)}) -> None:\n{_said(made)}"]
+        lines += [f"    def __init__({_parameters(made, spelling)}) -> None:\n{_said(made, '    ')}"]
         lines += ["    def __await__(self) -> Generator[Any, None, Self]: ...\n"]
     lines += [_value(mirror, name, names) for name in (*mirror.values, *mirror.reads)]
     for name, kind in mirror.groups.items():
         lines += [f"    @property\n    def {name}(self) -> {kind.__name__}: ...\n"]
     if hasattr(original, "__enter__"):
         lines += ["    async def __aenter__(self) -> Self: ...\n"]
-        lines += [f"    async def __aexit__(self, {LEAVE[0]}) -> {LEAVE[1]}: ...\n"]
-    lines += [_verb(mirror, name, function, names) for name, function in public_verbs(original).items()]
+        lines += [f"    async def __aexit__(self, {LEAVE}) -> bool | None: ...\n"]
+    for name, function in public_verbs(original).items():
+        lines += [_function(function, names, "    ", at_once=name in mirror.at_once)]
     return "".join(lines)
 
 
-def _function(function: Callable[..., Any], names: Names) -> str:
-    spelling = Spelling(names, import_module(function.__module__))
-    returned = spelling.spelt(inspect.signature(function).return_annotation)
-    start, told = ("def", f"Opening[{returned}]") if opens(function) else ("async def", returned)
-    said = _said(function).replace("        ", "    ", 1)
-    return f"{start} {function.__name__}({_parameters(function, spelling)}) -> {told}:\n{said}"
-
-
 def written() -> str:
-    """Return the expected text of the stub."""
     names = Names()
     parts = [_class(mirror, names) for mirror in MIRRORS]
     parts += [_function(function, names) for function in FUNCTIONS]
     offered = [one.__name__ for one in OFFERED] + ["Opening"]
-    text = "\n".join([HEAD, names.imports(), f"__all__ = {sorted(offered)!r}", *parts])
+    text = "\n".join([HEAD, *sorted(names.lines), f"__all__ = {sorted(offered)!r}", *parts])
     ruff = str(Path(sys.executable).parent / "ruff")
     for arguments in (["check", "--fix-only", "--select", "I,F401,UP,RUF022", "-q"], ["format"]):
         command = [ruff, *arguments, "--stdin-filename", str(STUB), "-"]

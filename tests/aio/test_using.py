@@ -1,9 +1,8 @@
-"""A bank used from asyncio: opening, verbs, iteration, callbacks, loops and refusals."""
+"""A bank used from asyncio: opening, verbs, iteration, callbacks, loops, refusals and sessions."""
 
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,17 @@ from tests.aio.loops import in_a_loop
 import pieria
 import pieria.aio
 from pieria.errors import AdapterError, ClosedError, InputError, UnavailableError
+from pieria.sessions import SessionState
 
 
 @in_a_loop
-async def test_bank_is_closed_by_its_block_or_by_hand() -> None:
+async def test_bank_is_closed_at_the_end_of_its_block() -> None:
     async with pieria.aio.open("notes") as bank:
         kept = await bank.remember("We chose JWT for all new APIs.", tags=["auth"])
         [hit] = await bank.recall("JWT")
         assert hit.memory.id == kept.id
     with pytest.raises(ClosedError):
         await bank.recall("JWT")
-    bank = await pieria.aio.open("notes")
-    await bank.remember("a word")
-    await bank.close()
-    with pieria.open("notes") as same:
-        assert same.count() == 2
 
 
 @in_a_loop
@@ -39,8 +34,7 @@ async def test_workspace_is_ready_when_awaited_or_entered(tmp_path: Path) -> Non
     async with workspace:
         assert workspace.data == tmp_path
         bank = await workspace.open("notes")
-        assert isinstance(bank, pieria.aio.Bank)
-        assert bank.name == "notes"
+        assert isinstance(bank, pieria.aio.Bank) and bank.name == "notes"
     with pytest.raises(ClosedError):
         await workspace.open("notes")
     again = await pieria.aio.Workspace(tmp_path)
@@ -55,8 +49,7 @@ async def test_results_that_act_on_the_bank_are_mirrored() -> None:
         assert isinstance(bank, pieria.aio.Bank)
         await bank.facts.add("Maya", "works_on", "billing")
         [fact] = await bank.facts.query("Maya")
-        assert fact.object == "billing"
-        assert (await bank.graph.graph).nodes == {}
+        assert fact.object == "billing" and (await bank.graph.graph).nodes == {}
         assert not bank.vault.is_set
         await bank.jobs.add("embed")
         worker = await bank.jobs.worker()
@@ -85,9 +78,6 @@ async def test_changes_are_followed_as_they_happen() -> None:
     assert seen in ([1], [1, 2])
 
 
-# --- refusals
-
-
 @in_a_loop
 async def test_errors_are_raised_where_a_call_is_awaited() -> None:
     async with pieria.aio.open("notes") as bank:
@@ -105,11 +95,9 @@ def test_call_outside_an_event_loop_is_refused() -> None:
         call.send(None)
 
 
-# --- values from the caller
-
-
 ALIKE = [{"text": "Maya works on billing."}, {"text": "Billing is what Maya works on."}]
 WHO: ContextVar[str] = ContextVar("who")
+Options = Mapping[str, Any] | None
 
 
 @in_a_loop
@@ -149,28 +137,26 @@ async def test_progress_may_be_a_coroutine_that_ends_the_call() -> None:
 
 @in_a_loop
 async def test_a_notifier_may_be_a_coroutine() -> None:
-    class Told:
-        def __init__(self) -> None:
-            self.names: list[str] = []
+    names: list[str] = []
 
+    class Told:
         async def notify(self, repo_id: str, event: pieria.Event) -> None:
             assert threading.current_thread() is threading.main_thread()
-            self.names.append(event.name)
+            names.append(event.name)
 
-    told = Told()
-    async with pieria.aio.Workspace(notifier=told) as workspace:
-        bank = await workspace.open_repo("notes")
-        assert isinstance(bank, pieria.aio.Bank)
+    async with pieria.aio.Workspace(notifier=Told()) as workspace:
+        await workspace.open_repo("notes")
         await workspace.delete_nodes("notes", [])
-    assert told.names == ["nodes_deleted"]
+    assert names == ["nodes_deleted"]
+
+
+async def model(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
+    await asyncio.sleep(0)
+    raise ConnectionError("nobody there")
 
 
 @in_a_loop
 async def test_a_language_model_may_be_a_coroutine() -> None:
-    async def model(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
-        await asyncio.sleep(0)
-        raise ConnectionError("nobody there")
-
     async with pieria.aio.Workspace(llm=model) as workspace, workspace.open("notes") as bank:
         kept = await bank.remember_many(ALIKE)
         with pytest.raises(AdapterError) as refused:
@@ -181,12 +167,10 @@ async def test_a_language_model_may_be_a_coroutine() -> None:
 class Vectors:
     """Embeds a text by its length and simulates a connection."""
 
-    async def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> pieria.EmbeddingResponse:
+    async def embed(self, text: str, opts: Options = None) -> pieria.EmbeddingResponse:
         return await self.embed_batch([text])
 
-    async def embed_batch(
-        self, texts: Sequence[str], opts: Mapping[str, Any] | None = None
-    ) -> pieria.EmbeddingResponse:
+    async def embed_batch(self, texts: Sequence[str], opts: Options = None) -> pieria.EmbeddingResponse:
         await asyncio.sleep(0)
         return pieria.EmbeddingResponse([[1.0, float(len(text))] for text in texts], "lengths")
 
@@ -195,16 +179,12 @@ class Vectors:
 async def test_embedder_may_be_a_coroutine() -> None:
     async with pieria.aio.Workspace(embedder=Vectors()) as workspace, workspace.open("notes") as bank:
         kept = await bank.remember("a word")
-        assert await bank.sync(30.0)
-        assert await bank.embedded(kept.id) == {kept.id}
+        assert await bank.sync(30.0) and await bank.embedded(kept.id) == {kept.id}
         settings = (await bank.doctor()).settings
     assert settings["embedder"] == ("custom:Vectors", "argument")
 
 
 def test_callback_of_an_ended_loop_is_an_error() -> None:
-    async def model(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
-        return "{}"
-
     async def begin() -> tuple[pieria.aio.Workspace, pieria.aio.Bank]:
         workspace = await pieria.aio.Workspace(llm=model)
         return workspace, await workspace.open("notes")
@@ -219,28 +199,6 @@ def test_callback_of_an_ended_loop_is_an_error() -> None:
     asyncio.run(go_on())
 
 
-# --- several loops
-
-
-def test_loops_in_several_threads_may_share_a_bank() -> None:
-    bank = asyncio.run(opened())
-
-    async def write(thread: int) -> list[str]:
-        return [(await bank.remember(f"{thread} {number}")).id for number in range(10)]
-
-    def in_a_thread(thread: int) -> list[str]:
-        return asyncio.run(write(thread))
-
-    with ThreadPoolExecutor(4) as threads:
-        written = [id for ids in threads.map(in_a_thread, range(4)) for id in ids]
-    assert asyncio.run(bank.count()) == len(set(written)) == 40
-    asyncio.run(bank.close())
-
-
-async def opened() -> pieria.aio.Bank:
-    return await pieria.aio.open("notes")
-
-
 def test_restore_and_copy_are_awaited(tmp_path: Path) -> None:
     async def both() -> tuple[Any, Any]:
         async with pieria.aio.open("notes") as bank:
@@ -251,3 +209,54 @@ def test_restore_and_copy_are_awaited(tmp_path: Path) -> None:
 
     restored, copied = asyncio.run(both())
     assert restored.bank == copied.bank == "again"
+
+
+COLD, HOT = "The oven of Maya is cold.", "The oven of Maya is hot."
+
+
+@in_a_loop
+async def test_session_commits_at_the_end_of_its_block() -> None:
+    told: list[Any] = []
+    over = asyncio.Event()
+
+    async def callback(word: Any) -> None:
+        told.append(word)
+        over.set()
+
+    async with pieria.aio.open("kitchen") as bank:
+        async with bank.session(goal="Bake bread") as session:
+            await session.append(COLD, "light it")
+            await session.append_async(HOT, "knead", callback)
+            await over.wait()
+            assert session.state is SessionState.COLLECTING
+            assert (await session.get_context() or {})["goal"] == "Bake bread"
+        assert told == ["appended"] and await bank.count(kinds="episodic") == 2
+
+
+@in_a_loop
+async def test_session_of_a_cancelled_block_keeps_its_steps() -> None:
+    ids: list[str] = []
+    appended = asyncio.Event()
+
+    async def bake(workspace: pieria.aio.Workspace) -> None:
+        bank = await workspace.open_repo("kitchen")
+        assert isinstance(bank, pieria.aio.Bank)
+        async with bank.session(goal="Bake bread") as session:
+            await session.append(COLD, "light it")
+            ids.append(session.id)
+            appended.set()
+            await asyncio.Event().wait()
+
+    async with pieria.aio.Workspace() as workspace:
+        baking = asyncio.create_task(bake(workspace))
+        await appended.wait()
+        baking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await baking
+        assert await workspace.get_nodes_by_type("kitchen", ["episodic"]) == []
+    async with pieria.aio.Workspace() as another:
+        await another.open_repo("kitchen")
+        async with another.resume(ids[0]) as session:
+            assert [step.observation for step in session.steps] == [COLD]
+        [step] = await another.get_nodes_by_type("kitchen", ["episodic"])
+    assert COLD in step.text

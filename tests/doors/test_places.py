@@ -1,6 +1,7 @@
 """Places for work: slow work makes room for other work, and has a lane of its own."""
 
 import threading
+from functools import partial
 from time import thread_time
 
 import anyio
@@ -21,7 +22,6 @@ def slow_down() -> None:
 
 
 def test_slow_work_gives_its_place_away() -> None:
-    """With one place, quick work is done while slow work is still running."""
     goes_on = threading.Event()
 
     def slow() -> str:
@@ -48,27 +48,24 @@ def test_slow_work_gives_its_place_away() -> None:
 
 
 def test_slow_work_goes_on_a_few_at_a_time() -> None:
-    at_work, most = 0, 0
-    lock = threading.Lock()
+    at_work: set[int] = set()
+    most: list[int] = []
 
-    def slow() -> None:
-        nonlocal at_work, most
+    def slow(number: int) -> None:
         slow_down()
-        with lock:
-            at_work += 1
-            most = max(most, at_work)
+        at_work.add(number)
+        most.append(len(at_work))
         slow_down()
-        with lock:
-            at_work -= 1
+        at_work.remove(number)
 
     async def main() -> None:
         shared = Places(8)
         async with anyio.create_task_group() as tasks:
-            for _ in range(8):
-                tasks.start_soon(shared.run, slow)
+            for number in range(8):
+                tasks.start_soon(shared.run, partial(slow, number))
 
     anyio.run(main)
-    assert 1 <= most <= lanes.SLOW_AT_ONCE
+    assert len(most) == 8 and max(most) <= lanes.SLOW_AT_ONCE
 
 
 def test_without_room_slow_work_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,3 +77,37 @@ def test_without_room_slow_work_keeps_its_place(monkeypatch: pytest.MonkeyPatch)
         return await shared.run(lambda: "quick")
 
     assert anyio.run(main) == "quick"
+
+
+def test_work_given_up_before_it_begins_leaves_its_place() -> None:
+    async def run() -> None:
+        places = Places(1)
+        for _ in range(50):
+            with anyio.CancelScope() as scope:
+                scope.cancel()
+                await places.run(lambda: None, abandoned=True)
+        with anyio.fail_after(5):
+            assert await places.run(lambda: "done") == "done"
+
+    anyio.run(run)
+
+
+def test_a_thread_that_outlives_its_server_ends_quietly(caplog: pytest.LogCaptureFixture) -> None:
+    begun, go = threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        begun.set()
+        go.wait(10)
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: Places(1).run(work, abandoned=True))
+            await anyio.to_thread.run_sync(begun.wait)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(run)
+    go.set()
+    threads[0].join(10)
+    assert caplog.records == []

@@ -29,7 +29,7 @@ def hermes_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def begin(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
-    """Yield a function that begins an agent for a person; agents that a test left open are ended."""
+    """Yield a function that begins an agent for a person; each is ended, and none may have failed."""
     begun: list[Hermes] = []
     # A busy machine is not a failure.
     monkeypatch.setattr("pieria.hermes.provider.FLUSH_SECONDS", 60.0)
@@ -44,10 +44,10 @@ def begin(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]
     yield began
     for agent in begun:
         agent.provider.shutdown()
+        assert agent.failures == []
 
 
 @pytest.fixture
 def bank(hermes_home: Path) -> Iterator[pieria.Bank]:
-    """Yield the agent's bank, opened through the public API."""
     with pieria.open("hermes") as opened:
         yield opened

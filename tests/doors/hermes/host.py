@@ -17,9 +17,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 log = logging.getLogger("hermes")
@@ -53,7 +52,6 @@ class MemoryProvider(ABC):
 
 @contextmanager
 def within_hermes() -> Iterator[None]:
-    """Simulate loaded modules of Hermes."""
     module = ModuleType("agent.memory_provider")
     module.MemoryProvider = MemoryProvider  # type: ignore[attr-defined]
     package = ModuleType("agent")
@@ -65,14 +63,10 @@ def within_hermes() -> Iterator[None]:
             del sys.modules[name]
 
 
-class Collector:
-    """The context that `register` is called with."""
-
-    def __init__(self) -> None:
-        self.provider: Any = None
-
-    def register_memory_provider(self, provider: Any) -> None:
-        self.provider = provider
+def registered(module: Any) -> Any:
+    providers: list[Any] = []
+    module.register(SimpleNamespace(register_memory_provider=providers.append))
+    return providers[-1]
 
 
 def provider_in(home: Path, name: str) -> Any:
@@ -81,31 +75,18 @@ def provider_in(home: Path, name: str) -> Any:
     head = file.read_text()[:8192]
     assert "register_memory_provider" in head or "MemoryProvider" in head
     spec = importlib.util.spec_from_file_location(f"_hermes_user_memory.{name}", file)
-    assert spec is not None
-    assert spec.loader is not None
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    collector = Collector()
-    module.register(collector)
-    return collector.provider
-
-
-def provider_of(point: EntryPoint) -> Any:
-    loaded = point.load()
-    collector = Collector()
-    loaded.register(collector)
-    return collector.provider
+    return registered(module)
 
 
 class Hermes:
-    """An agent with one memory provider."""
-
-    def __init__(self, provider: Any, home: Path, session: str, *, prefetch_seconds: float = 8.0, **said: Any) -> None:
+    def __init__(self, provider: Any, home: Path, session: str, **said: Any) -> None:
         self.provider = provider
         self.session = session
         self.messages: list[dict[str, Any]] = []
         self.failures: list[BaseException] = []
-        self._prefetch_seconds = prefetch_seconds
         self._turn = 0
         self._behind = ThreadPoolExecutor(1, "mem-sync")
         self._waiting: list[Future[Any]] = []
@@ -113,10 +94,8 @@ class Hermes:
         if not provider.is_available():
             raise RuntimeError(provider.unavailable_reason())
         for schema in provider.get_tool_schemas():
-            assert isinstance(schema["name"], str)
-            assert isinstance(schema["description"], str)
-            assert schema["parameters"]["type"] == "object"
-            assert schema["name"] not in CORE_TOOLS
+            assert isinstance(schema["name"], str) and schema["name"] not in CORE_TOOLS
+            assert isinstance(schema["description"], str) and schema["parameters"]["type"] == "object"
             self.tools[schema["name"]] = schema
         kwargs = {"hermes_home": str(home), "platform": "cli", "agent_context": "primary", **said}
         self._guarded(lambda: provider.initialize(session_id=session, **kwargs))
@@ -128,26 +107,23 @@ class Hermes:
         self._guarded(lambda: self.provider.on_turn_start(self._turn, message, model="m", platform="cli"))
         context = self.prefetch(message)
         self.messages += [{"role": "user", "content": message}, {"role": "assistant", "content": answer}]
-        given: dict[str, Any] = {"session_id": self.session, "messages": list(self.messages), **author}
+        session, said = self.session, {"messages": list(self.messages), **author}
         known = inspect.signature(self.provider.sync_turn).parameters
-        given = {name: value for name, value in given.items() if name in known}
-        self._behind_it(lambda: self.provider.sync_turn(message, answer, **given))
-        session = self.session
+        given = {name: value for name, value in said.items() if name in known}
+        self._behind_it(lambda: self.provider.sync_turn(message, answer, session_id=session, **given))
         self._behind_it(lambda: self.provider.queue_prefetch(message, session_id=session))
         return context
 
     def prefetch(self, message: str) -> str:
-        """Prefetch on a thread, and wait only as long as the host allows."""
-        box: list[str] = []
-        thread = threading.Thread(
-            target=lambda: box.append(
-                self._guarded(lambda: self.provider.prefetch(message, session_id=self.session)) or ""
-            ),
-            daemon=True,
-        )
+        found: list[str] = []
+
+        def ask() -> None:
+            found.append(self.provider.prefetch(message, session_id=self.session))
+
+        thread = threading.Thread(target=self._guarded, args=(ask,), daemon=True)
         thread.start()
-        thread.join(self._prefetch_seconds)
-        return box[0] if box else ""
+        thread.join(8.0)
+        return found[0] if found else ""
 
     def tool(self, name: str, args: Any = None, **kwargs: Any) -> Any:
         """Return the reply for the model: it must be JSON in every case."""
@@ -156,7 +132,6 @@ class Hermes:
         return json.loads(reply)
 
     def notes(self, action: str, content: str, target: str = "memory", **metadata: Any) -> None:
-        """Report a write of the agent's own memory tool."""
         self._guarded(lambda: self.provider.on_memory_write(action, target, content, metadata=metadata))
 
     def delegated(self, task: str, result: str) -> None:
@@ -165,11 +140,8 @@ class Hermes:
     def compress(self, *, required: bool = False) -> str:
         """Replace the conversation by a summary; if a checkpoint is required, only after the checkpoint."""
         self.flush()
-        evidence = [
-            {"role": message["role"], "content": message["content"]}
-            for message in self.messages
-            if message["role"] in ("user", "assistant") and not message.get("_compressed_summary")
-        ]
+        said_by = [each for each in self.messages if each["role"] != "tool" and not each.get("_compressed_summary")]
+        evidence = [{"role": each["role"], "content": each["content"]} for each in said_by]
         try:
             said: str = self.provider.on_pre_compress(evidence, require_checkpoint=required)
         except Exception:
@@ -183,31 +155,26 @@ class Hermes:
         """`/new` ends the session before; `/resume` and the like continue another session."""
         messages = list(self.messages)
 
-        def end_and_switch() -> None:
-            if reset:
-                self._guarded(lambda: self.provider.on_session_end(messages))
-            self._guarded(
-                lambda: self.provider.on_session_switch(session, parent_session_id=parent, reset=reset, **more)
-            )
-
-        self._behind_it(end_and_switch)
+        if reset:
+            self._behind_it(lambda: self.provider.on_session_end(messages))
+        more |= {"parent_session_id": parent, "reset": reset}
+        self._behind_it(lambda: self.provider.on_session_switch(session, **more))
         self.flush()
         self.session = session
         self.messages = [] if reset else self.messages
 
     def flush(self) -> None:
         for future in self._waiting:
-            future.result(30)
+            future.result(60)
         self._waiting.clear()
 
     def settle(self) -> None:
-        """Wait until the provider has written all that it heard."""
         self.flush()
         assert self.provider._join().behind.flush(60) == 0
 
     def leave(self) -> None:
         """End the agent: first the session, then the waiting background work, then the provider."""
-        self._behind_it(lambda: self._guarded(lambda: self.provider.on_session_end(list(self.messages))))
+        self._behind_it(lambda: self.provider.on_session_end(list(self.messages)))
         self.flush()
         self._behind.shutdown(wait=True)
         self._guarded(self.provider.shutdown)

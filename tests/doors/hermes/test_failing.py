@@ -3,9 +3,10 @@
 import json
 import logging
 import threading
-from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.doors.hermes.conftest import Begin
@@ -19,11 +20,16 @@ from pieria.hermes.options import save
 from pieria.hermes.turns import PART
 
 
-def failing(error: Exception) -> Callable[..., Any]:
-    def fail(*args: Any, **kwargs: Any) -> Any:
-        raise error
+def held(monkeypatch: pytest.MonkeyPatch, verb: str) -> threading.Event:
+    """Let this verb of every bank wait for the event."""
+    go, real = threading.Event(), getattr(Bank, verb)
 
-    return fail
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        go.wait(10)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(Bank, verb, slow)
+    return go
 
 
 @pytest.mark.parametrize("error", [StorageError("read", "the disk is gone"), RuntimeError("a fault of ours")])
@@ -32,7 +38,7 @@ def test_every_hook_survives_a_bank_that_fails(
 ) -> None:
     agent = begin()
     for verb in ("remember", "recall", "list", "get", "remove"):
-        monkeypatch.setattr(Bank, verb, failing(error))
+        monkeypatch.setattr(Bank, verb, Mock(side_effect=error))
     with caplog.at_level(logging.WARNING, "pieria.hermes"):
         assert agent.turn("Hello.", "Hi.") == ""
         agent.notes("add", "A note.")
@@ -42,20 +48,18 @@ def test_every_hook_survives_a_bank_that_fails(
         assert agent.tool("mnemosyne_remember", {"content": "x"})["status"] == "error"
         agent.switch("next", reset=True)
         agent.leave()
-    assert agent.failures == []
     assert caplog.records
 
 
 def test_a_file_that_is_no_bank_is_tried_again(begin: Begin, home: Path) -> None:
-    data = home / "data"
-    data.mkdir()
-    (data / "hermes.db").write_text("this is no database, and it is long enough to be read as one" * 100)
+    file = home / "data" / "hermes.db"
+    file.parent.mkdir()
+    file.write_text("this is no database, and it is long enough to be read as one" * 100)
     agent = begin()
     assert agent.turn("Hello.", "Hi.") == ""
     assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "error"
-    (data / "hermes.db").unlink()
+    file.unlink()
     assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
-    assert agent.failures == []
 
 
 def test_a_slow_recall_is_replaced_by_the_one_before(
@@ -66,13 +70,7 @@ def test_a_slow_recall_is_replaced_by_the_one_before(
     agent = begin()
     agent.turn("Tell me of the deploy key that expires.", "It expires in May.")
     agent.settle()
-    go, recall = threading.Event(), Bank.recall
-
-    def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        go.wait(10)
-        return recall(self, *args, **kwargs)
-
-    monkeypatch.setattr(Bank, "recall", slow)
+    go = held(monkeypatch, "recall")
     assert "in May" in agent.prefetch("When does it expire?")
     assert agent.prefetch("And when does it expire?") == ""
     go.set()
@@ -81,14 +79,8 @@ def test_a_slow_recall_is_replaced_by_the_one_before(
 
 
 def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, remember = threading.Event(), Bank.remember
-
-    def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        go.wait(10)
-        return remember(self, *args, **kwargs)
-
     agent = begin()
-    monkeypatch.setattr(Bank, "remember", slow)
+    go = held(monkeypatch, "remember")
     for number in range(50):
         agent.provider.sync_turn(f"message {number}", f"answer {number}", session_id="first")
     go.set()
@@ -97,14 +89,12 @@ def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: 
 
 
 def test_a_long_turn_resumes_at_the_failed_part(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[int] = []
-    remember = Bank.remember
+    tries, remember = count(1), Bank.remember
 
-    def busy_in_between(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        tries.append(1)
-        if len(tries) in (2, 3):
+    def busy_in_between(*args: Any, **kwargs: Any) -> Any:
+        if next(tries) in (2, 3):
             raise BusyError("write", "another process is writing")
-        return remember(self, *args, **kwargs)
+        return remember(*args, **kwargs)
 
     monkeypatch.setattr(joining, "PAUSES", (0.01, 0.01, 0.01))
     monkeypatch.setattr(Bank, "remember", busy_in_between)
@@ -116,20 +106,16 @@ def test_a_long_turn_resumes_at_the_failed_part(begin: Begin, bank: Bank, monkey
         assert agent.compress(required=True)
         agent.messages = [{"role": "user", "content": long}]
         kept = [memory.text for memory in bank.list(kinds="turn")]
-        assert "".join(reversed(kept[1:])) == long
-        assert kept[0] == "Kept."
+        assert ("".join(reversed(kept[1:])), kept[0]) == (long, "Kept.")
 
 
 def test_unwritten_turns_are_reported_at_the_end(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from pieria.hermes import provider as provider_module
-
-    go = threading.Event()
-    monkeypatch.setattr(provider_module, "FLUSH_SECONDS", 0.1)
     agent = begin()
+    monkeypatch.setattr("pieria.hermes.provider.FLUSH_SECONDS", 0.1)
     agent.provider._join().behind.flush(5)
-    monkeypatch.setattr(Bank, "remember", lambda *args, **kwargs: go.wait(10))
+    go = held(monkeypatch, "remember")
     agent.turn("Keep this.", "Kept.")
     agent.flush()
     agent.provider.shutdown()
@@ -144,10 +130,8 @@ def test_nothing_is_taken_after_the_end(begin: Begin, bank: Bank) -> None:
     assert agent.turn("Too late.", "Yes.") == ""
     agent.flush()
     reply = agent.tool("mnemosyne_remember", {"content": "Too late."})
-    assert reply["status"] == "error"
-    assert "shut down" in json.dumps(reply)
+    assert reply["status"] == "error" and "shut down" in json.dumps(reply)
     assert bank.count() == 0
-    assert agent.failures == []
     agent.provider.initialize("again", platform="cli")
     assert agent.turn("In time.", "Good.") == ""
     agent.leave()
@@ -155,15 +139,8 @@ def test_nothing_is_taken_after_the_end(begin: Begin, bank: Bank) -> None:
 
 
 def test_a_user_without_a_home_is_served(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nowhere() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "home", nowhere)
-    agent = begin()
-    assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
-
-
-# --- background work
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("Could not determine home directory.")))
+    assert begin().tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
 
 
 def test_the_background_thread_ends_when_idle_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,30 +152,19 @@ def test_the_background_thread_ends_when_idle_and_restarts(monkeypatch: pytest.M
         assert work.flush(5) == 0
         soon(lambda: not any(thread.name == "test-behind" for thread in threading.enumerate()))
     assert done == [0, 1, 2]
-    assert work.close(1) == 0
+    work.add("a task that ends its own work", lambda: done.append(work.close(5)))
+    work.flush(5)
+    assert done[3:] == [1] and work.close(1) == 0
     assert work.add("a task", lambda: done.append(9)) is False
 
 
 def test_a_thread_the_system_refuses_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
     done: list[int] = []
     work = Behind("test-behind")
     with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
+        patched.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
         assert work.add("a task", lambda: done.append(1)) is False
-    assert "a task: not done" in caplog.text
-    assert work.add("a task", lambda: done.append(2))
-    assert work.close(5) == 0
-    assert done == [2]
-
-
-def test_a_background_task_may_end_its_own_work() -> None:
-    work = Behind("test-behind")
-    left: list[int] = []
-    work.add("closing", lambda: left.append(work.close(5)))
-    work.flush(5)
-    assert left == [1]
+    assert "a task: not done" in caplog.text and work.add("a task", lambda: done.append(2))
+    assert work.close(5) == 0 and done == [2]

@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.doors.hermes.conftest import Begin
-from tests.doors.hermes.host import Hermes
 from tests.waiting import soon
 
 import pieria
@@ -38,9 +36,7 @@ def test_a_session_is_recalled_in_the_next_one(begin: Begin, bank: Bank) -> None
     assert turns(bank)[:2] == [("Maya", "My dog is called Biscuit."), ("hermes", "Biscuit, noted.")]
     second = begin("tuesday", user_name="Maya")
     context = second.turn("What is my dog called?", "Biscuit.")
-    assert "My dog is called Biscuit." in context
-    assert "Maya (human)" in context and "trust 0.9" in context
-    assert first.failures == second.failures == []
+    assert "My dog is called Biscuit." in context and "Maya (human)" in context and "trust 0.9" in context
     second.switch("wednesday", reset=True)
     assert "Biscuit" in second.turn("And what is my dog called?", "Biscuit.")
     second.leave()
@@ -53,27 +49,29 @@ def test_a_turn_has_author_session_and_channel(begin: Begin, bank: Bank) -> None
     agent.turn("The pilot begins on Friday.", "I see.")
     agent.settle()
     said, answered = bank.list(kinds="turn", order="oldest")
-    assert (said.author, said.author_type, said.session, said.source) == ("Maya", "human", "s", "hermes")
-    assert (answered.author, answered.author_type) == ("hermes", "agent")
+    assert (said.session, said.source, said.at <= answered.at) == ("s", "hermes", True)
     assert said.channel == answered.channel == "telegram:77"
-    assert said.at <= answered.at
     agent.turn("I like figs.", "Good.", turn_author={"id": "9", "name": "Ben", "is_bot": False})
     agent.turn("Beep, the build is red.", "Oh.", turn_author={"id": "ci", "is_bot": True})
     agent.leave()
     written = {memory.text: (memory.author, memory.author_type) for memory in bank.list(kinds="turn")}
-    assert written["I like figs."] == ("Ben", "human")
-    assert written["Beep, the build is red."] == ("ci", "agent")
+    assert written == {
+        "The pilot begins on Friday.": ("Maya", "human"), "I see.": ("hermes", "agent"),
+        "I like figs.": ("Ben", "human"), "Good.": ("hermes", "agent"),
+        "Beep, the build is red.": ("ci", "agent"), "Oh.": ("hermes", "agent"),
+    }  # fmt: skip
 
 
 def test_the_end_of_the_process_keeps_what_waits(hermes_home: Path) -> None:
-    code = (
-        "from pieria.hermes import joined\n"
-        "from pieria.hermes.provider import provider\n"
-        "joined.LAST_SECONDS = 60\n"  # a busy machine is not a failure
-        "agent = provider()\n"
-        "agent.initialize('s', platform='cli')\n"
-        "agent.sync_turn('The vault is in room nine.', 'Room nine.')\n"
-    )
+    # A busy machine is not a failure.
+    code = """if True:
+        from pieria.hermes import joined
+        from pieria.hermes.provider import provider
+        joined.LAST_SECONDS = 60
+        agent = provider()
+        agent.initialize('s', platform='cli')
+        agent.sync_turn('The vault is in room nine.', 'Room nine.')
+    """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -88,9 +86,7 @@ def test_sessions_without_a_person_are_not_kept(begin: Begin, bank: Bank) -> Non
         agent.notes("add", "The report is nightly.")
         agent.delegated("Count lines.", "12")
         agent.leave()
-        assert agent.failures == []
-    assert bank.count() == 0
-    assert bank.jobs.counts() == {}
+    assert bank.count() == 0 and bank.jobs.counts() == {}
 
 
 def test_private_parts_and_recalled_text_are_cut(begin: Begin, bank: Bank) -> None:
@@ -109,22 +105,16 @@ def test_private_parts_and_recalled_text_are_cut(begin: Begin, bank: Bank) -> No
     agent.leave()
     long = [text for author, text in turns(bank) if author == "user"][3:]
     assert len(long) == 3 and long[-1].endswith("end") and "secret" not in "".join(long)
-    assert agent.failures == []
-
-
-# --- notes and delegation
 
 
 def test_notes_are_mirrored_replaced_and_removed(begin: Begin, bank: Bank) -> None:
     agent = begin()
-    agent.notes("add", "Maya prefers tea.", "user")
-    agent.notes("add", "Maya prefers tea.", "user")
+    for _ in range(2):
+        agent.notes("add", "Maya prefers tea.", "user")
     agent.notes("add", "The repo uses uv.")
     agent.settle()
-    assert {(memory.text, memory.source) for memory in bank.list(kinds="note")} == {
-        ("Maya prefers tea.", "hermes/default/user"),
-        ("The repo uses uv.", "hermes/default/memory"),
-    }
+    sources = {memory.text: memory.source for memory in bank.list(kinds="note")}
+    assert sources == {"Maya prefers tea.": "hermes/default/user", "The repo uses uv.": "hermes/default/memory"}
     agent.notes("replace", "Maya prefers coffee.", "user", previous_content="Maya prefers tea.")
     agent.notes("replace", "The repo uses pip.", old_text="uses uv")
     agent.settle()
@@ -140,7 +130,6 @@ def test_notes_are_mirrored_replaced_and_removed(begin: Begin, bank: Bank) -> No
     assert notes(bank) == {"Maya prefers tea.", "Builds run on Linux.", "Builds run on macOS."}
     agent.switch("later", reset=True)
     assert agent.turn("What does Maya prefer?", "Tea.") == "", "they are in its prompt already"
-    assert agent.failures == []
 
 
 def test_delegated_tasks_are_kept_with_their_results(begin: Begin, bank: Bank) -> None:
@@ -152,28 +141,20 @@ def test_delegated_tasks_are_kept_with_their_results(begin: Begin, bank: Bank) -
     assert (memory.author_type, memory.meta["child_session"]) == ("agent", "child")
 
 
-# --- compression and sleep
-
-
 def test_a_checkpoint_keeps_everything_once(begin: Begin, bank: Bank) -> None:
-    def last() -> tuple[str | None, int]:
-        found = bank.hooks.last()
-        assert found is not None
-        return found.session, found.messages
-
     agent = begin()
     agent.turn("ok", "Fine.")
     agent.turn("ok", "Fine.")
     assert bank.hooks.last() is None
-    agent.messages.append({"role": "user", "content": "A message that was cut short. <private>x</private>"})
-    agent.messages.append({"role": "tool", "content": "what a tool said"})
+    cut_short = {"role": "user", "content": "A message that was cut short. <private>x</private>"}
+    messages = [*agent.messages, cut_short, {"role": "tool", "content": "what a tool said"}]
     expected = ["ok", "Fine.", "ok", "Fine.", "A message that was cut short."]
-    messages = list(agent.messages)
     for _ in range(2):
         agent.messages = list(messages)
         assert "mnemosyne_recall" in agent.compress(required=True)
         assert [text for _, text in turns(bank)] == expected
-    assert last() == ("first", 5)
+    last = bank.hooks.last()
+    assert last is not None and (last.session, last.messages) == ("first", 5)
     agent.turn("No, on Monday.", "On Monday, then.")
     agent.switch("child", parent="first")
     agent.messages = list(messages)
@@ -195,8 +176,6 @@ def test_the_end_of_a_session_queues_a_sleep(begin: Begin, bank: Bank) -> None:
     agent.turn("One.", "Two.")
     agent.switch("two", reset=True)
     agent.settle()
-    last = bank.hooks.last()
-    assert last is not None and (last.session, last.messages) == ("first", 2)
     [job] = bank.jobs.list(kinds="sleep")
     soon(lambda: bank.jobs.get(job.id).state == "done")
 
@@ -212,20 +191,3 @@ def test_jobs_are_done_while_the_agent_lives(begin: Begin, bank: Bank, said: dic
     soon(lambda: bank.jobs.get(later.id).state == "done")
     agent.leave()
     soon(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
-
-
-def test_two_agents_at_once_keep_everything(begin: Begin, bank: Bank) -> None:
-    agents = [begin("a", user_name="Maya"), begin("b", user_name="Ben")]
-
-    def live(agent: Hermes) -> None:
-        for number in range(8):
-            agent.turn(f"{agent.session} says {number}", f"{agent.session} hears {number}")
-        agent.leave()
-
-    with ThreadPoolExecutor(len(agents)) as threads:
-        list(threads.map(live, agents))
-    for agent in agents:
-        assert agent.failures == []
-        said = [text for _, text in turns(bank, agent.session)]
-        assert said[::2] == [f"{agent.session} says {number}" for number in range(8)]
-        assert said[1::2] == [f"{agent.session} hears {number}" for number in range(8)]

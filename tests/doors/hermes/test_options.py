@@ -7,6 +7,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.doors.hermes.conftest import Begin
@@ -33,18 +34,14 @@ def test_the_page_lists_every_option_with_its_default(hermes_home: Path) -> None
 def test_wrong_options_are_refused_with_the_file(hermes_home: Path) -> None:
     file = hermes_home / FILE
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"autosave": "yes"}, "autosave: expected true or false"),
-        ({"prefetch_ms": 5}, "prefetch_ms: expected a number from 20 to 5000"),
-        ({"prefetch_ms": 20.5}, "prefetch_ms"),
-        ({"prefetch_tokens": True}, "prefetch_tokens"),
+        ({"autosave": "yes"}, "autosave: expected true or false"), ({"autosav": True}, "unknown option 'autosav'"),
+        ({"prefetch_ms": 5}, "prefetch_ms: expected a number from 20 to 5000"), ({"prefetch_ms": 20.5}, "prefetch_ms"),
+        ({"prefetch_tokens": True}, "prefetch_tokens"), ({"bank": 7}, "bank: expected a text"),
         ({"min_confidence": 2}, "min_confidence: expected a number from 0 to 1"),
-        ({"bank": "a/b"}, "bank: expected a bank's name"),
+        ({"bank": "a/b"}, "bank: expected a bank's name"), ({"tools": "mnemosyne_recall"}, "tools: expected a list"),
         ({"bank": "{person}"}, "bank: expected in braces one of profile, platform, user"),
-        ({"bank": 7}, "bank: expected a text"),
-        ({"tools": "mnemosyne_recall"}, "tools: expected a list"),
         ({"tools": ["mnemosyne_recal"]}, "tools: expected some of"),
-        ({"autosav": True}, "unknown option 'autosav'"),
-    ]
+    ]  # fmt: skip
     for said, problem in wrong:
         file.write_text(json.dumps(said))
         with pytest.raises(ConfigError, match=re.escape(problem)) as caught:
@@ -60,14 +57,13 @@ def test_wrong_options_are_refused_with_the_file(hermes_home: Path) -> None:
             options_in(hermes_home)
     file.write_text('{"bnak": "x", "prefetch_ms": 7}')
     unwell = provider()
-    assert unwell.is_available() is False
     assert "bnak" in unwell.unavailable_reason() and "prefetch_ms" in unwell.unavailable_reason()
     unwell.initialize("s", hermes_home=str(hermes_home))
     assert unwell.prefetch("anything") == ""
-    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "error"
-    file.unlink()
-    assert unwell.is_available() is True
-    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "ok"
+    for is_well, status in ((False, "error"), (True, "ok")):
+        assert unwell.is_available() is is_well
+        assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == status
+        file.unlink(missing_ok=True)
     unwell.shutdown()
     save(hermes_home, {"data": "mysql://host/db"})
     assert "mysql" in provider().unavailable_reason()
@@ -83,10 +79,7 @@ def test_the_hosts_wizard_keeps_the_other_options(hermes_home: Path, monkeypatch
     provider().save_config({"bank": ""}, str(hermes_home))
     assert options_in(hermes_home) == Options(sleep=False)
 
-    def full(source: object, target: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "replace", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     with pytest.raises(StorageError, match="No space left"):
         save(hermes_home, {"bank": "after"})
     assert options_in(hermes_home) == Options(sleep=False)
@@ -95,22 +88,17 @@ def test_the_hosts_wizard_keeps_the_other_options(hermes_home: Path, monkeypatch
 
 def test_the_bank_follows_from_option_profile_and_user() -> None:
     names = {
-        (None, "", "cli", ""): "hermes",
-        (None, "default", "cli", ""): "hermes",
-        (None, "coder", "cli", ""): "hermes-coder",
-        ("team", "coder", "cli", ""): "team",
-        ("{profile}-{user}", "", "telegram", "77"): "default-77",
-        ("team.{user}", "", "telegram", "77"): "team.77",
+        (None, "", "cli", ""): "hermes", (None, "default", "cli", ""): "hermes",
+        (None, "coder", "cli", ""): "hermes-coder", ("team", "coder", "cli", ""): "team",
+        ("{profile}-{user}", "", "telegram", "77"): "default-77", ("team.{user}", "", "telegram", "77"): "team.77",
         ("{user}", "", "cli", ""): "nobody",
-    }
+    }  # fmt: skip
     assert {key: Options(bank=key[0]).bank_for(*key[1:]) for key in names} == names
 
 
 def test_no_two_users_or_profiles_share_a_bank() -> None:
-    people = [
-        "", "nobody", "a-b", "a.b", "a b", "a/../b", "A-B", "a-B", "@@@", "@@", "…", "maya", "Maya", "straße",
-        "strasse", "e\u0301", "é", "con", "x" * 200, "x" * 201, "x" * 16, "\udce9", "_", "-",
-    ]  # fmt: skip
+    people = [*"…é_-", "", "nobody", "a-b", "a.b", "a b", "a/../b", "A-B", "a-B", "@@@", "@@", "maya", "Maya", "con"]
+    people += ["straße", "strasse", "e\u0301", "\udce9", "x" * 200, "x" * 201, "x" * 16]
     for template in ("{user}", "hermes-{user}", "{profile}-{platform}-{user}"):
         options = Options(bank=template)
         names = {person: options.bank_for("My Coder!", "telegram", person) for person in people}
@@ -136,23 +124,15 @@ def test_banks_of_persons_are_apart_in_any_folder(begin: Begin, hermes_home: Pat
 
 @pytest.mark.parametrize("option", ["autosave", "mirror", "sleep"])
 def test_each_automatic_deed_can_be_turned_off(begin: Begin, bank: Bank, hermes_home: Path, option: str) -> None:
-    def lived(session: str) -> int:
-        agent = begin(session)
-        agent.turn(f"Said in {session}.", "Yes.")
-        agent.notes("add", f"Noted in {session}.")
+    for is_on in (False, True):
+        save(hermes_home, {option: is_on})
+        agent = begin(str(is_on))
+        agent.turn(f"Said when it is {is_on}.", "Yes.")
+        agent.notes("add", f"Noted when it is {is_on}.")
         agent.switch("after", reset=True)
         agent.leave()
-        counted: dict[str, int] = {
-            "autosave": bank.count(kinds="turn"),
-            "mirror": bank.count(kinds="note"),
-            "sleep": sum(bank.jobs.counts().values()),
-        }
-        return counted[option]
-
-    save(hermes_home, {option: False})
-    assert lived("one") == 0
-    save(hermes_home, {option: True})
-    assert lived("two") > 0
+        turns, notes, jobs = bank.count(kinds="turn"), bank.count(kinds="note"), sum(bank.jobs.counts().values())
+        assert ({"autosave": turns, "mirror": notes, "sleep": jobs}[option] > 0) is is_on
 
 
 def test_the_home_is_the_one_that_hermes_names(hermes_home: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,14 +21,8 @@ def inside(context: str) -> str:
 
 
 def test_a_memory_is_fenced_with_date_origin_trust_and_id(begin: Begin, bank: Bank) -> None:
-    said: dict[str, Any] = {
-        "author": "Maya",
-        "author_type": "human",
-        "at": "2026-01-10",
-        "kind": "observation",
-        "via": "person",
-    }
-    memory = bank.remember("We chose JWT for all new APIs.", **said)
+    maya: dict[str, Any] = {"author": "Maya", "author_type": "human", "via": "person"}
+    memory = bank.remember("We chose JWT for all new APIs.", at="2026-01-10", kind="observation", **maya)
     bank.remember("The retry queue holds failed payments.", source="runbook.md")
     bank.remember("The retry queue of payments is emptied at noon.")
     agent = begin()
@@ -74,16 +68,11 @@ def test_nothing_is_shown_where_nothing_is_relevant(begin: Begin, bank: Bank, he
     bank.remember("My PIN is in the vault.")
     agent = begin()
     for question in ("", "   ", "<private>what is my PIN?</private>", "colourless green ideas"):
-        assert agent.prefetch("Where is my PIN?") != ""
-        assert agent.provider.recall_status().count == 1
-        assert agent.prefetch(question) == ""
-        assert agent.provider.recall_status() is None
+        assert agent.prefetch("Where is my PIN?") != "" and agent.provider.recall_status().count == 1
+        assert agent.prefetch(question) == "" and agent.provider.recall_status() is None
     bank.remember("Maya moved to the billing team, and Ben to the search team.")
-    for options, told in (
-        ({"min_confidence": 1.0}, False),
-        ({"min_confidence": 0.1}, True),
-        ({"min_confidence": 0.1, "prefetch": False}, False),
-    ):
+    sure, unsure = {"min_confidence": 1.0}, {"min_confidence": 0.1}
+    for options, told in ((sure, False), (unsure, True), ({**unsure, "prefetch": False}, False)):
         save(hermes_home, options)
         assert bool(begin(str(options)).prefetch("Which team did Maya move to last spring?")) is told, options
 

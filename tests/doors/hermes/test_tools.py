@@ -48,9 +48,7 @@ def test_memories_of_tools_have_their_session_and_author(begin: Begin, bank: Ban
 
 def test_wrong_calls_are_errors_in_json(begin: Begin, bank: Bank, tmp_path: Path) -> None:
     agent = begin()
-    wrong: list[Any] = [
-        {"contents": "x"}, {"content": 7}, {}, [], "content", {"content": "x", "importance": 5}, {"content": ""},
-    ]  # fmt: skip
+    wrong: list[Any] = [{"contents": "x"}, {}, [], "content", {"content": ""}]
     for args in wrong:
         reply = agent.tool("mnemosyne_remember", args)
         assert (reply["status"], bool(reply["error"]["message"])) == ("error", True), args

@@ -49,14 +49,17 @@ class Served:
     tokens: Tokens
 
     def token(self, access: str = "write", *banks: str, expires: object = None, person: bool = False) -> dict[str, str]:
-        """Return the header for a new token."""
         _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires, person=person)
         return {"Authorization": f"Bearer {shown}"}
 
     @cached_property
     def bank(self) -> pieria.Bank:
-        """The bank `notes`, opened beside the server."""
         return pieria.open("notes")
+
+    def page(self, path: str, **asked: Any) -> str:
+        answer = self.client.get(path, **asked)
+        assert answer.status_code == 200, (path, answer.text)
+        return answer.text
 
     def head(self, bank: str = "notes") -> int:
         with pieria.open(bank) as opened:
@@ -68,14 +71,17 @@ class Served:
             self.bank.close()
 
 
+def _made(hosts: Hosts, rate: float | None, setting: str | None, *, always: bool) -> tuple[Guard, Service, Tokens]:
+    workspace = Workspace()
+    shared, tokens = service(workspace, registry()), Tokens(workspace.data)
+    return application(shared, Door(tokens, setting, always=always), hosts, rate), shared, tokens
+
+
 @contextmanager
 def serving(
     hosts: Hosts | None = None, *, rate: float | None = None, setting: str | None = None, always: bool = False
 ) -> Iterator[Served]:
-    workspace = Workspace()
-    shared = service(workspace, registry())
-    tokens = Tokens(workspace.data)
-    app = application(shared, Door(tokens, setting, always=always), hosts or Hosts(), rate)
+    app, shared, tokens = _made(hosts or Hosts(), rate, setting, always=always)
     with TestClient(app, base_url=ADDRESS) as client, closing(Served(app, client, shared, tokens)) as served:
         yield served
 
@@ -92,11 +98,7 @@ def served() -> Iterator[Served]:
 
 @contextmanager
 def listening() -> Iterator[tuple[Served, str]]:
-    """Serve on a socket, in a thread of this process."""
-    workspace = Workspace()
-    shared = service(workspace, registry())
-    tokens = Tokens(workspace.data)
-    app = application(shared, Door(tokens, None, always=False), Hosts(), None)
+    app, shared, tokens = _made(Hosts(), None, None, always=False)
     bound = bind("127.0.0.1", 0)
     ready = threading.Event()
     server = Server(app, ready.set)
@@ -111,8 +113,14 @@ def listening() -> Iterator[tuple[Served, str]]:
         thread.join(PATIENCE)
 
 
+@pytest.fixture
+def live() -> Iterator[Served]:
+    """Serve on a socket, with no bank yet."""
+    with listening() as (served, _):
+        yield served
+
+
 def asked(served: Served, path: str, work: Any, *, mode: str = "auto", **headers: str) -> Any:
-    """Return what the official client gets."""
 
     async def main() -> Any:
         async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
@@ -133,8 +141,6 @@ def calling(name: str, *, _meta: Any = None, **arguments: Any) -> Any:
 
 @dataclass
 class Process:
-    """A server in a process of its own."""
-
     process: subprocess.Popen[bytes]
     url: str
 

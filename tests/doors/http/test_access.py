@@ -28,7 +28,6 @@ def reason(answer: Any) -> tuple[int, object]:
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let strangers make any number of requests."""
     monkeypatch.setattr("pieria.doors.app.GUESSES_A_SECOND", 1e6)
 
 
@@ -45,8 +44,7 @@ def test_every_route_and_tool_needs_a_token_with_the_right(unhurried: None, serv
             refused.append((writer, 403, "not_admin"))
         for headers, *expected in refused:
             answer = served.client.request(method, path, json=body, headers=headers)
-            assert (path, *reason(answer)) == (path, *expected)
-            assert said(answer.json(), "hint")
+            assert (path, *reason(answer)) == (path, *expected) and said(answer.json(), "hint")
             assert ("www-authenticate" in answer.headers) == (answer.status_code == 401)
     for path in ("/", "/metrics", OPENAPI, "/v1/banks", "/v1/events?bank=notes&seconds=1"):
         assert served.client.get(path).status_code == 401
@@ -54,8 +52,7 @@ def test_every_route_and_tool_needs_a_token_with_the_right(unhurried: None, serv
     for name in (*registry().toolsets, "all"):
         assert served.client.post(f"/mcp/{name}", json={}).status_code == 401
     assert served.client.get("/nowhere").status_code == 401
-    assert served.client.get("/health").json() == {"status": "ok"}
-    assert served.head() == before
+    assert served.client.get("/health").json() == {"status": "ok"} and served.head() == before
 
 
 def test_unknown_expired_and_revoked_tokens_are_refused(served: Served) -> None:
@@ -105,12 +102,9 @@ def test_without_tokens_all_but_the_users_own_bank_is_open(served: Served) -> No
         assert client.get(path).status_code in (403, 422), path
     assert client.post(MEMORIES, json={"text": "I like tea", "scope": "user"}).status_code == 403
     error = client.post(MINE, json={"text": "I like tea"}).json()["error"]
+    assert (error["reason"], error["message"]) == ("wrong_bank", "access: the caller has no access to this bank")
     make = "pieria token create NAME --banks '*,@me'"
-    assert (error["reason"], error["message"], error["hint"]) == (
-        "wrong_bank",
-        "access: the caller has no access to this bank",
-        f"Only a token that names the bank opens it: {make}. Once there is a token, every caller needs one.",
-    )
+    assert error["hint"].startswith(f"Only a token that names the bank opens it: {make}. Once there is a token, ")
     assert "saffron" not in client.post(RECALL, json={"query": "the secret ingredient"}).text
 
 
@@ -120,12 +114,8 @@ def test_a_token_opens_its_banks_and_no_other(served: Served) -> None:
     named_all = served.token("write", "All")
     for bank, headers in (("@me", mine), ("work", every), ("all", named_all)):
         assert client.post(f"/v1/banks/{bank}/memories", json={"text": "x"}, headers=headers).status_code == 201
-    for headers, banks in (
-        (notes, ["notes"]),
-        (named_all, ["all"]),
-        (every, ["all", "notes", "work"]),
-        (mine, ["all", "notes", "work", "@me"]),
-    ):
+    whole = ["all", "notes", "work"]
+    for headers, banks in ((notes, ["notes"]), (named_all, ["all"]), (every, whole), (mine, [*whole, "@me"])):
         assert client.get("/v1/banks", headers=headers).json() == {"banks": banks}
     assert 'bank="work"' not in client.get("/metrics", headers=notes).text
     assert client.get("/v1/events?bank=work&seconds=1", headers=notes).status_code == 403
@@ -143,7 +133,7 @@ def test_the_users_memories_are_shown_only_to_tokens_naming_it(served: Served) -
         assert "saffron" not in served.client.post(path, json=question, headers=without).text
     listed = f"{MEMORIES}?scope=user"
     assert served.client.get(listed, headers=without).status_code == 403
-    assert "saffron" in served.client.get(listed, headers=with_user).text
+    assert "saffron" in served.page(listed, headers=with_user)
 
 
 def test_the_token_setting_is_an_administrators_token() -> None:
@@ -164,25 +154,14 @@ def test_a_damaged_token_file_lets_nobody_in(served: Served) -> None:
     assert "tokens" in answer.text and served.tokens.path.name not in answer.text
 
 
-def test_token_file_holds_hashes_for_the_user_alone(served: Served) -> None:
-    _, secret = served.tokens.create("laptop", "read", ["notes"], "2999-01-01")
-    written = served.tokens.path.read_text()
-    assert secret not in written and secret[-6:] not in written
-    assert served.tokens.path.stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in served.tokens.all()] == ["laptop"]
-
-
 def test_guessing_is_slowed_down_and_known_callers_are_not(served: Served) -> None:
     known = served.token("read")
     # The session is impossible, but only callers who were let in are told so.
     for wrong in ("a\tb", "s" * NAME_LIMIT):
         assert served.client.get("/v1/banks", headers={**known, "X-Pieria-Session": wrong}).status_code == 422
-    guesses = [
-        served.client.get("/v1/banks", headers={"Authorization": f"Bearer {n}", "X-Pieria-Session": "a\tb"})
-        for n in range(160)
-    ]
-    assert guesses[0].status_code == 401
-    assert {answer.status_code for answer in guesses} == {401, 429}
+    guessing = [{"Authorization": f"Bearer {n}", "X-Pieria-Session": "a\tb"} for n in range(160)]
+    guesses = [served.client.get("/v1/banks", headers=headers) for headers in guessing]
+    assert guesses[0].status_code == 401 and {answer.status_code for answer in guesses} == {401, 429}
     refused = next(answer for answer in guesses if answer.status_code == 429)
     assert int(refused.headers["retry-after"]) >= 1
     assert served.client.get("/v1/banks", headers=known).status_code == 200
@@ -198,16 +177,6 @@ def test_each_caller_has_a_rate_of_their_own() -> None:
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         assert refused.json()["error"]["code"] == "limit"
         assert served.client.get("/v1/banks", headers=other).status_code == 200
-
-
-def test_memories_of_a_session_are_shown_to_it_alone(served: Served) -> None:
-    kept, headers = {"text": "Only here.", "scope": "session"}, {"X-Pieria-Session": "s1"}
-    assert served.client.post(MEMORIES, json=kept, headers=headers).json()["session"] == "s1"
-    assert "Only here." in served.client.get(MEMORIES, headers={"Mcp-Session-Id": "s1"}).text
-    assert "Only here." not in served.client.get(MEMORIES).text
-    own = [served.client.post(MEMORIES, json={**kept, "text": text}).json()["session"] for text in ("One.", "Two.")]
-    assert own[0] == own[1]
-    assert served.client.get(MEMORIES, headers={"X-Pieria-Session": "a\tb"}).status_code == 422
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -1,16 +1,15 @@
 """Wrong input, by mistake or by intent: the answer says what is wrong, and nothing else happens."""
 
-import json
 import socket
-from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import anyio
 import httpx2
 import pytest
-from tests.doors.http.conftest import PATIENCE, READS, WRITES, Served, listening, serving
+from tests.doors.http.conftest import PATIENCE, READS, WRITES, Served, serving
 
 from pieria.doors.http import guard
 from pieria.doors.http.failures import Refused
@@ -23,6 +22,7 @@ from pieria.toolsets import registry
 MEMORIES = "/v1/banks/notes/memories"
 TOOL = f"/v1/banks/notes/tools/{WRITES}"
 JSON = {"Content-Type": "application/json"}
+GONE = {"type": "http.disconnect"}
 
 
 def code_of(answer: httpx2.Response) -> tuple[int, str]:
@@ -32,11 +32,9 @@ def code_of(answer: httpx2.Response) -> tuple[int, str]:
 
 
 def test_bodies_that_are_no_json_object_are_refused(served: Served) -> None:
-    no_json = (
-        b"{", b"not json", b"\xff\xfe\x00binary\x00", b'{"text": "a\x00b"}', b"[" * 100_000,
-        b'{"text": ' + b"[" * 200 + b"]" * 200 + b"}", b'{"text": NaN}', b'{"importance": 1e999, "text": "x"}',
-        b'{"sequence": ' + b"9" * 5000 + b"}",
-    )  # fmt: skip
+    no_json = [b"{", b"not json", b"\xff\xfe\x00binary\x00", b'{"text": "a\x00b"}', b"[" * 100_000]
+    values = (b"[" * 200 + b"]" * 200, b"NaN", b"1e999", b"9" * 5000)
+    no_json += [b'{"text": ' + value + b"}" for value in values]
     before = served.head()
     for path in (MEMORIES, TOOL, "/v1/banks/notes/recall"):
         for bodies, status in ((no_json, 400), ((b"[]", b"null", b'"text"', b"7"), 422)):
@@ -75,20 +73,11 @@ def test_wrong_parameters_are_named_with_the_nearest_right_one(served: Served) -
 
 def test_wrong_mcp_paths_are_answered_with_the_right_ones(served: Served) -> None:
     where = f"MCP is at {', '.join(f'/mcp/{name}' for name in registry().toolsets)} and /mcp/all."
-    meanings = {"/mcp": None, "/mcp/": None, "/mcp/mnemosine": "/mcp/mnemosyne", "/mcp/al": "/mcp/all", "/mcp/x9": None}
+    meanings = {"": "", "/": "", "/mnemosine": "Did you mean /mcp/mnemosyne? ", "/al": "Did you mean /mcp/all? "}
     for path, meant in meanings.items():
-        answer = served.client.post(path, json={})
-        assert answer.status_code == 404
-        assert answer.json()["error"]["hint"] == (f"Did you mean {meant}? {where}" if meant else where)
+        answer = served.client.post(f"/mcp{path}", json={})
+        assert (answer.status_code, answer.json()["error"]["hint"]) == (404, f"{meant}{where}")
     assert "MCP" not in served.client.post("/mcpx", json={}).json()["error"]["hint"]
-
-
-def test_texts_are_bounded_in_length_and_characters(served: Served) -> None:
-    texts = {"a\x00b": 422, "\ud800": 422, "   ": 422, "x" * (1 << 20): 201, "x" * 1_048_577: 422}
-    bodies = {text: json.dumps({"text": text}).encode() for text in texts}
-    assert {
-        text: served.client.post(MEMORIES, content=bodies[text], headers=JSON).status_code for text in texts
-    } == texts
 
 
 def test_large_bodies_are_refused_unread(served: Served) -> None:
@@ -102,22 +91,10 @@ def test_large_bodies_are_refused_unread(served: Served) -> None:
     assert served.client.get("/health").status_code == 200
 
 
-@pytest.fixture
-def live() -> Iterator[Served]:
-    with listening() as (served, _):
-        yield served
-
-
-# --- hosts and origins
-
-
 def test_requests_under_other_names_are_refused(served: Served) -> None:
     """A name may have been made to lead here (DNS rebinding)."""
-    others = (
-        "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.7:7411", "", "localhost:x", "@",
-        "[::1",
-    )  # fmt: skip
-    for host in others:
+    others = ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.7:7411")
+    for host in (*others, "", "localhost:x", "@", "[::1"):
         for path in ("/health", "/", MEMORIES, "/v1/events", "/mcp/all", "/nowhere"):
             answer = served.client.get(path, headers={"Host": host})
             assert (host, *code_of(answer)) == (host, 421, "invalid_input")
@@ -127,10 +104,8 @@ def test_requests_under_other_names_are_refused(served: Served) -> None:
 
 def test_requests_of_other_sites_pages_are_refused(served: Served) -> None:
     before = served.head()
-    foreign = (
-        "http://evil.example", "https://localhost:7412", "http://127.0.0.1:7411", "null", "file://", "http://[", "x",
-    )  # fmt: skip
-    for origin in foreign:
+    foreign = ("http://evil.example", "https://localhost:7412", "http://127.0.0.1:7411")
+    for origin in (*foreign, "null", "file://", "http://[", "x"):
         for method, path in (("GET", "/health"), ("POST", MEMORIES), ("POST", "/mcp/all")):
             answer = served.client.request(method, path, json={"text": "x"}, headers={"Origin": origin})
             assert (answer.status_code, answer.json()["error"]["reason"]) == (403, "foreign_origin"), origin
@@ -140,20 +115,15 @@ def test_requests_of_other_sites_pages_are_refused(served: Served) -> None:
 
 
 def test_behind_a_proxy_only_allowed_names_are_answered() -> None:
+    ours, local = "https://memory.example", "127.0.0.1:7411"
+    welcome = [("memory.example", ours), (local, ours), (local, f"http://{local}")]
+    # Another program on this machine serves these pages.
+    foreign = [(local, "http://127.0.0.1:9999"), (local, "http://127.0.0.1"), ("localhost:7411", "https://127.0.0.1")]
     with serving(hosts("127.0.0.1", False, ["memory.example"])) as served:
-        for host, origin, status in (
-            ("memory.example", "https://memory.example", 201),
-            ("127.0.0.1:7411", "https://memory.example", 201),
-            ("127.0.0.1:7411", "http://127.0.0.1:7411", 201),
-            ("localhost:7411", "http://localhost:7411", 201),
-            ("other.example", "https://other.example", 421),
-            # Another program on this machine serves these pages.
-            ("127.0.0.1:7411", "http://127.0.0.1:9999", 403),
-            ("127.0.0.1:7411", "http://127.0.0.1", 403),
-            ("localhost:7411", "https://127.0.0.1", 403),
-        ):
-            answer = served.client.post(MEMORIES, json={"text": "x"}, headers={"Host": host, "Origin": origin})
-            assert (host, origin, answer.status_code) == (host, origin, status)
+        for status, pairs in ((201, welcome), (421, [("other.example", "https://other.example")]), (403, foreign)):
+            for host, origin in pairs:
+                answer = served.client.post(MEMORIES, json={"text": "x"}, headers={"Host": host, "Origin": origin})
+                assert (host, origin, answer.status_code) == (host, origin, status)
 
 
 def test_on_all_addresses_only_the_reached_one_is_a_name() -> None:
@@ -172,37 +142,12 @@ def test_truncated_requests_change_nothing(served: Served) -> None:
     headers = [(b"host", b"localhost"), (b"content-length", b"100"), (b"content-type", b"application/json")]
     for path in (MEMORIES, "/v1/banks/notes/tools/mnemosyne_sleep"):
         for part in (b"", b'{"text": "half"}'):
-            answers: list[Any] = []
-            came = iter([{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}])
-
-            async def receive(came: Iterator[Any] = came) -> Any:
-                return next(came)
-
-            async def send(message: Any, answers: list[Any] = answers) -> None:
-                answers.append(message)
-
+            receive = AsyncMock(side_effect=[{"type": "http.request", "body": part, "more_body": True}, GONE])
+            send = AsyncMock()
             scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
             anyio.run(served.app, scope, receive, send)
-            assert answers[0]["status"] == 400
-    assert served.head() == before
-    assert "pieria_calls_total{" not in served.client.get("/metrics").text
-
-
-# --- paths
-
-
-def test_files_are_exchanged_only_in_the_folder_of_exports(served: Served, home: Path, tmp_path: Path) -> None:
-    exports = served.service.paths.base
-    assert exports == home / "data" / "exports"
-    assert served.service.paths.allowed("a/b.jsonl", "path") == exports / "a" / "b.jsonl"
-    (exports / "link").symlink_to(tmp_path)
-    for path in ("../out.jsonl", "/etc/passwd", "~/out.jsonl", "a/../../out", "link/out.jsonl", "a\x00b"):
-        for tool, parameter in (("mnemosyne_export", "output_path"), ("mnemosyne_import", "input_path")):
-            with pytest.raises(InputError, match=parameter):
-                served.service.paths.allowed(path, parameter)
-            answer = served.client.post(f"/v1/banks/notes/tools/{tool}", json={parameter: path})
-            assert answer.status_code >= 400, path
-    assert list(tmp_path.iterdir()) == []
+            assert send.call_args_list[0].args[0]["status"] == 400
+    assert served.head() == before and "pieria_calls_total{" not in served.page("/metrics")
 
 
 def test_paths_of_the_server_are_not_shown_to_clients(served: Served, home: Path) -> None:
@@ -217,34 +162,23 @@ def test_paths_of_the_server_are_not_shown_to_clients(served: Served, home: Path
     assert told("mnemosyne_import", input_path=path)["status"] == "imported"
     assert told("mempalace_export_markdown", output_path="palace")["path"] == "palace"
     served.service.paths.base.joinpath("torn.json").write_text('{"torn"')
-    for file, problem in (
-        ("june.jsonl", "june.jsonl: there is no such file"),
-        ("torn.json", "torn.json: its JSON is damaged"),
-        ("/etc/passwd", "a path under exports"),
-    ):
-        assert problem in str(told("mnemosyne_import", input_path=file))
+    problems = {"june.jsonl": "june.jsonl: there is no such file", "torn.json": "torn.json: its JSON is damaged"}
+    problems |= dict.fromkeys(("/etc/passwd", "../out.jsonl", "~/out.jsonl"), "a path under exports")
+    for file, problem in problems.items():
+        assert problem in str(told("mnemosyne_import", input_path=file)), file
     assert "an empty or new folder" in str(told("mempalace_export_markdown", output_path="palace"))
 
 
 def test_paths_and_methods_that_lead_nowhere_are_refused(served: Served) -> None:
     paths = {
-        "/v1/banks/..%2f..%2fetc/memories": 422,
-        "/v1/banks/a%00b/memories": 422,
-        "/v1/banks/%ff/memories": 400,
-        "/v1/banks/con/memories": 422,
-        "/v1/banks//memories": 404,
-        f"{MEMORIES}/": 404,
-        f"{MEMORIES}/%ff": 400,
-        f"{MEMORIES}/none": 404,
-        "/v1/banks/notes/facts/none/history": 404,
-        f"/v1/banks/notes/tools/{READS}/more": 404,
-        f"{MEMORIES}/{'x' * 3000}": 422,
-        f"/v1/banks/notes/tools/{READS}": 405,
-    }
-    assert {path: code_of(served.client.get(path))[0] for path in paths} == paths
+        "..%2f..%2fetc/memories": 422, "a%00b/memories": 422, "%ff/memories": 400, "con/memories": 422,
+        "/memories": 404, "notes/memories/": 404, "notes/memories/%ff": 400, "notes/memories/none": 404,
+        f"notes/memories/{'x' * 3000}": 422, "notes/facts/none/history": 404, f"notes/tools/{READS}/more": 404,
+        f"notes/tools/{READS}": 405,
+    }  # fmt: skip
+    assert {path: code_of(served.client.get(f"/v1/banks/{path}"))[0] for path in paths} == paths
     answer = served.client.put(f"{MEMORIES}/jwt", json={})
-    assert answer.status_code == 405
-    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD", "PATCH", "DELETE"}
+    assert (answer.status_code, {*answer.headers["allow"].split(", ")}) == (405, {"GET", "HEAD", "PATCH", "DELETE"})
 
 
 def test_ids_may_hold_any_characters(served: Served) -> None:
@@ -258,9 +192,9 @@ def test_ids_may_hold_any_characters(served: Served) -> None:
 def test_only_writing_creates_a_bank(served: Served) -> None:
     triple = {"subject": "a", "predicate": "b", "object": "c"}
     for method, path, body in (
-        *(("GET", path, None) for path in ("memories", "memories/jwt", "memories/none", "facts", "changes", "stats")),
+        *(("GET", path, None) for path in ("memories", "memories/none", "facts", "changes", "stats")),
         *(("POST", path, {"query": "x"}) for path in ("recall", f"tools/{READS}")),
-        *(("POST", f"memories/{id}/purge", {}) for id in ("jwt", "none")),
+        ("POST", "memories/none/purge", {}),
         ("POST", "facts/invalidate", triple),
         ("POST", "tools/mnemosyne_sleep", {}),
     ):
@@ -268,9 +202,6 @@ def test_only_writing_creates_a_bank(served: Served) -> None:
     assert served.client.get("/v1/banks").json() == {"banks": ["notes"]}
     assert served.client.post(f"/v1/banks/new/tools/{WRITES}", json={"content": "x"}).status_code == 200
     assert served.client.get("/v1/banks").json() == {"banks": ["new", "notes"]}
-
-
-# --- on the wire
 
 
 def test_unfinished_requests_are_given_up(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,22 +213,16 @@ def test_unfinished_requests_are_given_up(live: Served, monkeypatch: pytest.Monk
     nothing, after_one = _sent(address, b""), _sent(address, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
     half_a_body = _sent(address, begun + b"Length: 100\r\n\r\n{")
     assert live.client.post(MEMORIES, json={"text": "whole"}).status_code == 201
-    assert _rest(half_a_body).startswith(b"HTTP/1.1 408")
-    assert _rest(nothing) == b""
-    assert _rest(after_one).startswith(b"HTTP/1.1 200")
-    assert {_rest(half) for half in halves} == {b""}
+    assert _rest(half_a_body).startswith(b"HTTP/1.1 408") and _rest(nothing) == b""
+    assert _rest(after_one).startswith(b"HTTP/1.1 200") and {_rest(half) for half in halves} == {b""}
 
 
 def test_what_is_no_http_is_refused(live: Served) -> None:
     address = (live.client.base_url.host, live.client.base_url.port)
     host = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
-    for sent in (
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        host + b"Host: evil.example\r\n\r\n",
-        host + b"X: " + b"x" * 1_000_000 + b"\r\n\r\n",
-    ):
-        assert _rest(_sent(address, sent)).startswith(b"HTTP/1.1 4")
+    greeting = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"  # of TLS
+    for sent in (greeting, b"GET / HTTP/1.1", host + b"Host: evil.example", host + b"X: " + b"x" * 1_000_000):
+        assert _rest(_sent(address, sent + b"\r\n\r\n")).startswith(b"HTTP/1.1 4")
     for content in (b"x" * 10_000_000, iter([b"x" * 1_000_000] * 10)):
         assert live.client.post(MEMORIES, content=content, headers=JSON).status_code == 413
     assert live.client.get("/health").status_code == 200
@@ -312,7 +237,6 @@ def _sent(address: Any, text: bytes) -> socket.socket:
 
 
 def _rest(connection: socket.socket) -> bytes:
-    """Return all that arrives until the other end closes."""
     received = b""
     with connection, suppress(ConnectionResetError):
         while part := connection.recv(1 << 16):
@@ -320,11 +244,8 @@ def _rest(connection: socket.socket) -> bytes:
     return received
 
 
-# --- unread bodies
-
-
-class _Sender:
-    """A client of an ASGI application that counts the bytes read from its body."""
+class Sender:
+    """A client of an ASGI application that counts the parts read from its body."""
 
     def __init__(self, parts: int, size: int) -> None:
         self.left, self.size, self.read = parts, size, 0
@@ -335,47 +256,47 @@ class _Sender:
         return {"type": "http.request", "body": b" " * self.size, "more_body": self.left > 0}
 
 
-CHUNKED, FIVE = (b"transfer-encoding", b"chunked"), (b"content-length", b"5")
+CHUNKED = (b"transfer-encoding", b"chunked")
+
+
+def of_length(size: int) -> tuple[bytes, bytes]:
+    return b"content-length", str(size).encode()
 
 
 def test_bodies_are_counted_and_read_only_where_one_is_taken() -> None:
     room = guard.Bodies(1 << 20)
 
-    async def status(sender: _Sender, method: str, *headers: tuple[bytes, bytes]) -> int:
+    async def status(sender: Sender, method: str, header: tuple[bytes, bytes]) -> int:
         try:
-            async with room.body({"method": method, "headers": list(headers)}, sender.receive, 100):
+            async with room.body({"method": method, "headers": [header]}, sender.receive, 100):
                 return 200
         except Refused as refused:
             return refused.status
 
-    for method, header, refused in (
-        *(
-            (method, header, 400)
-            for method in ("GET", "HEAD", "DELETE")
-            for header in (CHUNKED, (b"content-length", b"5"))
-        ),
-        ("POST", (b"content-length", b"101"), 413),
-    ):
-        sender = _Sender(1, 5)
+    wrong = [(method, header, 400) for method in ("GET", "HEAD", "DELETE") for header in (CHUNKED, of_length(5))]
+    for method, header, refused in (*wrong, ("POST", of_length(101), 413)):
+        sender = Sender(1, 5)
         assert (anyio.run(status, sender, method, header), sender.read) == (refused, 0)
-    sender = _Sender(1_000, 10)
+    sender = Sender(1_000, 10)
     assert (anyio.run(status, sender, "POST", CHUNKED), sender.read, room.held) == (413, 11, 0)
 
 
 def test_bodies_together_are_bounded() -> None:
     room = guard.Bodies(300_000)
 
-    async def main() -> list[int]:
-        statuses = []
+    async def main() -> None:
         async with AsyncExitStack() as stack:
-            for size in (200_000, 200_000, 200_000, 1_000):
-                scope = {"type": "http", "method": "POST", "headers": [CHUNKED]}
-                try:
-                    await stack.enter_async_context(room.body(scope, _Sender(1, size).receive))
-                    statuses.append(200)
-                except Refused as refused:
-                    statuses.append(refused.status)
-        return statuses
 
-    assert anyio.run(main) == [200, 200, 503, 200]
+            async def send(size: int) -> None:
+                scope = {"type": "http", "method": "POST", "headers": [CHUNKED]}
+                await stack.enter_async_context(room.body(scope, Sender(1, size).receive))
+
+            for _ in range(2):
+                await send(200_000)
+            with pytest.raises(Refused) as refused:
+                await send(200_000)
+            assert refused.value.status == 503
+            await send(1_000)
+
+    anyio.run(main)
     assert room.held == 0

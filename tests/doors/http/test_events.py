@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from tests.doors.http.conftest import PATIENCE, READS, Served, asked, calling, listening
+from tests.servers import own_server
 from tests.waiting import soon
 
 import pieria
@@ -30,7 +32,6 @@ def live() -> Iterator[Served]:
 
 
 def told(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """Yield each event."""
     event: dict[str, Any] = {}
     for line in lines:
         name, _, value = line.partition(": ")  # a keep-alive line has no name
@@ -68,8 +69,7 @@ def test_an_unforeseen_fault_ends_no_stream(live: Served, monkeypatch: pytest.Mo
     monkeypatch.setattr(streaming, "_grown", grown)
     with live.client.stream("GET", EVENTS, params=NOTES) as stream:
         events = told(stream.iter_lines())
-        assert next(events) == {"retry": "2000"}
-        assert failed.wait(PATIENCE)
+        assert next(events) == {"retry": "2000"} and failed.wait(PATIENCE)
         remember(live, "after the fault")
         assert next(events)["event"] == "change"
 
@@ -105,13 +105,12 @@ def test_changes_recalls_and_progress_are_told_as_they_happen(live: Served) -> N
         for number in range(8):
             bank.remember(f"The billing queue was emptied by hand, for the {number}th time.", at="2020-01-01")
         job = bank.jobs.add("sleep")
-        passed = next(event for event in events if event.get("event") == "progress")["data"]
+        progress = (event["data"] for event in events if event.get("event") == "progress")
+        passed = next(progress)
         assert (passed["job"], passed["kind"], passed["what"]) == (job.id, "sleep", "groups")
         exported = asked(live, "/mcp/all?bank=notes", calling("mnemosyne_export", output_path="notes.json"))
         assert not exported.is_error, exported.content
-        passed = next(
-            event["data"] for event in events if event.get("event") == "progress" and "job" not in event["data"]
-        )
+        passed = next(each for each in progress if "job" not in each)
         assert passed["whole"] >= passed["done"] > 0
 
 
@@ -136,7 +135,6 @@ def test_silence_is_broken_by_keep_alive_lines(live: Served) -> None:
 
 @pytest.mark.parametrize("ends", ["revoked and told nothing more", "revoked", "damaged"])
 def test_a_stream_ends_when_its_token_is_no_longer_valid(live: Served, ends: str) -> None:
-    """The stream ends in order: listeners see an end and not a broken connection."""
     if ends != "revoked and told nothing more":
         live.service.hub.keep_alive = 0.2
     token, secret = live.tokens.create("page", "read", ["notes"])
@@ -187,54 +185,84 @@ def test_one_caller_leaves_room_for_other_listeners(live: Served, monkeypatch: p
 def test_a_slow_listener_misses_events_and_holds_up_nobody(live: Served) -> None:
     """The slow client reads nothing while twenty others listen and call: it costs the server a bounded amount."""
     host, port = live.client.base_url.host, live.client.base_url.port
-    assert port is not None
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.settimeout(PATIENCE)
     slow.connect((host, port))
     slow.sendall(f"GET {EVENTS}?bank=notes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-    heard: list[list[str]] = []
 
-    def listen() -> None:
+    def listen(_: int) -> list[str]:
         with live.client.stream("GET", EVENTS, params=NOTES) as stream:
             coming = (event["id"] for event in told(stream.iter_lines()) if event.get("event") == "change")
-            heard.append(list(islice(coming, 2)))
+            return list(islice(coming, 2))
 
-    others = [threading.Thread(target=listen) for _ in range(20)]
-    for other in others:
-        other.start()
-    soon(lambda: live.service.hub.listeners == 21)
-    for _ in range(3_000):
-        live.service.hub.publish("recall", "notes", {"ids": ["x" * 100] * 100})
-    for text in ("for those who listen", "and once more"):
-        remember(live, text)
-    for other in others:
-        other.join(PATIENCE)
-    assert heard == [["2", "3"]] * 20
+    with ThreadPoolExecutor(20) as threads:
+        heard = threads.map(listen, range(20))
+        soon(lambda: live.service.hub.listeners == 21)
+        for _ in range(3_000):
+            live.service.hub.publish("recall", "notes", {"ids": ["x" * 100] * 100})
+        for text in ("for those who listen", "and once more"):
+            remember(live, text)
+    assert list(heard) == [["2", "3"]] * 20
     received = b""
     while b"event: missed" not in received:
-        part = slow.recv(1 << 20)
+        received += (part := slow.recv(1 << 20))
         assert part
-        received += part
     assert received.count(b"event: recall") < 3_000
     slow.close()
     soon(lambda: live.service.hub.listeners == 0)
 
 
 def test_impossible_requests_for_events_are_refused(live: Served) -> None:
-    notes = {"bank": "notes", "seconds": 1}
-    wrong: list[tuple[dict[str, Any], str | None, int]] = [
-        ({}, None, 422),
-        ({"bank": "nowhere", "seconds": 1}, None, 404),
-        ({"bank": "notes", "seconds": 0}, None, 422),
-        ({"bank": "notes", "second": 1}, None, 422),
-        (notes, "x", 422),
-        (notes, "9" * 30, 422),
-    ]
-    for params, last, status in wrong:
-        headers = {"Last-Event-ID": last} if last else {}
-        assert live.client.get(EVENTS, params=params, headers=headers).status_code == status, (params, last)
+    wrong = {"": 422, "?bank=nowhere&seconds=1": 404, "?bank=notes&seconds=0": 422, "?bank=notes&second=1": 422}
+    assert {query: live.client.get(f"{EVENTS}{query}").status_code for query in wrong} == wrong
+    for last in ("x", "9" * 30):
+        refused = live.client.get(EVENTS, params={**NOTES, "seconds": 1}, headers={"Last-Event-ID": last})
+        assert refused.status_code == 422, last
     for path in ("/banks/notes/events", "/v1/events?bank=notes"):
         answer = live.client.head(path)
         assert answer.headers["content-type"].startswith("text/event-stream")
     assert live.service.hub.listeners == 0
+
+
+def test_a_listener_outlives_a_server_that_stops(durable: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[dict[str, Any]] = []
+    warned, back = threading.Event(), threading.Event()
+
+    def listen() -> None:
+        with served.client.stream("GET", EVENTS, params=NOTES) as stream:
+            for event in told(stream.iter_lines()):
+                heard.append(event)
+                if event.get("event") == "error":
+                    warned.set()
+                if event.get("event") == "change" and event["data"]["ids"] == ["after"]:
+                    back.set()
+                    return
+
+    with own_server({"fsync": "off"}) as own:
+        monkeypatch.setenv("PIERIA_DATA", own.url)
+        with listening() as (served, _):
+            remember(served, "We chose JWT.")
+            listener = threading.Thread(target=listen)
+            listener.start()
+            soon(lambda: served.service.hub.listeners == 1)
+            remember(served, "before")
+            own.stop("immediate")
+            assert warned.wait(PATIENCE)
+            refused = served.client.post("/v1/banks/notes/memories", json={"text": "nowhere to go"})
+            assert refused.json()["error"]["code"] == "unreachable" and refused.headers["retry-after"]
+            tool = served.client.post("/v1/banks/notes/tools/mnemosyne_remember", json={"content": "nowhere to go"})
+            for answer in (refused, tool, served.client.get("/banks/notes/memories")):
+                assert answer.status_code == 503
+                assert "postgres" not in answer.text and str(own.folder) not in answer.text
+            own.start()
+            with pieria.open("notes") as bank:
+                bank.remember("while the listener looked for the server")
+                bank.remember("after", id="after")
+            assert back.wait(PATIENCE)
+            listener.join(PATIENCE)
+    changes = [event["data"]["seq"] for event in heard if event.get("event") == "change"]
+    assert changes == [2, 3, 4]
+    errors = [event["data"]["error"] for event in heard if event.get("event") == "error"]
+    assert {error["code"] for error in errors} == {"unreachable"}
+    assert all(error["retryable"] and error["hint"] for error in errors) and str(own.folder) not in str(errors)

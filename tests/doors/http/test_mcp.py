@@ -1,14 +1,10 @@
 """MCP over HTTP: the same tools, for authorised callers, in the bank of the URL."""
 
-import threading
-from collections.abc import Iterator
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client
 from tests.doors.http.conftest import (
-    PATIENCE,
     READS,
     SCRATCH_READ,
     SCRATCH_WRITE,
@@ -16,23 +12,13 @@ from tests.doors.http.conftest import (
     Served,
     asked,
     calling,
-    later,
-    listening,
     right,
 )
-from tests.waiting import soon
 
-from pieria import Bank
-from pieria.doors.http.service import CALLS_AT_ONCE
+from pieria.doors.lanes import Places
 from pieria.toolsets import Access, registry
 
 WORK = "/mcp/all?bank=work"
-
-
-@pytest.fixture
-def live() -> Iterator[Served]:
-    with listening() as (served, _):
-        yield served
 
 
 async def listing(client: Client) -> list[str]:
@@ -46,13 +32,12 @@ def test_tools_are_served_and_share_banks_with_http(live: Served, mode: str) -> 
     assert asked(live, "/mcp/all", listing, mode=mode) == registry().names
     assert asked(live, "/mcp/all", calling(READS, query="JWT"), mode=mode).meta["pieria/bank"] == "default"
     kept = asked(live, "/mcp/mnemosyne?bank=work", calling(WRITES, content="We chose JWT."), mode=mode)
-    assert not kept.is_error
-    assert live.client.get("/v1/banks").json() == {"banks": ["default", "work"]}
+    assert not kept.is_error and live.client.get("/v1/banks").json() == {"banks": ["default", "work"]}
     found = live.client.post("/v1/banks/work/recall", json={"query": "JWT"}).json()
     assert [hit["memory"]["text"] for hit in found["hits"]] == ["We chose JWT."]
     again = asked(live, "/mcp/all", calling(READS, query="JWT"), mode=mode, **{"X-Pieria-Bank": "work"})
     assert again.structured_content["count"] == 1
-    assert f'pieria_calls_total{{toolset="mnemosyne",tool="{WRITES}"}} 1' in live.client.get("/metrics").text
+    assert f'pieria_calls_total{{toolset="mnemosyne",tool="{WRITES}"}} 1' in live.page("/metrics")
     wrong = asked(live, WORK, calling(WRITES, content="heron", nothing={"id": None}), mode=mode)
     assert "nothing" in wrong.content[0].text, "arguments may hold any id"
 
@@ -73,13 +58,12 @@ def test_every_tool_is_refused_without_the_right(live: Served) -> None:
             for name, reply in replies.items():
                 assert any(reason in reply for reason in reasons), (name, reply)
             assert replies.keys() == called.keys()
-    assert live.head("work") == before
-    assert live.service.banks.names() == ["work"]
+    assert live.head("work") == before and live.service.banks.names() == ["work"]
     assert WRITES not in asked(live, WORK, listing, **live.token("read", "work"))
     assert not asked(live, WORK, calling(WRITES, content="x"), **live.token("write", "work")).is_error
 
 
-def test_expired_tokens_and_wrong_requests_are_refused(live: Served) -> None:
+def test_wrong_requests_are_refused(live: Served) -> None:
     assert live.client.get("/mcp/all").status_code == 405
     assert live.client.post("/mcp/nothing", json={}).status_code == 404
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -87,19 +71,6 @@ def test_expired_tokens_and_wrong_requests_are_refused(live: Served) -> None:
         message = f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/list"}}'
         answer = live.client.post("/mcp/all", content=message, headers=headers)
         assert (answer.status_code, answer.json()["id"], answer.json()["error"]["code"]) == (400, None, -32600), id
-    expired = live.token("admin", "work", expires="2999-01-01")
-    later(live)
-    answer = live.client.post(WORK, json={}, headers=expired)
-    assert (answer.status_code, answer.json()["error"]["reason"]) == (401, "expired")
-
-
-def test_a_tool_that_reads_creates_no_bank(live: Served) -> None:
-    headers = live.token("admin", "work")
-    for bank in ({}, {"X-Pieria-Bank": "Work"}):
-        found = asked(live, WORK, calling(READS, query="JWT"), **headers, **bank)
-        assert found.is_error and "not" in found.content[0].text and "found" in found.content[0].text
-    assert live.client.get("/v1/banks", headers=headers).json() == {"banks": []}
-    assert not (live.service.workspace.data / "work.db").exists()
 
 
 def test_a_session_is_closed_to_other_tokens(live: Served) -> None:
@@ -111,41 +82,15 @@ def test_a_session_is_closed_to_other_tokens(live: Served) -> None:
         assert "a plan" not in asked(live, WORK, reads, **other).content[0].text
 
 
-@pytest.mark.slow
-def test_abandoned_calls_keep_their_places_until_they_end(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All MCP servers and the routes share the places."""
-    go, begun, recall = threading.Event(), [], Bank.recall
+def test_mcp_and_the_routes_share_their_places(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    used, run = [], Places.run
 
-    def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
-        begun.append(args)
-        go.wait(60)
-        return recall(self, *args, **kwargs)
+    async def noted(places: Places, *args: Any, **kwargs: Any) -> Any:
+        used.append(places)
+        return await run(places, *args, **kwargs)
 
-    async def leaves(client: Client) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, READS, {"query": "JWT"})
-            with anyio.fail_after(60):
-                while len(begun) < CALLS_AT_ONCE:
-                    await anyio.sleep(0.02)
-            tasks.cancel_scope.cancel()
-
-    def waiting() -> int:
-        return live.service.places._free.statistics().tasks_waiting
-
-    live.client.post("/v1/banks/notes/memories", json={"text": "We chose JWT."})
-    monkeypatch.setattr(Bank, "recall", slow)
-    callers = [threading.Thread(target=asked, args=(live, path, leaves)) for path in ("/mcp/all", "/mcp/mnemosyne") * 8]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
-    soon(lambda: waiting() == 0)
-    assert len(begun) == CALLS_AT_ONCE
-    question = {"json": {"query": "JWT"}}
-    late = threading.Thread(target=live.client.post, args=("/v1/banks/notes/recall",), kwargs=question)
-    late.start()
-    soon(lambda: waiting() == 1)
-    assert len(begun) == CALLS_AT_ONCE
-    go.set()
-    late.join(PATIENCE)
-    assert len(begun) == CALLS_AT_ONCE + 1
+    monkeypatch.setattr(Places, "run", noted)
+    for path in ("/mcp/all", "/mcp/mnemosyne"):
+        asked(live, path, calling(READS, query="JWT"))
+    live.client.post("/v1/banks/notes/recall", json={"query": "JWT"})
+    assert used == [live.service.places] * 3

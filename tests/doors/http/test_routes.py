@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from tests.doors.http.conftest import READS, Served
 from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
@@ -65,15 +64,12 @@ def test_changes_since_a_memory_was_read_are_a_conflict(served: Served) -> None:
     assert client.post(f"{tea}/purge", json={"as_told": shown["digest"]}).json()["erased"]["versions"] == 2
     rest = client.get(f"{MEMORIES}/jwt").json()["known_from"]
     assert client.delete(f"{MEMORIES}/jwt", params={"unless_changed_since": rest}).status_code == 200
-
-
-def test_all_memories_of_a_source_are_forgotten(served: Served) -> None:
-    client = served.client
-    made = client.post(MEMORIES, json={"text": "Rates rise.", "source": "rates.md"}).json()["id"]
+    assert client.post(f"{BANK}/forget", json={"source": "diary"}).status_code == 404
+    client.post(MEMORIES, json={"text": "Rates rise.", "id": "rates", "source": "rates.md"})
     told = client.post(f"{BANK}/forget", json={"source": "rates.md", "dry_run": True}).json()
-    assert (told["dry_run"], told["ids"], told["receipt"]) == (True, [made], None)
-    assert client.post(f"{BANK}/forget", json={"source": "rates.md", "purge": True}).json()["receipt"]["ids"] == [made]
-    assert client.post(f"{BANK}/forget", json={"source": "rates.md"}).status_code == 404
+    assert (told["dry_run"], told["ids"], told["receipt"]) == (True, ["rates"], None)
+    forget = {"source": "rates.md", "purge": True}
+    assert client.post(f"{BANK}/forget", json=forget).json()["receipt"]["ids"] == ["rates"]
 
 
 def test_facts_are_stated_ended_and_purged(served: Served) -> None:
@@ -89,18 +85,15 @@ def test_facts_are_stated_ended_and_purged(served: Served) -> None:
     assert client.delete(fact).json()["ended"] == "removed"
     told = client.post(f"{fact}/purge", json={"dry_run": True}).json()
     assert told["erased"]["facts"] == 1
-    refused = client.post(f"{fact}/purge", json={"as_told": "another"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
-    receipt = client.post(f"{fact}/purge", json={"as_told": told["digest"]})
-    assert (receipt.status_code, receipt.json()["ids"]) == (200, [made.json()["id"]])
-    assert client.get(f"{fact}/history").status_code == 404
-    assert client.post(f"{fact}/purge", json={}).status_code == 404
+    assert client.post(f"{fact}/purge", json={"as_told": "another"}).status_code == 409
+    assert client.post(f"{fact}/purge", json={"as_told": told["digest"]}).json()["ids"] == [made.json()["id"]]
+    assert client.get(f"{fact}/history").status_code == client.post(f"{fact}/purge", json={}).status_code == 404
 
 
 def test_lists_continue_with_a_cursor(served: Served) -> None:
     for number in range(4):
         served.client.post(MEMORIES, json={"text": f"number {number}"})
-    asked: dict[str, Any] = {"limit": 3, "order": "oldest"}
+    asked = {"limit": "3", "order": "oldest"}
     first = served.client.get(MEMORIES, params=asked).json()
     rest = served.client.get(MEMORIES, params={**asked, "cursor": first["cursor"]}).json()
     assert [len(first["memories"]), len(rest["memories"]), rest["cursor"]] == [3, 2, None]
@@ -114,8 +107,7 @@ def test_context_comes_with_its_tokens_and_writes_nothing(served: Served) -> Non
     told = client.post(path, json={"query": "which APIs use JWT?", "budget_tokens": 400, "session": "s1"}).json()
     assert "We chose JWT for all new APIs." in told["text"] and told["items"][0]["id"] == "jwt"
     assert told["tokens"] == estimated_tokens(told["text"]) <= 400
-    refused = client.post(path, json={"keep": True})
-    assert refused.status_code == 422 and "keep" in refused.text
+    assert client.post(path, json={"keep": True}).json()["error"]["parameter"] == "keep"
     first = client.post(path, json={}).json()
     assert served.head() == before
     served.bank.remember("Never deploy on Fridays.", author_type="human")
@@ -171,9 +163,7 @@ def test_a_bank_is_removed_while_it_is_open(served: Served, home: Path) -> None:
     assert gone == {**told, "dry_run": False}
     assert (gone["bank"], gone["path"], gone["erased"]["memories"], gone["erased"]["facts"]) == ("notes", None, 1, 1)
     assert client.get("/v1/banks").json() == {"banks": []}
-    for path in (f"{MEMORIES}/jwt", f"{BANK}/stats"):
-        assert client.get(path).status_code == 404
-    assert client.delete(BANK).json()["error"]["code"] == "not_found"
+    assert client.get(f"{MEMORIES}/jwt").status_code == client.delete(BANK).status_code == 404
     assert not list(home.rglob("notes.db*"))
     assert opened.core.store.is_over and not banks.there() and not [*banks._worked_on()]
     assert client.post(MEMORIES, json={"text": "Anew."}).status_code == 201
@@ -182,22 +172,17 @@ def test_a_bank_is_removed_while_it_is_open(served: Served, home: Path) -> None:
 
 def test_metrics_are_in_the_format_of_prometheus(served: Served) -> None:
     client = served.client
-    for body in ({"query": "JWT"}, {}):
-        client.post(f"{BANK}/tools/{READS}", json=body)
-    client.post(f"{BANK}/recall", json={"query": "JWT"})
+    for path, body in ((f"tools/{READS}", {"query": "JWT"}), (f"tools/{READS}", {}), ("recall", {"query": "JWT"})):
+        client.post(f"{BANK}/{path}", json=body)
     answer = client.get("/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     lines = answer.text.splitlines()
     line = re.compile(r'[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? (\d+(\.\d+)?(e[+-]?\d+)?)')
     assert all(text.startswith("# ") or line.fullmatch(text) for text in lines)
-    labels = f'toolset="mnemosyne",tool="{READS}"'
+    labels, served_by = f'toolset="mnemosyne",tool="{READS}"', 'toolset="http",tool="recall"'
     assert {
-        f"pieria_calls_total{{{labels}}} 2",
-        f'pieria_errors_total{{{labels},code="invalid_input"}} 1',
-        f'pieria_call_seconds_bucket{{{labels},le="+Inf"}} 2',
-        f"pieria_call_seconds_count{{{labels}}} 2",
-        'pieria_calls_total{toolset="http",tool="recall"} 1',
-        'pieria_journal_head{bank="notes"} 2',
-        'pieria_memories{bank="notes"} 1',
-        'pieria_pending_vectors{bank="notes"} 0',
-    } <= set(lines)
+        f"pieria_calls_total{{{labels}}} 2", f'pieria_errors_total{{{labels},code="invalid_input"}} 1',
+        f'pieria_call_seconds_bucket{{{labels},le="+Inf"}} 2', f"pieria_call_seconds_count{{{labels}}} 2",
+        f"pieria_calls_total{{{served_by}}} 1", 'pieria_journal_head{bank="notes"} 2',
+        'pieria_memories{bank="notes"} 1', 'pieria_pending_vectors{bank="notes"} 0',
+    } <= set(lines)  # fmt: skip

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import pytest
@@ -18,22 +19,16 @@ ROOT = Path(__file__).parents[3]
 PATIENCE = 30.0
 PIERIA = ("-m", "pieria", "mcp")
 ODD = ("-m", "tests.doors.mcp.odd.serving")
-LEGACY = "2025-06-18"
-INITIALIZE = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ERAS = ("legacy", "auto")
-
-
-class Silence(AssertionError):
-    """No line arrived."""
 
 
 class Piped:
     """A server that is called in lines. stderr is read as well, so that a full pipe never blocks the server."""
 
     def __init__(self, command: list[str], env: dict[str, str], folder: Path, *, read: bool = True) -> None:
-        self.process = subprocess.Popen(
-            command, env=env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process: Any = subprocess.Popen(command, env=env, cwd=folder, **pipes)
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         self.written = b""
         self.said = b""
@@ -51,46 +46,34 @@ class Piped:
         self._listening[-1].start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.written += line
             self.lines.put(line)
         self.lines.put(None)
 
     def _hear(self) -> None:
-        assert self.process.stderr is not None
         while part := os.read(self.process.stderr.fileno(), 1 << 16):
             self.said += part
 
     def write(self, line: bytes) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
     def send(self, method: str, params: Any = None, *, id: Any = None) -> None:
-        message = {"jsonrpc": "2.0", "method": method}
-        if id is not None:
-            message["id"] = id
-        if params is not None:
-            message["params"] = params
-        self.write(json.dumps(message).encode())
+        message = {"jsonrpc": "2.0", "method": method, "id": id, "params": params}
+        self.write(json.dumps({name: value for name, value in message.items() if value is not None}).encode())
 
     def ask(self, method: str, params: Any = None) -> Any:
         """Return the answer, and skip other messages before it."""
         self._number += 1
         self.send(method, params, id=self._number)
-        while True:
-            answer = self.next()
-            if answer.get("id") == self._number:
-                return answer
+        while (answer := self.next()).get("id") != self._number:
+            pass
+        return answer
 
-    def next(self, seconds: float = PATIENCE) -> Any:
-        try:
-            line = self.lines.get(timeout=seconds)
-        except queue.Empty:
-            raise Silence(self.said.decode()) from None
-        if line is None:
-            raise Silence(f"the server ended: {self.said.decode()}")
+    def next(self) -> Any:
+        line = self.lines.get(timeout=PATIENCE)
+        assert line is not None, f"the server ended: {self.said.decode()}"
         return json.loads(line)
 
     def begun(self) -> "Piped":
@@ -102,8 +85,6 @@ class Piped:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def end(self) -> None:
-        """Close the client's side, like a client that is closed."""
-        assert self.process.stdin is not None
         self.process.stdin.close()
 
     def close(self) -> None:
@@ -114,15 +95,11 @@ class Piped:
         for listening in self._listening:
             listening.join(PATIENCE)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
-            try:
+            with suppress(BrokenPipeError):
                 stream.close()
-            except BrokenPipeError:
-                continue
 
 
-class Start(Protocol):
-    def __call__(self, *args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped: ...
+Start = Callable[..., Piped]
 
 
 def environment_of(home: Path) -> dict[str, str]:
@@ -141,8 +118,8 @@ def begun_in(folder: Path, *args: str, odd: bool = False, read: bool = True, pyt
 def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Piped] = []
 
-    def begin(*args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped:
-        started.append(begun_in(tmp_path, *args, odd=odd, read=read, python=python))
+    def begin(*args: str, **how: Any) -> Piped:
+        started.append(begun_in(tmp_path, *args, **how))
         return started[-1]
 
     yield begin
@@ -151,7 +128,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def parameters_in(folder: Path, *args: str) -> StdioServerParameters:
-    """Return the same for the official client."""
     command = [*PIERIA, "--data", str(folder / "data"), *args]
     return StdioServerParameters(command=sys.executable, args=command, env=environment_of(folder), cwd=str(folder))
 

@@ -31,27 +31,14 @@ def still_serves(server: Piped) -> Iterator[None]:
     assert server.call(REMEMBER, content="All is well.")["structuredContent"]["status"] == "stored"
 
 
-MALFORMED = [
-    (b"{", PARSE_ERROR),
-    (b"what is this?", PARSE_ERROR),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping"', PARSE_ERROR),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\\ud800"}}', PARSE_ERROR),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\x00"}}', PARSE_ERROR),
-    (b"[" * 100_000, PARSE_ERROR),
-    (b"\x00\x01\x02", PARSE_ERROR),
-    (b"null", INVALID_REQUEST),
-    (b"[]", INVALID_REQUEST),
-    (b'[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', INVALID_REQUEST),
-    (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', INVALID_REQUEST),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": 8}', INVALID_REQUEST),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', INVALID_REQUEST),
-    (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": 8}', INVALID_REQUEST),
-    (b'{"id": 7, "method": "ping"}', INVALID_REQUEST),
-    *(
-        (b'{"jsonrpc": "2.0", "id": ' + id + b', "method": "ping"}', INVALID_REQUEST)
-        for id in (b"null", b"1.5", b"1e3", b"true", b"{}", b'{"a": 1}', b"[]", b"[1]")
-    ),
-]
+PING = b'{"jsonrpc": "2.0", "id": 7, "method": "ping"'
+NO_JSON = [b"{", PING, PING + b', "params": {"a": "\\ud800"}}', PING + b', "params": {"a": "\x00"}}', b"[" * 100_000]
+NO_REQUEST = [b"[]", b"[" + PING + b"}]", PING.replace(b"2.0", b"1.0") + b"}", PING + b', "params": [1]}']
+NO_REQUEST += [PING.replace(b'"ping"', b"8") + b"}", b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": 8}']
+NO_REQUEST += [b'{"id": 7, "method": "ping"}']
+IDS = (b"null", b"1.5", b"1e3", b"true", b"{}", b'{"a": 1}', b"[]", b"[1]")
+NO_REQUEST += [PING.replace(b"7", id) + b"}" for id in IDS]
+MALFORMED = [*((line, PARSE_ERROR) for line in NO_JSON), *((line, INVALID_REQUEST) for line in NO_REQUEST)]
 
 
 def test_lines_that_are_no_messages_are_answered_with_errors(server: Piped) -> None:
@@ -71,44 +58,22 @@ def test_lines_that_are_no_messages_are_answered_with_errors(server: Piped) -> N
     assert [server.next()["id"], server.next()["id"]] == [99, 99]
 
 
-def test_undecodable_bytes_are_replaced(server: Piped) -> None:
-    server.write(
-        b'{"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": '
-        b'{"name": "mnemosyne_remember", "arguments": {"content": "caf\xe9"}}}'
-    )
-    answer = server.next()
-    assert answer["id"] == "x"
-    assert answer["result"]["structuredContent"]["content_preview"] == "caf\N{REPLACEMENT CHARACTER}"
-
-
 def test_unknown_methods_and_wrong_calls_are_refused(server: Piped) -> None:
     for method in ("tools/remember", "roots/list", "sampling/createMessage", "", "\x00"):
         assert server.ask(method, {})["error"]["code"] == METHOD_NOT_FOUND, method
-    calls: list[Any] = [
-        None,
-        {},
-        {"name": 5},
-        {"name": "nothing_like_it", "arguments": {}},
-        {"name": "mnemosyne_recall", "arguments": [1]},
-        {"name": "mnemosyne_recall", "arguments": "tea"},
-        {"name": "mnemosyne_recall", "arguments": {"query": "tea"}, "_meta": "me"},
-    ]
-    for params in calls:
+    recall: dict[str, Any] = {"name": "mnemosyne_recall", "arguments": {"query": "tea"}}
+    wrong = [{**recall, "arguments": [1]}, {**recall, "arguments": "tea"}, {**recall, "_meta": "me"}]
+    for params in (None, {}, {"name": 5}, {"name": "nothing_like_it", "arguments": {}}, *wrong):
         assert server.ask("tools/call", params)["error"]["code"] == INVALID_PARAMS, params
     assert server.ask("tools/list", {"cursor": "2"})["error"]["code"] == INVALID_PARAMS
 
 
 def test_wrong_arguments_are_refused_in_a_few_words(server: Piped) -> None:
-    wrong: list[dict[str, Any]] = [
-        {"content": 5}, {"content": None}, {"content": ["a"]}, {"content": ""}, {"contents": "tea"},
-        {"content": "tea", "importance": "high"}, {"content": "tea", "importance": 1e400},
-        {"content": "tea", "scope": "everywhere"}, {"content": "tea", "x" * 10_000: 1}, {"content": "tea", "\x00": 1},
-        {"content": "tea " * 2_500_000},
-    ]  # fmt: skip
-    for arguments in wrong:
-        reply = server.call(REMEMBER, **arguments)
-        assert reply["isError"]
-        assert reply["structuredContent"]["error"]["code"] == "invalid_input"
+    long = {"content": "tea " * 2_500_000}
+    wrong: list[dict[str, Any]] = [{"content": None}, {"content": ""}, {"importance": 1e400}, {"\x00": 1}, long]
+    for arguments in (*wrong, {"x" * 10_000: 1}):
+        reply = server.call(REMEMBER, **{"content": "tea", **arguments})
+        assert reply["isError"] and reply["structuredContent"]["error"]["code"] == "invalid_input"
         assert json.loads(reply["content"][0]["text"]) == reply["structuredContent"]
         assert len(reply["content"][0]["text"]) < 10_000
     assert len(server.call("mnemosyne_recall", query="tea " * 2_500_000)["content"][0]["text"]) < 10_000
@@ -122,3 +87,7 @@ def test_any_character_is_kept_or_refused(server: Piped) -> None:
         else:
             found = server.call("mnemosyne_recall", query="tea", top_k=50)["structuredContent"]["results"]
             assert f"tea {text}" in [one["content"] for one in found]
+    params = b'{"name": "mnemosyne_remember", "arguments": {"content": "caf\xe9"}}'
+    server.write(b'{"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": ' + params + b"}")
+    kept = server.next()["result"]["structuredContent"]
+    assert kept["content_preview"] == "caf\N{REPLACEMENT CHARACTER}", "undecodable bytes are replaced"

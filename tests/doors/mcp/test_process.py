@@ -2,14 +2,11 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
-from tests.doors.mcp.conftest import INITIALIZE, PIERIA, Piped, Start, asked, environment_of, parameters_in
+from tests.doors.mcp.conftest import INITIALIZE, Piped, Start, asked, parameters_in
 from tests.waiting import soon
 
 import pieria
@@ -27,7 +24,6 @@ def sound(tmp_path: Path) -> int:
 
 
 def filling(start: Start) -> Piped:
-    """Return a server that is writing a great number of memories."""
     server = start(odd=True).begun()
     server.call("odd_fill", count=10)
     server.send("tools/call", {"name": "odd_fill", "arguments": {"count": 200_000}}, id="long")
@@ -57,8 +53,7 @@ def test_a_server_writes_only_protocol_until_its_client_ends(start: Start, tmp_p
     assert server.process.wait(PATIENCE) == 0
     server.close()
     assert [line for line in server.written.splitlines() if json.loads(line)["jsonrpc"] != "2.0"] == []
-    for said in (b"printed by", b"written by", b"written to the descriptor"):
-        assert said in server.said
+    assert all(said in server.said for said in (b"printed by", b"written by", b"written to the descriptor"))
     assert sound(tmp_path) == 10
 
 
@@ -70,8 +65,7 @@ def test_the_official_client_recalls_by_meaning(tmp_path: Path, mode: str, monke
 
     async def remembers(client: Client) -> None:
         for text in (dark, "Omar drinks green tea in the morning.", "The payment service is deployed on Fridays."):
-            reply = await client.call_tool("mnemosyne_remember", {"content": text})
-            assert reply.structured_content["status"] == "stored"
+            await client.call_tool("mnemosyne_remember", {"content": text})
         await recalls(client)
 
     async def recalls(client: Client) -> None:
@@ -104,35 +98,17 @@ def test_a_server_ends_after_its_client_and_answers_first(start: Start) -> None:
     assert silent.process.wait(PATIENCE) == server.process.wait(PATIENCE) == 0
 
 
-def ran(folder: Path, *args: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, *PIERIA, "--data", str(folder / "data"), *args]
-    environment = environment_of(folder)
-    return subprocess.run(
-        command, input=given, capture_output=True, check=False, timeout=PATIENCE, env=environment, cwd=folder
-    )
-
-
 @pytest.mark.slow
-def test_a_whole_conversation_may_come_at_once(tmp_path: Path) -> None:
-    lines: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": INITIALIZE},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/list"},
-        {"id": 3, "method": "tools/call", "params": {"name": "mnemosyne_get_stats", "arguments": {"no": 1}}},
-    ]
-    done = ran(tmp_path, given="".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines).encode())
-    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [1, 2, 3]
-
-
-@pytest.mark.slow
-def test_wrong_options_are_refused(tmp_path: Path) -> None:
+def test_wrong_options_are_refused(start: Start) -> None:
     for args, said in (
         (("--toolset", "mnemosine"), b"Did you mean mnemosyne?"),
         (("--bank", "a/b"), b"--bank"),
         (("--session", ""), b"--session"),
     ):
-        done = ran(tmp_path, *args)
-        assert (done.returncode, done.stdout, said in done.stderr) == (2, b"", True), done.stderr
+        refused = start(*args)
+        assert refused.process.wait(PATIENCE) == 2
+        refused.close()
+        assert (refused.written, said in refused.said) == (b"", True), refused.said
 
 
 @pytest.mark.slow
@@ -144,8 +120,7 @@ def test_a_server_that_ends_while_it_writes_leaves_a_sound_bank(start: Start, tm
     else:
         server.process.send_signal(signal.SIGKILL if how == "killed" else signal.Signals[how])
     codes = {"left": 0, "killed": -signal.SIGKILL, "SIGINT": 128 + signal.SIGINT, "SIGTERM": 128 + signal.SIGTERM}
-    assert server.process.wait(PATIENCE) == codes[how]
-    assert sound(tmp_path) >= 10
+    assert server.process.wait(PATIENCE) == codes[how] and sound(tmp_path) >= 10
 
 
 @pytest.mark.slow
@@ -168,7 +143,6 @@ def test_a_client_that_does_not_read_is_answered_later_or_left(start: Start) -> 
     left.process.wait(PATIENCE)
     closed = start(odd=True, read=False)
     closed.send("initialize", INITIALIZE, id=0)
-    assert closed.process.stdout is not None
     closed.process.stdout.readline()
     closed.process.stdout.close()
     closed.send("notifications/initialized")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -29,14 +29,29 @@ HOSTILE = (
 )
 
 
+STEPS = (
+    ("The build fails: Bazel cannot find the toolchain.", "Looked into the workspace file."),
+    ("The toolchain is registered twice.", "Removed the second registration."),
+    ("The build passes.", "Told Ada that the toolchain must be registered once."),
+)
+
+
+def left_uncommitted(*steps: tuple[str, str]) -> str:
+    """Return the id of a session whose process left after drawing knowledge, without a commit."""
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build", auto_commit=False)
+        for step in steps or STEPS:
+            session.append(*step)
+        session.close_and_wait(60)
+        return str(session.id)
+
+
 def fill() -> None:
-    """Fill a bank `notes` with something for every page."""
     with pieria.open("notes") as bank:
         bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], author="Ada", importance=0.8)
         bank.update("jwt", text="We chose JWT for all new APIs, rotated daily.", reason="security review")
-        bank.remember(
-            "The API gateway checks every bearer token first.", id="gateway", kind="observation", tags=["auth"]
-        )
+        text = "The API gateway checks every bearer token first."
+        bank.remember(text, id="gateway", kind="observation", tags=["auth"])
         bank.remember("Maya prefers an aisle seat and small hotels.", id="maya", author="Maya", place="travel/habits")
         bank.remember(HOSTILE, id="hostile", title="<i>not</i> a title", tags=["<b>tag</b>"])
         bank.link("jwt", "gateway", "related")
@@ -48,7 +63,6 @@ def fill() -> None:
 
 @contextmanager
 def facing(**more: Any) -> Iterator[Served]:
-    """Yield a server for requests of pages."""
     with serving(**more) as found:
         found.client.headers["accept"] = "text/html"
         found.client.follow_redirects = False
@@ -81,7 +95,6 @@ def form_of(text: str, action: str) -> dict[str, str]:
 
 
 def sign_in(served: Served, access: str = "write", *banks: str, person: bool = False) -> str:
-    """Sign in with a new token, in the client's cookies, and return the seal of later forms."""
     _, shown = served.tokens.create(f"test {len(served.tokens.all())}", access, banks or ("*",), person=person)
     served.client.cookies.clear()
     seal = seal_in(served.client.get("/sign-in"))
@@ -114,7 +127,6 @@ def views() -> list[View]:
 
 
 def address(view: View) -> str:
-    """Return the address of the view."""
     return f"/banks/notes/{view.path}?{urlencode(asking(view))}"
 
 
@@ -137,12 +149,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     home = tmp_path_factory.mktemp("browser")
-    environment: dict[str, str | float | bool] = {
-        **os.environ,
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home),
-        "XDG_CACHE_HOME": str(home),
-    }
+    environment: Any = os.environ | dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(home))
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"], env=environment)
         yield opened
@@ -163,21 +170,17 @@ class Window:
         return self.page
 
     def watch(self) -> None:
-        host = urlsplit(self.url).netloc
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
-        self.page.on(
-            "request",
-            lambda asked: (
-                None
-                if urlsplit(asked.url).scheme == "data" or urlsplit(asked.url).netloc == host
-                else self.complaints.append(f"asked {asked.url}")
-            ),
-        )
+        self.page.on("request", self._asked)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text}")
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((f"{self.url}/", "data:")):
+            self.complaints.append(f"asked {request.url}")
 
 
 Opening = Callable[..., Window]
@@ -185,29 +188,22 @@ Opening = Callable[..., Window]
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Opening]:
-    """Yield a function that opens a window on a served bank: `opened(dark=…, scripts=…, phone=…, zone=…)`."""
+    """Yield a function that opens a window on a served bank: `opened(scripts=…, phone=…, zone=…)`."""
     assert vendor.missing() == () and AXE.exists(), "run make web: it brings the scripts that are tested"
     fill()
     windows: list[Window] = []
-    contexts = []
     with listening() as (served, url):
 
-        def opening(*, dark: bool = False, scripts: bool = True, phone: bool = False, zone: str = "UTC") -> Window:
-            context = browser.new_context(
-                color_scheme="dark" if dark else "light",
-                java_script_enabled=scripts,
-                reduced_motion="reduce",
-                timezone_id=zone,
-                viewport={"width": 390, "height": 800} if phone else {"width": 1280, "height": 860},
-            )
-            contexts.append(context)
+        def opening(*, scripts: bool = True, phone: bool = False, zone: str = "UTC") -> Window:
+            size = {"width": 390, "height": 800} if phone else {"width": 1280, "height": 860}
+            how = {"java_script_enabled": scripts, "reduced_motion": "reduce", "timezone_id": zone, "viewport": size}
+            context = browser.new_context(color_scheme="light", **how)
             context.set_default_timeout(60_000)
-            window = Window(context.new_page(), served, url)
-            window.watch()
-            windows.append(window)
-            return window
+            windows.append(Window(context.new_page(), served, url))
+            windows[-1].watch()
+            return windows[-1]
 
         yield opening
-        for context in contexts:
-            context.close()
+        for window in windows:
+            window.page.context.close()
     assert [each for window in windows for each in window.complaints] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import ViewportSize, sync_playwright
 from tests.doors.http.conftest import listening
-from tests.doors.web.conftest import chromium
+from tests.doors.web.conftest import STEPS, chromium
 
 from pieria.doors.web.pages import PAGES
 from pieria.workspace import Workspace
@@ -19,13 +19,7 @@ ASKED = {"recall": "?q=how+do+our+APIs+check+tokens"}
 TOLD = (
     (58, "The build moved to Bazel in March; the old Makefiles stay for the docs.", "note", ["build"], "Ada"),
     (51, "Nobody deploys on a Friday afternoon, as the rollback of 4 May showed.", "note", ["deploy", "rule"], "Ben"),
-    (
-        44,
-        "Tokens of the old API never expire; whoever finds one may use it for ever.",
-        "observation",
-        ["auth"],
-        "agent",
-    ),
+    (44, "Tokens of the old API never expire: all who find one may use it.", "observation", ["auth"], "agent"),
     (40, "Maya prefers an aisle seat and small hotels near the river.", "note", ["travel"], "Maya"),
     (33, "Kyoto in spring: temples early, markets late, two free days in between.", "diary", ["travel"], "Maya"),
     (26, "We chose JWT for all new APIs, with the keys in the vault.", "note", ["auth", "api"], "Ada"),
@@ -36,15 +30,8 @@ TOLD = (
 )
 """The age in days, the text, and its fields."""
 
-STEPS = (
-    ("The build fails: Bazel cannot find the toolchain.", "Looked into the workspace file."),
-    ("The toolchain is registered twice.", "Removed the second registration."),
-    ("The build passes.", "Told Ada that the toolchain must be registered once."),
-)
-
 
 def stage() -> None:
-    """Write the memories day by day until today."""
     now = datetime.now(UTC)
     day = [now]
     with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
@@ -63,9 +50,8 @@ def stage() -> None:
         bank.facts.add("Maya", "lives_in", "Lisbon", valid_from="2026-02-01")
         bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10", memory="m3")
         day[0] = now - timedelta(hours=2)
-        bank.update(
-            "m5", text="We chose JWT for all new APIs, rotated daily, with the keys in the vault.", reason="audit"
-        )
+        text = "We chose JWT for all new APIs, rotated daily, with the keys in the vault."
+        bank.update("m5", text=text, reason="audit")
         day[0] = now
 
 
@@ -75,9 +61,8 @@ def taken(url: str) -> list[Path]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for look in ("light", "dark"):
-            window = browser.new_context(
-                color_scheme=look, viewport=SIZE, reduced_motion="reduce", timezone_id="UTC"
-            ).new_page()
+            context = browser.new_context(color_scheme=look, viewport=SIZE, reduced_motion="reduce", timezone_id="UTC")
+            window = context.new_page()
             for page in PAGES:
                 window.goto(f"{url}/banks/notes/{page.name}{ASKED.get(page.name, '')}", wait_until="load")
                 window.wait_for_timeout(500)

@@ -1,6 +1,7 @@
-"""The site in headless Chromium: no complaints, no requests to other hosts, and no barriers to access."""
+"""The site in headless Chromium: no complaints, no requests to other hosts, no barriers, and no hostile text runs."""
 
 import json
+import re
 import subprocess
 from datetime import UTC, datetime
 
@@ -10,11 +11,14 @@ from tests.doors.web.conftest import (
     APART,
     AXE,
     GIVING_UP,
+    HOSTILE,
     OF_A_RECALL,
     OF_A_SESSION,
+    STEPS,
     Opening,
     Window,
     address,
+    left_uncommitted,
     views,
 )
 
@@ -24,7 +28,6 @@ from pieria.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.timeout(600)]
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-SERIOUS = ("serious", "critical")
 SETTLED = {"fading": "#due > :not(p:has(.button))", "graph": "#canvas[data-ready]", "health": "#checks .verdict"}
 """The element that shows that a page has loaded its later parts."""
 WATCHED = """globalThis.moved = 0;
@@ -41,13 +44,12 @@ def barriers(window: Window) -> list[str]:
     return [
         f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')}"
         for each in found["violations"]
-        if each["impact"] in SERIOUS
+        if each["impact"] in ("serious", "critical")
         for node in each["nodes"]
     ]
 
 
 def too_wide(window: Window) -> int:
-    """Return by how many pixels the page is wider than the window."""
     return int(window.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
@@ -69,17 +71,8 @@ def look_over(window: Window, path: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 860})
 
 
-def closed_session() -> str:
-    """Return the id of a session that its process left uncommitted."""
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build", auto_commit=False)
-        session.append("The toolchain is registered twice.", "Removed the second registration.")
-        session.close_and_wait(60)
-        return str(session.id)
-
-
 def test_every_view_is_whole_and_accessible(opened: Opening) -> None:
-    window, id = opened(), closed_session()
+    window, id = opened(), left_uncommitted(STEPS[1])
     question = {"query": "How do APIs authenticate?"}
     for path in ("recall", "tools/sessions_recall"):
         window.served.client.post(f"/v1/banks/notes/{path}", json=question)
@@ -110,12 +103,16 @@ def test_steps_and_recalls_appear_on_open_pages(opened: Opening) -> None:
         page.locator(".cut").get_by_text("The user wants to be in Tokyo on March 3.").first.wait_for()
 
 
-def test_every_page_works_without_scripts(opened: Opening) -> None:
+def test_every_page_works_without_scripts_and_dark(opened: Opening) -> None:
     window = opened(scripts=False)
+    window.go("/banks/notes/recall").get_by_role("button", name="dark").click()
+    window.page.wait_for_selector("html[data-look=dark]")
     for page in PAGES:
         window.go(f"/banks/notes/{page.name}")
         assert window.page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(PAGES)
         assert window.page.get_by_role("heading", level=1).count() == 1
+        shade = window.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        assert max(map(int, re.findall(r"\d+", shade))) < 64, "the system's look is light"
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
@@ -315,3 +312,59 @@ def test_a_sign_in_hides_its_token_and_ends_when_revoked(opened: Opening) -> Non
     page.get_by_label("Token").wait_for()
     assert "next=%2Fbanks%2Fnotes%2Fmemories" in page.url
     window.complaints.clear()
+
+
+GRAPHS = ("graph", "graph?node=memory:named&hops=3")
+LINE = "x" * 1_000_000
+NAME = "<img/src=x onerror=document.title='owned'>\u202e"
+"""Short, because names have a length limit."""
+
+
+def hostile_bank() -> str:
+    """Return the id of a session in a bank with hostile names, facts, steps and jobs, and a long line."""
+    with pieria.open("notes") as bank:
+        bank.remember(HOSTILE, id="named", tags=[NAME], entities=[NAME], author=NAME, source=NAME, session=NAME)
+        bank.remember(LINE, id="long", entities=[NAME], place="wing/room")
+        bank.facts.add(NAME, "works_on", NAME, source=NAME, memory="named")
+        bank.facts.add(NAME, "works_on", "x" * 200)
+        bank.jobs.add("grind", {"of": HOSTILE}, due="2999-01-01")
+        session = bank.session(HOSTILE, auto_commit=False)
+        for observation in (HOSTILE, LINE[:20_000], "It works."):
+            session.append(observation, HOSTILE)
+        session.close_and_wait(60)
+        return str(session.id)
+
+
+def is_unharmed(window: Window) -> bool:
+    page = window.page
+    planted = "main img, main b:text-is('bold'), main script, main svg[onload], [onerror], [onload]"
+    return bool(page.title() != "owned" and page.locator(planted).count() == 0)
+
+
+def test_hostile_text_runs_on_no_page(opened: Opening) -> None:
+    session = hostile_bank()
+    window = opened()
+    seen = [address(view) for view in views() if view.method == "GET" and view.path not in APART]
+    seen = [path.replace("words", "bold+end").replace("jwt", "named") for path in seen]
+    more = [*GRAPHS, f"graph?q={'x' * 300}", "memory?id=long&all=true", "fading?id=named", "fading?id=long"]
+    more += [f"sessions/one?id={session}", f"sessions/discard?id={session}", "recall?q=bold+end"]
+    for path in (*seen, *(f"/banks/notes/{each}" for each in more)):
+        page = window.go(path)
+        if path.endswith(GRAPHS):
+            page.wait_for_selector("#canvas[data-ready=yes] canvas")
+        assert is_unharmed(window) and too_wide(window) <= 0, path
+    window.served.client.post("/v1/banks/notes/tools/sessions_recall", json={"query": HOSTILE})
+    window.go("/banks/notes/sessions").get_by_role("link", name="recall of knowledge").first.click()
+    assert is_unharmed(window)
+    page = window.go(f"/banks/notes/sessions/one?id={session}")
+    page.get_by_role("button", name="Commit").click()
+    page.get_by_text("Committed ").wait_for()
+    assert is_unharmed(window) and page.get_by_role("link", name="onerror").count() > 0
+    page = window.go("/banks/notes/time/facts")
+    page.get_by_role("link", name="onerror").first.click()
+    assert is_unharmed(window) and page.get_by_role("row").count() > 1
+    page = window.go("/banks/notes/sessions/ask")
+    page.get_by_label("Question").fill(HOSTILE.replace("\x1b", ""))
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_text("How it was found").wait_for()
+    assert is_unharmed(window)

@@ -40,17 +40,14 @@ def told(served: Served, **asked: Any) -> tuple[set[str], set[tuple[str, str, st
 
 
 def page_of(served: Served, **asked: Any) -> str:
-    return str(served.client.get(GRAPH, params=asked).text)
+    return served.page(GRAPH, params=asked)
 
 
 def test_it_begins_with_the_latest_and_their_common_entities(served: Served) -> None:
     nodes, ties = told(served)
     assert nodes == {"memory:jwt", "memory:gateway", "memory:heron", "memory:hostile", "entity:Ada"}
-    assert ties == {
-        ("memory:jwt", "related", "memory:gateway"),
-        ("memory:jwt", "names", "entity:Ada"),
-        ("memory:gateway", "names", "entity:Ada"),
-    }
+    names = {(f"memory:{id}", "names", "entity:Ada") for id in ("jwt", "gateway")}
+    assert ties == {("memory:jwt", "related", "memory:gateway"), *names}
     page = page_of(served)
     assert f"{len(nodes)} nodes and {len(ties)} links" in page and page.count("no links") == 2
     assert HOSTILE not in page and "<svg onload" not in page and ">Open " not in page
@@ -81,8 +78,8 @@ def test_a_node_is_drawn_with_its_surroundings(served: Served) -> None:
 
 
 def test_a_search_is_a_place_to_look_from(served: Served) -> None:
-    answer = data(served, q="what did we choose, JWT?", until="2026-01-02")
-    assert [node["id"] for node in answer["nodes"] if node["focus"]] == ["memory:jwt"]
+    nodes = data(served, q="what did we choose, JWT?", until="2026-01-02")["nodes"]
+    assert [node["id"] for node in nodes if node["focus"]] == ["memory:jwt"]
     for asked, found in (("ada", ["entity:Ada"]), ("BILLING", ["entity:billing"]), ("x" * 600, [])):
         nodes = data(served, q=asked)["nodes"]
         assert [node["id"] for node in nodes if node["focus"] and node["kind"] == "entity"] == found
@@ -94,7 +91,6 @@ def test_kinds_and_time_filter_what_is_drawn(served: Served) -> None:
         ({"kinds": ["observation"]}, {"memory:gateway"}),
         ({"since": "2026-02-15"}, {"memory:heron", "memory:hostile"}),
         ({"since": "2026-01-02", "node": "entity:Ada"}, {"entity:Ada", "memory:gateway", "entity:billing"}),
-        ({"until": "2026-01-31", "node": "memory:gateway"}, {"memory:gateway", "memory:jwt", "entity:Ada"}),
         ({"until": "2025-12-31", "node": "memory:gateway"}, {"memory:gateway", "entity:Ada"}),
         ({"kinds": ["entity"], "node": "memory:jwt"}, {"memory:jwt", "entity:Ada", "entity:JWT"}),
     ]
@@ -136,26 +132,25 @@ def test_nodes_with_further_links_are_marked(served: Served, monkeypatch: pytest
         served.bank.remember(f"Ada again, {number}.", entities=["Ada"], at="2026-01-01")
         served.bank.link("heron", served.bank.remember(f"Grey, {number}.").id, "resembles")
     whole, _ = told(served, node="entity:Ada")
-    assert len(whole) == 9 and "More links exist" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
+    assert len(whole) == 9 and "More links exist" not in served.page(GRAPH, params={"node": "entity:Ada"})
     monkeypatch.setattr(graph, "WIDE", graph.Reach(3, 3))
     for node in ("entity:Ada", "memory:heron"):
         answer = data(served, node=node)
         assert {each["id"] for each in answer["nodes"] if each["more"]} == {node}
         assert sum(node in (link["source"], link["target"]) for link in answer["links"]) < 6
-        assert "More links exist for" in served.client.get(GRAPH, params={"node": node}).text
+        assert "More links exist for" in served.page(GRAPH, params={"node": node})
 
 
 def test_a_drawing_is_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     around_ada = len(told(served, node="entity:Ada")[0])
     monkeypatch.setattr(graph, "MOST", 3)
     nodes, ties = told(served, node="entity:Ada", hops=3)
-    assert len(nodes) == 3
-    assert all({source, target} <= nodes for source, _, target in ties)
-    answer = data(served, node="entity:Ada", hops=3)
-    assert {node["id"] for node in answer["nodes"] if node["open"]} == {"entity:Ada"}
-    assert "too large to show" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
+    assert len(nodes) == 3 and all({source, target} <= nodes for source, _, target in ties)
+    drawn = data(served, node="entity:Ada", hops=3)["nodes"]
+    assert {node["id"] for node in drawn if node["open"]} == {"entity:Ada"}
+    assert "too large to show" in served.page(GRAPH, params={"node": "entity:Ada", "hops": 3})
     monkeypatch.setattr(graph, "MOST", around_ada)
-    assert "too large to show" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
+    assert "too large to show" not in served.page(GRAPH, params={"node": "entity:Ada"})
 
 
 def test_the_drawing_is_the_same_for_any_batch_size(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

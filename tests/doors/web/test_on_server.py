@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.doors.http.conftest import Served, listening
 from tests.doors.http.test_events import told
-from tests.doors.web.conftest import APART, address, facing, fill, over, seal_in, sign_in, views
+from tests.doors.web.conftest import APART, address, facing, fill, left_uncommitted, over, seal_in, sign_in, views
 
 import pieria
 
@@ -31,22 +31,18 @@ def test_every_view_is_shown_and_administrators_see_the_server(served: Served, e
     api, health = "/v1/banks/notes", [f"{HERE}/health", f"{HERE}/health/checks"]
     for reply in (served.client.get(f"{api}/stats"), served.client.post(f"{api}/tools/mnemosyne_diagnose", json={})):
         assert reply.status_code == 200 and database not in reply.text
-    assert all(database in served.client.get(path).text for path in health)
-    assert "postgresql" in served.client.get(health[0]).text
+    assert all(database in served.page(path) for path in health) and "postgresql" in served.page(health[0])
     sign_in(served, "write")
-    assert not any(database in served.client.get(path).text for path in health)
+    assert not any(database in served.page(path) for path in health)
 
 
 def test_a_session_is_committed_and_a_change_is_live(served: Served) -> None:
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build", auto_commit=False)
-        session.append("The toolchain is registered twice.", "Removed the second registration.")
-        session.close_and_wait(60)
-    seal = seal_in(served.client.get(f"{HERE}/sessions/one?id={session.id}"))
-    begun = served.client.post(f"{HERE}/sessions/commit", data={"seal": seal, "id": session.id})
+    id = left_uncommitted()
+    seal = seal_in(served.client.get(f"{HERE}/sessions/one?id={id}"))
+    begun = served.client.post(f"{HERE}/sessions/commit", data={"seal": seal, "id": id})
     assert "Committed " in over(served, begun)
     with listening() as (live, _):
-        [events] = re.findall(r'hx-sse:connect="([^"]+)"', live.client.get(f"{HERE}/time").text)
+        [events] = re.findall(r'hx-sse:connect="([^"]+)"', live.page(f"{HERE}/time"))
         with live.client.stream("GET", events) as stream:
             coming = told(stream.iter_lines())
             assert next(coming) == {"retry": "2000"}

@@ -4,14 +4,14 @@ import html
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 from tests.doors.http.conftest import PATIENCE, Served
-from tests.doors.web.conftest import HOSTILE, facing, over, seal_in, sign_in
+from tests.doors.web.conftest import HOSTILE, STEPS, facing, left_uncommitted, over, seal_in, sign_in
 from tests.models.llm_server import Exchange, llm_server, status
 
 import pieria
@@ -23,22 +23,11 @@ from pieria.graph import Changeset, Edge, Episodic, Intent, Semantic, Source, Ta
 from pieria.sessions.log import UnfinishedSession
 
 SESSIONS = "/banks/notes/sessions"
-STEPS = (
-    ("The build fails: Bazel cannot find the toolchain.", "Looked into the workspace file."),
-    ("The toolchain is registered twice.", "Removed the second registration."),
-    ("The build passes.", "Told Ada that the toolchain must be registered once."),
-)
 
 
 @pytest.fixture
 def left() -> str:
-    """Return the id of a session whose process left after drawing knowledge, without a commit."""
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build", auto_commit=False)
-        for step in STEPS:
-            session.append(*step)
-        session.close_and_wait(60)
-        return str(session.id)
+    return left_uncommitted()
 
 
 @pytest.fixture
@@ -48,7 +37,7 @@ def served(left: str) -> Iterator[Served]:
 
 
 def page_of(served: Served, id: str, view: str = "one") -> str:
-    return html.unescape(served.client.get(f"{SESSIONS}/{view}?id={id}").text)
+    return html.unescape(served.page(f"{SESSIONS}/{view}?id={id}"))
 
 
 def decide(served: Served, what: str, id: str, bank: str = "notes") -> httpx2.Response:
@@ -67,6 +56,15 @@ def answer(served: Served, **question: str) -> str:
     return html.unescape(over(served, asked) if asked.status_code == 303 else asked.text)
 
 
+@contextmanager
+def modelled(monkeypatch: pytest.MonkeyPatch, *script: Any) -> Iterator[Any]:
+    """Let the bank's language model be a server that answers so."""
+    with llm_server(*script) as llm:
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        yield llm
+
+
 def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     """Write a session as a process may have left it."""
     kept = UnfinishedSession(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
@@ -75,16 +73,12 @@ def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
 
 
 def traces(served: Served) -> list[str]:
-    """Return the traces that the page links to, the latest first."""
-    found = re.findall(r'href="([^"]*/sessions/trace[^"]*)"', served.client.get(SESSIONS).text)
-    return [html.unescape(served.client.get(html.unescape(path)).text) for path in found]
-
-
-# --- sessions and their knowledge
+    found = re.findall(r'href="([^"]*/sessions/trace[^"]*)"', served.page(SESSIONS))
+    return [html.unescape(served.page(html.unescape(path))) for path in found]
 
 
 def test_a_waiting_session_is_shown_with_what_it_would_write(served: Served, left: str) -> None:
-    listed = served.client.get(SESSIONS).text
+    listed = served.page(SESSIONS)
     assert "Mend the build" in listed and f"sessions/one?id={left}" in listed
     assert '<li aria-current="step">ready</li>' in listed and "waiting</span>" in listed
     page = page_of(served, left)
@@ -121,7 +115,7 @@ def test_a_session_is_committed_once(served: Served, left: str) -> None:
     assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 409
     page = page_of(served, left)
     assert "Its last episode is over" in page and "3 steps committed as memories" in page
-    assert "knowledge written" in served.client.get(SESSIONS).text
+    assert "knowledge written" in served.page(SESSIONS)
     answered = answer(served, q="what about the toolchain?")
     assert "The toolchain is registered twice" in answered
     assert "How it was found" in answered and "0 calls" in answered and "Candidates" in answered
@@ -152,7 +146,7 @@ def test_a_discard_shows_what_goes(served: Served, left: str) -> None:
 
 def test_a_commit_after_a_failed_model_is_shared_by_its_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
-    with llm_server() as llm:
+    with modelled(monkeypatch) as llm:
 
         def slowly(exchange: Exchange) -> None:
             assert go_on.wait(PATIENCE)
@@ -160,8 +154,6 @@ def test_a_commit_after_a_failed_model_is_shared_by_its_clicks(monkeypatch: pyte
             assert callable(answer)
             answer(exchange)
 
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
         with pieria.open("notes") as bank:
             session = bank.session("Mend the build", auto_commit=False)
             for step in STEPS:
@@ -195,9 +187,8 @@ def test_a_changeset_is_shown_with_links_and_existing_nodes(monkeypatch: pytest.
     monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
     odd = "odd/id ?&#é<b>"
     with pieria.open("notes") as bank:
-        bank.graph.apply_changeset(
-            Changeset([Tag(id="ferry", label="Ferry"), Intent(id="cross", description="cross the bay")])
-        )
+        known = [Tag(id="ferry", label="Ferry"), Intent(id="cross", description="cross the bay")]
+        bank.graph.apply_changeset(Changeset(known))
         assert bank.sync(PATIENCE)
         nodes = [
             Source(id="s0", episode_id="e", step_index=4, plain_text="The ferry leaves at nine."),
@@ -206,24 +197,18 @@ def test_a_changeset_is_shown_with_links_and_existing_nodes(monkeypatch: pytest.
             Tag(id="t0", label="ferry"),
             Intent(id="i0", description="Cross the bay"),
         ]
-        ties = [
-            ("e0", "s0", Edge.PROVENANCE), ("f0", "e0", Edge.PROVENANCE), ("t0", "f0", Edge.MEMBERSHIP),
-            ("i0", "f0", Edge.HIERARCHICAL),
-        ]  # fmt: skip
+        ties = [("e0", "s0", Edge.PROVENANCE), ("f0", "e0", Edge.PROVENANCE), ("t0", "f0", Edge.MEMBERSHIP)]
+        ties.append(("i0", "f0", Edge.HIERARCHICAL))
         keep(bank, odd, Changeset(nodes, ties), state="ready")
     with facing() as served:
-        listed = served.client.get(SESSIONS).text
+        listed = served.page(SESSIONS)
         path = html.unescape(re.findall(r'href="([^"]*sessions/one[^"]*)"', listed)[0])
-        page = html.unescape(served.client.get(path).text)
-        assert "would write 3 nodes and 4 links" in page
-        assert page.count('href="#step-5">step 5</a>') == 3
+        page = html.unescape(served.page(path))
+        assert "would write 3 nodes and 4 links" in page and page.count('href="#step-5">step 5</a>') == 3
         assert "confidence 80 %" in page and "membership, tag" in page
         assert 'memory?id=ferry">“Ferry”</a>, which does not change' in page
-        assert (
-            "“Cross the bay”" in page
-            and "has the same purpose as" in page
-            and 'memory?id=cross">“cross the bay”' in page
-        )
+        assert "“Cross the bay”" in page and "has the same purpose as" in page
+        assert 'memory?id=cross">“cross the bay”' in page
         assert "3 nodes with 4 links" in html.unescape(over(served, decide(served, "commit", odd)))
     with pieria.open("notes") as bank:
         assert [node.id for node in bank.graph.get_linked_nodes(["f0"], Edge.MEMBERSHIP)] == ["ferry"]
@@ -237,10 +222,10 @@ def test_open_sessions_are_shown_step_by_step_as_they_are_cut() -> None:
     )
     with pieria.open("notes") as bank, facing() as served:
         session = bank.session("Plan a trip", auto_commit=False)
-        for observation, action in turning:
-            session.append(observation, action)
+        for step in turning:
+            session.append(*step)
             page = page_of(served, session.id)
-            assert observation in page and "open</span>" in page and "Commit</button>" not in page
+            assert step[0] in page and "open</span>" in page and "Commit</button>" not in page
         cuts = len({step.trajectory_id for step in session.steps})
         assert page.count('<section class="cut">') == cuts == 2
         assert page.count("New trajectory: ") == cuts - 1 and "below 75 %" in page
@@ -253,7 +238,7 @@ def test_open_sessions_are_shown_step_by_step_as_they_are_cut() -> None:
         hostile = bank.session(HOSTILE)
         hostile.append(HOSTILE, HOSTILE)
         for path in (SESSIONS, f"{SESSIONS}/one?id={hostile.id}"):
-            text = served.client.get(path).text
+            text = served.page(path)
             assert "<script>document" not in text and "<svg onload" not in text
         assert "U+202E" in text
 
@@ -263,12 +248,12 @@ def test_sessions_are_listed_by_page_and_state() -> None:
         for number in range(45):
             keep(bank, f"session_{number:02}", goal=f"Goal {number:02}", state="failed" if number == 7 else "idle")
     with facing() as served:
-        pages = [served.client.get(f"{SESSIONS}?start={start}").text for start in (0, 20, 40)]
+        pages = [served.page(f"{SESSIONS}?start={start}") for start in (0, 20, 40)]
         goals = [re.findall(r"Goal \d\d", page) for page in pages]
         assert [len(each) for each in goals] == [20, 20, 5] and len({*goals[0], *goals[1], *goals[2]}) == 45
         assert goals[0][0] == "Goal 44" and "all 45" in pages[0] and "failed 1" in pages[0]
         assert "start=20" in pages[0] and "start=60" not in pages[2]
-        assert re.findall(r"Goal \d\d", served.client.get(f"{SESSIONS}?state=failed").text) == ["Goal 07"]
+        assert re.findall(r"Goal \d\d", served.page(f"{SESSIONS}?state=failed")) == ["Goal 07"]
         assert served.client.get(f"{SESSIONS}?state=asleep").status_code == 422
 
 
@@ -289,18 +274,15 @@ def test_readers_and_other_banks_decide_nothing(served: Served, left: str) -> No
     assert '<li aria-current="step">ready</li>' in page_of(served, left)
 
 
-# --- questions
-
-
 def test_questions_are_asked_of_banks_with_memories(served: Served) -> None:
     for method in (served.client.get, served.client.head):
         assert method("/banks/nowhere/sessions/ask").status_code == 404
     with pieria.open("fresh") as bank:
-        assert "Nothing to ask about yet" in served.client.get("/banks/fresh/sessions/ask").text
+        assert "Nothing to ask about yet" in served.page("/banks/fresh/sessions/ask")
         bank.remember("Something is known by now.")
-    assert "Nothing to ask about yet" not in served.client.get("/banks/fresh/sessions/ask").text
+    assert "Nothing to ask about yet" not in served.page("/banks/fresh/sessions/ask")
     for path in (SESSIONS, f"{SESSIONS}/ask"):
-        assert f"events?since={served.head()}" in served.client.get(path).text
+        assert f"events?since={served.head()}" in served.page(path)
 
 
 def test_a_slow_answer_has_a_page_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,32 +291,28 @@ def test_a_slow_answer_has_a_page_of_its_own(monkeypatch: pytest.MonkeyPatch) ->
     go_on = threading.Event()
     with pieria.open("notes") as bank:
         bank.remember("The ferry leaves from pier nine.", id="pier")
-    with llm_server() as llm:
 
-        def slowly(exchange: Exchange) -> None:
-            assert go_on.wait(PATIENCE)
-            status(400)(exchange)
+    def slowly(exchange: Exchange) -> None:
+        assert go_on.wait(PATIENCE)
+        status(400)(exchange)
 
-        llm.script = [slowly] * 40
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with facing() as served:
-            question = {"q": "Where does the ferry leave from?"}
-            begun, again = ask(served, **question), ask(served, **question)
-            task = begun.headers["location"]
-            assert begun.status_code == 303 and again.headers["location"] == task
-            assert "Running" in served.client.get(task).text
-            go_on.set()
-            page = html.unescape(over(served, begun))
-            assert "pier nine" in page and "How it was found" in page and "get mode" in page
-            back = re.search(r'href="([^"]*)">Continue</a>', page)
-            assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
-            with pieria.open("notes", settings={"llm": "none"}) as bank:
-                bank.sync()
-                assert bank.usage("pier")["pier"].accesses == 0
-                bank.purge("pier")
-            erased = served.client.get(task).text
-            assert "pier nine" not in erased and "erased in the meantime" in erased
+    with modelled(monkeypatch, *[slowly] * 40), facing() as served:
+        question = {"q": "Where does the ferry leave from?"}
+        begun, again = ask(served, **question), ask(served, **question)
+        task = begun.headers["location"]
+        assert begun.status_code == 303 and again.headers["location"] == task
+        assert "Running" in served.page(task)
+        go_on.set()
+        page = html.unescape(over(served, begun))
+        assert "pier nine" in page and "How it was found" in page and "get mode" in page
+        [back] = re.findall(r'href="([^"]*)">Continue</a>', page)
+        assert question["q"] in html.unescape(served.page(back))
+        with pieria.open("notes", settings={"llm": "none"}) as bank:
+            bank.sync()
+            assert bank.usage("pier")["pier"].accesses == 0
+            bank.purge("pier")
+        erased = served.page(task)
+        assert "pier nine" not in erased and "erased in the meantime" in erased
 
 
 def test_a_quick_answer_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,25 +323,19 @@ def test_a_quick_answer_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
         asked = ask(served, q="Where does the ferry leave from?")
         assert asked.status_code == 200 and "pier nine" in asked.text and "0 calls" in asked.text
         assert 'value="Where does the ferry leave from?"' in asked.text
-        assert "Ask the sessions" not in served.client.get("/banks/notes/health").text
+        assert "Ask the sessions" not in served.page("/banks/notes/health")
         refused = ask(served, q="Where?", of="no such session")
         assert refused.status_code == 404 and 'value="Where?"' in refused.text
         assert ask(served, q=" ").status_code == 422
 
 
-# --- traces of recalls
-
-
 def test_a_trace_counts_the_calls_of_models_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     with pieria.open("notes") as bank:
         bank.remember("The ferry leaves from pier nine.", id="pier")
-    with llm_server("semantic", "ferry\npier", status(400)) as llm:
-        monkeypatch.setenv("PIERIA_LLM", "server:m")
-        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
-        with facing() as served:
-            asked = {"query": "Where does the ferry leave from?"}
-            assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
-            (page,) = traces(served)
+    with modelled(monkeypatch, "semantic", "ferry\npier", status(400)), facing() as served:
+        asked = {"query": "Where does the ferry leave from?"}
+        assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
+        (page,) = traces(served)
     assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
     assert '<th scope="row">get plan</th>' in page and "<dt>Skipped</dt><dd>refinement (adapter)</dd>" in page
     assert '<th scope="row">get refined query</th><td>server:m</td><td>2</td><td>1</td>' in page
@@ -377,7 +349,7 @@ def test_recalls_unfold_into_traces_without_their_words() -> None:
         served.client.get("/banks/notes/recall?q=pier+bittern")
         assert post("/v1/banks/notes/recall", json={**question, "policy": "similarity"}).status_code == 200
         assert post("/v1/banks/notes/tools/sessions_recall", json=question).status_code == 200
-        listed = served.client.get(SESSIONS).text
+        listed = served.page(SESSIONS)
         assert ">recall" in listed and " ms</td>" in listed and "hits" in listed and "bittern" not in listed
         of_knowledge, by_program, by_page = traces(served)
         for page in (of_knowledge, by_program, by_page):
@@ -390,7 +362,7 @@ def test_recalls_unfold_into_traces_without_their_words() -> None:
         bank.remove("pier")
         page = traces(served)[-1]
         assert "memory?id=pier" not in page and "1 other not listed" in page
-        [trace, *_] = re.findall(r"sessions/trace\?id=\w+", served.client.get(SESSIONS).text)
+        [trace, *_] = re.findall(r"sessions/trace\?id=\w+", served.page(SESSIONS))
         pieria.open("other").close()
         assert served.client.get(f"/banks/other/{trace}").status_code == 404
         sign_in(served, "read", "other")

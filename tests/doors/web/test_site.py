@@ -3,16 +3,19 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors.http.conftest import Served, later, listening
-from tests.doors.web.conftest import SEAL, asking, facing, fill, seal_in, sign_in, views
+from tests.doors.http.conftest import Served, later
+from tests.doors.web.conftest import SEAL, asking, facing, seal_in, sign_in, views
 
+from pieria.doors.http.callers import Door
+from pieria.doors.http.tokens import Tokens
 from pieria.doors.web import vendor
 from pieria.doors.web.assets import STATIC, Assets
-from pieria.doors.web.entries import LASTS
+from pieria.doors.web.entries import KEPT, LASTS, Entries, cookie_name
 from pieria.doors.web.page import View
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.pages.recall import REASONS
@@ -39,9 +42,6 @@ def enter(served: Served, token: str, to: str = "/") -> Any:
     return served.client.post("/sign-in", data={"seal": seal, "token": token, "next": to})
 
 
-# --- access
-
-
 def test_views_are_refused_without_a_token_with_the_right(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pieria.doors.app.GUESSES_A_SECOND", 1e6)
     before = served.head()
@@ -49,8 +49,7 @@ def test_views_are_refused_without_a_token_with_the_right(served: Served, monkey
         unhurried.tokens.create("somebody")
         for view in EVERY:
             answer = send(unhurried, view)
-            assert (view.line, answer.status_code) == (view.line, 303)
-            assert answer.headers["location"].startswith("/sign-in") and "JWT" not in answer.text
+            assert answer.headers["location"].startswith("/sign-in") and "JWT" not in answer.text, view.line
     seal = sign_in(served, "read")
     seen = "".join(send(served, view).text for view in EVERY if view.method == "GET" and view.access is Access.read)
     for view in (view for view in EVERY if view.access > Access.read):
@@ -84,24 +83,19 @@ def test_forms_without_their_seal_do_nothing(served: Served) -> None:
 def test_a_sign_in_lasts_until_its_token_is_revoked(served: Served) -> None:
     token, shown = served.tokens.create("laptop", "write", ["notes"])
     there = "/banks/notes/memories?order=oldest"
-    door = served.client.get(served.client.get(there).headers["location"])
-    assert "Sign in" in door.text
+    assert "Sign in" in served.page(served.client.get(there).headers["location"])
     wrong = enter(served, "pieria_made-up", there)
     assert wrong.status_code == 401 and "the token is unknown" in wrong.text
     right = enter(served, shown, there)
-    assert (right.status_code, right.headers["location"]) == (303, there)
+    assert right.headers["location"] == there
     cookie = right.headers["set-cookie"]
-    assert (
-        all(part in cookie for part in ("HttpOnly", "SameSite=strict", f"Max-Age={int(LASTS)}")) and shown not in cookie
-    )
+    assert {"HttpOnly", "SameSite=strict", f"Max-Age={int(LASTS)}"} <= {*cookie.split("; ")} and shown not in cookie
     assert served.client.get(there).status_code == 200
     assert served.client.get("/v1/banks").status_code == 401, "the cookie opens nothing for programs"
     served.tokens.revoke(token.id)
     assert served.client.get(there).status_code == 303
-    for url, led in (
-        (f"{LOCAL}{there}", "/sign-in?next=%2Fbanks%2Fnotes%2Fmemories"),
-        *((url, "/sign-in?next=%2F") for url in ("http://[", f"{LOCAL}//elsewhere.example/", "javascript:alert(1)")),
-    ):
+    elsewhere = dict.fromkeys(("http://[", f"{LOCAL}//elsewhere.example/", "javascript:alert(1)"), "/sign-in?next=%2F")
+    for url, led in {f"{LOCAL}{there}": "/sign-in?next=%2Fbanks%2Fnotes%2Fmemories", **elsewhere}.items():
         part = served.client.get(there, headers={"HX-Request": "true", "HX-Current-URL": url})
         assert part.status_code == 401 and part.headers["hx-redirect"].startswith(led), url
 
@@ -109,17 +103,16 @@ def test_a_sign_in_lasts_until_its_token_is_revoked(served: Served) -> None:
 def test_sign_ins_end_when_replaced_expired_or_signed_out(served: Served) -> None:
     _, shown = served.tokens.create("soon over", "read", ["notes"], "2999-01-01")
     enter(served, shown)
-    first = dict(served.client.cookies)
-    seal = seal_in(served.client.get(HERE))
-    served.client.post("/sign-in", data={"seal": seal, "token": shown})
-    second = dict(served.client.cookies)
+    kept = [dict(served.client.cookies)]
+    served.client.post("/sign-in", data={"seal": seal_in(served.client.get(HERE)), "token": shown})
+    kept.append(dict(served.client.cookies))
     assert served.client.get(HERE).status_code == 200
     later(served)
     assert served.client.get(HERE).status_code == 303
     seal = sign_in(served)
-    third = dict(served.client.cookies)
+    kept.append(dict(served.client.cookies))
     assert served.client.post("/sign-out", data={"seal": seal}).headers["location"] == "/sign-in"
-    for cookies in (first, second, third):
+    for cookies in kept:
         served.client.cookies.clear()
         served.client.cookies.update(cookies)
         assert served.client.get(HERE).status_code == 303
@@ -156,7 +149,7 @@ def test_guessing_is_slowed_down(served: Served) -> None:
 
 def test_requests_of_other_sites_are_refused(served: Served) -> None:
     foreign = served.client.get(HERE, headers={"host": "elsewhere.example:7411"})
-    assert foreign.status_code == 421 and SEAL not in foreign.text and SEAL in served.client.get(HERE).text
+    assert foreign.status_code == 421 and SEAL not in foreign.text and SEAL in served.page(HERE)
     assert served.client.get(HERE, headers={"origin": "http://localhost:3000"}).status_code == 403
     for path in (HERE, "/banks/notes/memory/voices?id=jwt", "/v1/banks"):
         for site in ("cross-site", "same-site"):
@@ -170,25 +163,6 @@ def test_requests_of_other_sites_are_refused(served: Served) -> None:
         assert {own.headers[f"cross-origin-{what}-policy"] for what in ("opener", "resource")} == {"same-origin"}
 
 
-def test_events_of_a_page_end_with_its_token() -> None:
-    fill()
-    with listening() as (live, _):
-        live.service.hub.keep_alive = 0.2
-        live.client.headers["accept"] = "text/html"
-        token, secret = live.tokens.create("page", "read", ["notes"])
-        enter(live, secret)
-        with live.client.stream("GET", "/banks/notes/events") as stream:
-            lines = stream.iter_lines()
-            assert next(lines) == "retry: 2000"
-            live.tokens.revoke(token.id)
-            assert [line for line in lines if line and not line.startswith(":")] == []
-        part = {"HX-Request": "true", "Last-Event-ID": "1"}
-        assert live.client.get("/banks/notes/events", headers=part).status_code == 401
-
-
-# --- properties of every page
-
-
 def test_every_page_is_closed_small_and_follows_its_bank(served: Served) -> None:
     served.client.get("/banks/notes/recall?q=jwt")
     for path in FIRST:
@@ -199,10 +173,8 @@ def test_every_page_is_closed_small_and_follows_its_bank(served: Served) -> None
         scripts = re.findall(r"<script ([^>]*)>(.*?)</script>", text)
         assert len(scripts) == text.count("<script") > 0
         assert all('src="/static/' in told and not within for told, within in scripts)
-        names = {part.split('"')[0] for part in text.replace("href=", "src=").split('src="')[1:]}
-        loaded = [
-            served.client.get(each) for each in names if each.startswith("/static/") and "force-graph" not in each
-        ]
+        names = {*re.findall(r'(?:src|href)="(/static/[^"]*)"', text)}
+        loaded = [served.client.get(each) for each in names if "force-graph" not in each]
         assert all(each.status_code == 200 for each in loaded) and loaded
         assert len(page.content) + sum(len(each.content) for each in loaded) < 200_000
         assert f'hx-sse:connect="/banks/notes/events?since={served.head()}"' in text
@@ -217,16 +189,15 @@ def check_policy(headers: Any) -> None:
     assert policy["script-src"] == policy["connect-src"] == policy["form-action"] == policy["img-src"] == "'self'"
     assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert "unsafe" not in headers["content-security-policy"]
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "same-origin"
-    assert headers["cache-control"] == "no-store"
+    others = {"x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "no-store"}
+    assert {name: headers[name] for name in others} == others
 
 
 def test_static_files_are_kept_for_ever_under_their_digest(served: Served) -> None:
-    [path] = re.findall(r'href="(/static/[^"]*app\.css)"', served.client.get(HERE).text)
-    answer = served.client.get(path)
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["content-type"].startswith("text/css")
+    [path] = re.findall(r'href="(/static/[^"]*app\.css)"', served.page(HERE))
+    headers = served.client.get(path).headers
+    assert headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert headers["content-type"].startswith("text/css")
     assert served.client.get("/static/0/app.css").headers["cache-control"] == "no-cache"
     for outside in ("/static/0/../page.py", "/static/0/%2e%2e/page.py"):
         assert served.client.get(outside).status_code == 404
@@ -245,7 +216,7 @@ def test_text_is_compressed_for_clients_that_accept_it(served: Served) -> None:
 def test_a_part_is_the_same_as_on_the_whole_page(served: Served) -> None:
     assert served.client.get("/").headers["location"] == "/banks/notes"
     assert served.client.get("/banks/notes").headers["location"] == HERE
-    assert served.client.get("/", headers={"accept": "*/*"}).text.startswith("Pieria")
+    assert served.page("/", headers={"accept": "*/*"}).startswith("Pieria")
     whole = served.client.get("/banks/notes/recall?q=jwt")
     part = served.client.get("/banks/notes/recall?q=jwt", headers={"HX-Request": "true"})
     assert "<!doctype html>" in whole.text and "<html" not in part.text and "data-item" in part.text
@@ -256,19 +227,18 @@ def test_preferences_are_kept_for_a_year_without_scripts(served: Served) -> None
     served.tokens.create("somebody")  # and no visitor is signed in
     page = served.client.get("/sign-in")
     assert 'data-keys="on"' in page.text and page.text.count("Switch these keys off") == 2
-    for fields, told in (
-        ({"keys": "off"}, 'data-look="auto" data-keys="off"'),
-        ({"look": "dark"}, 'data-look="dark" data-keys="off"'),
-        ({"keys": "<b>"}, 'data-look="dark" data-keys="on"'),
-        ({"look": ""}, 'data-look="auto" data-keys="on"'),
+    for name, value, look, keys in (
+        ("keys", "off", "auto", "off"),
+        ("look", "dark", "dark", "off"),
+        ("keys", "<b>", "dark", "on"),
+        ("look", "", "auto", "on"),
     ):
-        answer = served.client.post("/preferences", data={"seal": seal_in(page), **fields, "next": "/sign-in"})
+        answer = served.client.post("/preferences", data={"seal": seal_in(page), name: value, "next": "/sign-in"})
         [cookie] = answer.headers.get_list("set-cookie")
-        assert answer.headers["location"] == "/sign-in"
-        assert ("Max-Age=31536000" in cookie) or "off" not in fields.values()
+        assert answer.headers["location"] == "/sign-in" and (value != "off" or "Max-Age=31536000" in cookie)
         page = served.client.get("/sign-in")
-        assert told in page.text
-        assert page.text.count("Switch these keys on" if 'data-keys="off"' in told else "Switch these keys off") == 2
+        assert f'data-look="{look}" data-keys="{keys}"' in page.text
+        assert page.text.count("Switch these keys " + {"off": "on", "on": "off"}[keys]) == 2
 
 
 def test_the_look_is_chosen_after_a_form_as_well(served: Served) -> None:
@@ -280,15 +250,11 @@ def test_the_look_is_chosen_after_a_form_as_well(served: Served) -> None:
 
 
 def test_wrong_addresses_are_refused_with_what_to_do(served: Served) -> None:
-    for path, status, said in (
-        ("recall?q=x&since=soon&order=best", 422, "order"),
-        ("recall?q=x&since=soon", 422, "expected a date or a time"),
-        ("recall?q=x&since=soon", 422, "2026-01-31"),
-        ("recall?cursor=x", 422, "expected no value"),
-        ("graph?node=memory:jwt&q=jwt", 422, "expected no value"),
-    ):
+    wrong = {"recall?q=x&since=soon&order=best": "order", "recall?q=x&since=soon": "expected a date or a time"}
+    wrong |= dict.fromkeys(("recall?cursor=x", "graph?node=memory:jwt&q=jwt"), "expected no value")
+    for path, said in wrong.items():
         answer = served.client.get(f"/banks/notes/{path}")
-        assert (answer.status_code, said in answer.text) == (status, True), path
+        assert (answer.status_code, said in answer.text) == (422, True), path
     missing = served.client.get("/banks/ntoes/recall")
     assert missing.status_code == 404 and "notes" in missing.text
     seal = seal_in(served.client.get(HERE))
@@ -301,18 +267,14 @@ def test_wrong_addresses_are_refused_with_what_to_do(served: Served) -> None:
 
 def test_without_a_bank_the_first_page_says_how_to_begin() -> None:
     with facing() as served:
-        answer = served.client.get("/")
-        assert answer.status_code == 200
-        assert "No memories yet" in answer.text and "pieria remember" in answer.text
+        page = served.page("/")
+        assert "No memories yet" in page and "pieria remember" in page
         for access, begins in (("read", False), ("write", True)):
             _, token = served.tokens.create(access, access, ["other"])
             served.client.cookies.clear()
             enter(served, token)
             for path in ("/", "/banks/other/recall"):
                 assert ('href="/banks/other/memories/new"' in served.client.get(path).text) is begins
-
-
-# --- scripts of others
 
 
 def test_scripts_of_others_are_optional_and_pinned(tmp_path: Path) -> None:
@@ -340,3 +302,50 @@ def test_the_pins_of_npm_are_hashed_and_name_no_source() -> None:
 
 def test_every_feature_of_a_score_is_in_one_part_of_its_bar() -> None:
     assert sorted(feature for group in REASONS.values() for feature in group) == sorted(WEIGHTS)
+
+
+SETTING = "by chance, and long enough"
+
+
+def entries(tokens: Tokens, now: Callable[[], float] = lambda: 0.0) -> Entries:
+    return Entries(Door(tokens, SETTING, always=False), now)
+
+
+def test_a_sign_in_lasts_a_month(tmp_path: Path) -> None:
+    tokens, now = Tokens(tmp_path), [0.0]
+    _, shown = tokens.create("laptop", "read", ["notes"])
+    held = entries(tokens, lambda: now[0])
+    secret, caller = held.enter(f" {shown}\n")
+    assert (caller.access.name, caller.opened) == ("read", ("notes",))
+    now[0] = LASTS - 1
+    assert held.admit(secret) == caller
+    for at in (LASTS + 1, 0.0):
+        now[0] = at
+        with pytest.raises(AccessError):
+            held.admit(secret)
+    for token in ("", "pieria_made-up", shown[:-1]):
+        with pytest.raises(AccessError):
+            held.enter(token)
+    for wrong in (None, "", shown, "0" * 43):
+        with pytest.raises(AccessError):
+            held.admit(wrong)
+
+
+def test_the_longest_unused_sign_in_ends_first(tmp_path: Path) -> None:
+    held = entries(Tokens(tmp_path))
+    first, second = held.enter(SETTING)[0], held.enter(SETTING)[0]
+    held.admit(first)
+    for _ in range(KEPT - 1):
+        held.enter(SETTING)
+    assert held.admit(first)
+    with pytest.raises(AccessError):
+        held.admit(second)
+
+
+def test_a_seal_is_of_one_sign_in_and_server(tmp_path: Path) -> None:
+    held, other = entries(Tokens(tmp_path)), entries(Tokens(tmp_path))
+    one, two = held.enter(SETTING)[0], held.enter(SETTING)[0]
+    seal = held.seal(one)
+    assert held.is_sealed(one, seal) and not other.is_sealed(one, seal)
+    assert not any((held.is_sealed(two, seal), held.is_sealed(None, seal), held.is_sealed(one, "ü")))
+    assert cookie_name(7411) != cookie_name(7412)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import Mock
 
-import anyio
 import pytest
 
-from pieria.doors.web import live as following
 from pieria.doors.web.assets import STATIC, Assets
 from pieria.doors.web.html import Templates
 from pieria.doors.web.tasks import AT_ONCE, FILES, KEPT, Made, Task, Tasks
@@ -33,20 +32,13 @@ def test_a_task_reports_its_progress_and_result_to_its_owner() -> None:
         return {"kept": 3}
 
     task = begin(tasks, work)
-    assert halfway.wait(PATIENCE)
-    assert (task.done, task.whole, task.is_over) == (1, 2, False)
+    assert halfway.wait(PATIENCE) and (task.done, task.whole, task.is_over) == (1, 2, False)
     go_on.set()
-    assert task.wait(PATIENCE)
-    assert (task.result, task.error) == ({"kept": 3}, None)
+    assert task.wait(PATIENCE) and (task.result, task.error) == ({"kept": 3}, None)
     assert tasks.found(task.id, "ada", "notes") is task
     for owner, bank in (("ben", "notes"), ("ada", "work")):
         with pytest.raises(NotFoundError):
             tasks.found(task.id, owner, bank)
-
-    async def heard() -> list[bytes]:
-        return [event async for event in following.steps(task)]
-
-    assert anyio.run(heard) == [b"event: over\ndata: .\n\n"]
 
 
 def test_a_page_of_a_task_reloads_itself_without_scripts(tmp_path: Path) -> None:
@@ -57,13 +49,8 @@ def test_a_page_of_a_task_reloads_itself_without_scripts(tmp_path: Path) -> None
 
 
 def test_failures_are_reported_and_unforeseen_ones_without_words() -> None:
-    def refused(_: object) -> None:
-        raise InputError("at", "a day", "soon")
-
-    def broken(_: object) -> None:
-        raise RuntimeError("words of a memory")
-
-    first, second = (begin(Tasks(), work) for work in (refused, broken))
+    errors = (InputError("at", "a day", "soon"), RuntimeError("words of a memory"))
+    first, second = (begin(Tasks(), Mock(side_effect=error)) for error in errors)
     assert first.wait(PATIENCE) and second.wait(PATIENCE)
     assert isinstance(first.error, InputError)
     assert second.error is not None and "words of a memory" not in str(second.error)
@@ -86,11 +73,8 @@ def test_quick_tasks_are_forgotten_and_slow_ones_kept(monkeypatch: pytest.Monkey
 def test_running_and_remembered_tasks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks, go_on = Tasks(), threading.Event()
 
-    def refuse(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
     with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
+        patched.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
         for _ in range(AT_ONCE):
             with pytest.raises(RuntimeError):
                 begin(tasks, lambda _: None)
@@ -124,19 +108,3 @@ def test_only_the_latest_files_are_kept(tmp_path: Path) -> None:
     assert len(tasks.of("ada", "NOTES")) == len([*tmp_path.iterdir()]) == FILES + 1
     tasks.close(PATIENCE)
     assert [*tmp_path.iterdir()] == []
-
-
-def test_one_task_about_a_thing_runs_at_a_time() -> None:
-    tasks, go_on = Tasks(), threading.Event()
-
-    def begun(owner: str, bank: str = "notes", about: str | None = "session s") -> Task:
-        return begin(tasks, lambda _: go_on.wait(PATIENCE), owner, bank, about=about)
-
-    first = begun("ada")
-    assert begun("ada") is first and tasks.under_way("notes", "session s") is first
-    with pytest.raises(ConflictError, match="task on the session s is running"):
-        begun("ben")
-    assert begun("ben", bank="work") is not first and begun("ada", about=None) is not first
-    go_on.set()
-    tasks.close(PATIENCE)
-    assert tasks.under_way("notes", "session s") is None and begun("ben") is not first

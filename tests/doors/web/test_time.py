@@ -16,23 +16,22 @@ TIME = "/banks/notes/time"
 
 
 def numbers(page: str) -> list[int]:
-    """Return the numbers of the changes on the page."""
     return [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
 
 
 def test_changes_are_listed_newest_first_on_pages(served: Served) -> None:
-    page = served.client.get(TIME).text
+    page = served.page(TIME)
     assert re.findall(r"<b>([a-z ]+)</b> <span", page) == [change.what for change in reversed(served.bank.changes())]
     assert "Maya works on billing" in page and "Maya prefers an aisle seat" in page
     for number in range(time.CHANGES):
         served.bank.remember(f"Heron number {number}.")
     every = [change.seq for change in served.bank.changes()]
     seen: list[int] = []
-    path: str | None = TIME
-    while path:
-        page = served.client.get(path).text
+    paths = [TIME]
+    while paths:
+        page = served.page(paths[0])
         seen += numbers(page)
-        path = next(iter(re.findall(r'rel="next" href="([^"]+)"', page)), None)
+        paths = re.findall(r'rel="next" href="([^"]+)"', page)
     assert seen == every[::-1]
 
 
@@ -45,15 +44,14 @@ def test_a_change_is_undone_where_that_is_possible(served: Served, monkeypatch: 
         return served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": seq, **more}, headers=headers)
 
     headers: dict[str, str] = {}
-    assert undo(change.seq).headers["location"] == TIME
-    assert "removed" in served.client.get(TIME).text
+    assert undo(change.seq).headers["location"] == TIME and "removed" in served.page(TIME)
     for referer, leads_back in ((f"http://localhost:7411{TIME}?before=9", True), (f"http://elsewhere{TIME}", False)):
         headers = {"referer": referer}
         again = undo(change.seq)
         assert again.status_code == 409 and 'role="alert"' in again.text
         assert (f'href="{TIME}?before=9">Back to where you were' in again.text) is leads_back
     monkeypatch.setattr(time, "CHANGES", 3)
-    page = served.client.get(TIME, params={"before": 6}).text
+    page = served.page(TIME, params={"before": 6})
     assert numbers(page) == [5, 4, 3] and page.count('name="before" value="6"') == 3
     assert undo(5, before=6).headers["location"] == f"{TIME}?before=6"
 
@@ -64,7 +62,7 @@ def test_undo_is_offered_only_for_what_can_be_undone(served: Served) -> None:
     served.bank.purge("maya")
     session = served.bank.session("Mend the build", auto_commit=False)
     session.append("The toolchain is registered twice.", "Removed the second registration.")
-    page = served.client.get(TIME).text
+    page = served.page(TIME)
     offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
     final = {change.seq for change in served.bank.changes()} - offered
     assert len(final) >= 5 and offered
@@ -83,34 +81,29 @@ def test_changes_until_a_day_are_found_among_many(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(time, "CHANGES", 3)
     with facing() as served:
         for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
-            page = served.client.get(TIME, params={"until": until}).text
+            page = served.page(TIME, params={"until": until})
             assert numbers(page) == [newest, newest - 1, newest - 2], until
-        assert "No changes by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
+        assert "No changes by then" in served.page(TIME, params={"until": "2025-12-31"})
 
 
 def test_sessions_are_bars_that_lead_to_their_memories(served: Served) -> None:
     for hour in (8, 9):
         served.bank.remember(f"Good morning at {hour}.", session="monday", at=f"2026-03-02T0{hour}:00:00Z")
     served.bank.remember("Good evening.", session="tuesday", at="2026-03-03T08:00:00Z")
-    page = served.client.get(TIME).text
-    bars = {
-        told: (float(x), float(width))
-        for told, x, width in re.findall(
-            r'aria-label="from ([\d-]+)[^"]+">\s+<rect[^>]+>\s+<rect class="held" x="([\d.]+)" width="([\d.]+)"', page
-        )
-    }
+    page = served.page(TIME)
+    bar = r'aria-label="from ([\d-]+)[^"]+">\s+<rect[^>]+>\s+<rect class="held" x="([\d.]+)" width="([\d.]+)"'
+    bars = {told: (float(x), float(width)) for told, x, width in re.findall(bar, page)}
     assert bars["2026-03-02"][0] == 0.0 and 4.0 < bars["2026-03-02"][1] < 4.3
     assert sum(bars["2026-03-03"]) == 100.0 and bars["2026-03-03"][1] > 0.5
-    said = served.client.get("/banks/notes/memories?session=monday").text
+    said = served.page("/banks/notes/memories?session=monday")
     assert said.count("data-item") == 2 and "Good evening" not in said
-    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
-    assert "memories?session=monday" in page
-    assert "one of your token" not in served.client.get("/banks/notes/memories").text
+    assert "monday" in served.page(TIME, headers={"HX-Request": "true"}) and "memories?session=monday" in page
+    assert "one of your token" not in served.page("/banks/notes/memories")
     # Another token cannot name the session.
     sign_in(served, "read")
-    page = served.client.get(TIME).text
+    page = served.page(TIME)
     assert "monday" in page and "memories?session=" not in page
-    assert "one of your token" in served.client.get("/banks/notes/memories").text
+    assert "one of your token" in served.page("/banks/notes/memories")
 
 
 def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
@@ -128,7 +121,7 @@ def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
     [held] = served.bank.facts.query("Ada", history=True)
     assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
     assert served.bank.facts.history(rome.id)[-1].reason == "misheard"
-    assert "Correct it" not in served.client.get(f"{TIME}/facts?entity=Ada").text
+    assert "Correct it" not in served.page(f"{TIME}/facts?entity=Ada")
 
 
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
@@ -136,14 +129,13 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
     for town in ("Bergen", "Tromsø"):
         served.bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
     served.bank.facts.declare("lives_in")
-    page = served.client.get(f"{TIME}/facts?entity=Ada").text
+    page = served.page(f"{TIME}/facts?entity=Ada")
     assert page.count("data-item") == 3 and "works on" not in page
-    assert page.count(">contradicted<") == 2
-    assert "1 contradiction in the bank" in page
-    assert served.client.get(f"{TIME}/facts?contradicted=true").text.count("data-item") == 2
+    assert page.count(">contradicted<") == 2 and "1 contradiction in the bank" in page
+    assert served.page(f"{TIME}/facts?contradicted=true").count("data-item") == 2
     [oslo] = re.findall(r'aria-label="2025-01-01 to 2025-07-01">\s+<rect[^>]+>\s+<rect class="held" x="0.00"', page)
     assert oslo
-    before = served.client.get(f"{TIME}/facts?known_at=2020-01-01").text
+    before = served.page(f"{TIME}/facts?known_at=2020-01-01")
     assert "No fact is known" in before
 
 
@@ -154,12 +146,12 @@ def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: 
     served.bank.facts.declare("lives_in")
     for number in range(4):
         served.bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
-    page = served.client.get(f"{TIME}/facts").text
+    page = served.page(f"{TIME}/facts")
     assert "3 facts, the latest" in page and "Tromsø" not in page
     [link] = re.findall(r'class="contradicts" href="([^"]+)"', page)
-    page = served.client.get(link).text
+    page = served.page(link)
     assert page.count(">contradicted<") == 2 and "Tromsø" in page and "Person 1" not in page
-    assert "No fact about Ben is contradicted" in served.client.get(f"{link}&entity=Ben").text
+    assert "No fact about Ben is contradicted" in served.page(f"{link}&entity=Ben")
     assert served.client.get(f"{link}&known_at=2026-01-01").status_code == 422
 
 
@@ -170,10 +162,9 @@ def test_times_at_the_ends_of_the_calendar_hide_nothing(served: Served) -> None:
     served.bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
     served.bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
     served.bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
-    page = served.client.get(f"{TIME}/facts", params={"entity": "Ada"}).text
+    page = served.page(f"{TIME}/facts", params={"entity": "Ada"})
     assert "0001-01-01 to 9999-12-31" in page and "bars beyond are cut" in page
-    widths = dict(
-        re.findall(r'aria-label="(2026-0[16]-01 to [^"]+)">\s+<rect[^>]+>\s+<rect[^>]+ width="([\d.]+)"', page)
-    )
+    bar = r'aria-label="(2026-0[16]-01 to [^"]+)">\s+<rect[^>]+>\s+<rect[^>]+ width="([\d.]+)"'
+    widths = dict(re.findall(bar, page))
     assert min(map(float, widths.values())) > 10 and len(widths) == 2
     assert served.client.get(TIME).status_code == 200

@@ -5,7 +5,6 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import HOSTILE
 
 from pieria.doors.web.words import MOST_MARKS, asked_terms, counted, milliseconds, moment, one_line, size, words
 from pieria.doors.web.zones import UNIVERSAL
@@ -23,10 +22,8 @@ def test_no_tag_of_a_text_is_shown_as_a_tag(text: str, asked: str, limit: int | 
 
 
 def test_invisible_characters_are_shown_by_their_code() -> None:
-    codes = {
-        "\u202eevil": "U+202E", "a\x00b": "U+0000", "zero\u200bwidth": "U+200B", "half \ud800": "U+D800",
-        "\u2066" * 9: "U+2066 ×9", "\U000e0041": "U+E0041",
-    }  # fmt: skip
+    codes = {"\u202eevil": "U+202E", "a\x00b": "U+0000", "zero\u200bwidth": "U+200B", "half \ud800": "U+D800"}
+    codes |= {"\u2066" * 9: "U+2066 ×9", "\U000e0041": "U+E0041"}
     assert [code for text, code in codes.items() if f">{code}</span>" not in words(text)] == []
     visible = ["tab\tand\nline", "naïve café", "👩‍👩‍👧", "שלום", "日本語"]
     assert [words(text) for text in visible] == visible
@@ -40,20 +37,16 @@ def test_searched_words_are_marked_and_cuts_shown(served: Served) -> None:
     assert words("abcdef", limit=3) == 'abc<span class="cut" title="more follows">…</span>'
     assert one_line("a\nb\t c") == "a b c"
     served.bank.remember("The words are below.", title="Zebra crossings", id="zebra")
-    assert "<mark>Zebra</mark> crossings" in served.client.get("/banks/notes/recall?q=zebra").text
+    assert "<mark>Zebra</mark> crossings" in served.page("/banks/notes/recall?q=zebra")
 
 
 def test_ages_and_numbers_are_shown_in_words() -> None:
     now = instant("2026-03-04T12:00:00Z", "now")
     ages = {
-        "2026-03-04T11:59:30Z": "just now",
-        "2026-03-04T11:00:00Z": "1 hour ago",
-        "2026-03-03T08:00:00Z": "yesterday",
-        "2026-03-01T08:00:00Z": "3 days ago",
-        "2026-02-01T08:00:00Z": "1 February",
-        "2024-02-01T08:00:00Z": "1 February 2024",
-        "2027-02-01T08:00:00Z": "1 February 2027",
-    }
+        "2026-03-04T11:59:30Z": "just now", "2026-03-04T11:00:00Z": "1 hour ago", "2026-03-03T08:00:00Z": "yesterday",
+        "2026-03-01T08:00:00Z": "3 days ago", "2026-02-01T08:00:00Z": "1 February",
+        "2024-02-01T08:00:00Z": "1 February 2024", "2027-02-01T08:00:00Z": "1 February 2027",
+    }  # fmt: skip
     shown = {at: str(moment(instant(at, "at"), UNIVERSAL, now)) for at in ages}
     assert {at: re.sub(r"<[^>]*>", "", text) for at, text in shown.items()} == ages
     assert 'title="2026-03-04 11:00:00 UTC"' in shown["2026-03-04T11:00:00Z"]
@@ -64,13 +57,12 @@ def test_ages_and_numbers_are_shown_in_words() -> None:
 
 def test_hostile_text_is_text_on_every_page(served: Served) -> None:
     for path in ("recall", "recall?q=bold", "memories", "memories?tags=%3Cb%3Etag%3C/b%3E"):
-        text = served.client.get(f"/banks/notes/{path}").text
+        text = served.page(f"/banks/notes/{path}")
         assert "&lt;i&gt;not&lt;/i&gt; a title" in text
         for evil in ("<script>document", "<svg onload", "<b>bold", "<b>tag", "\u202e", "\x1b"):
             assert evil not in text, (path, evil)
-    assert "\u202e" in HOSTILE
     served.bank.remember("Word by \u202eword, " * 20, id="long")
     for path in ("memory?id=long", f"recall?q={'word+' * 30}"):
-        page = served.client.get(f"/banks/notes/{path}").text
+        page = served.page(f"/banks/notes/{path}")
         title = page.partition("<title>")[2].partition("</title>")[0]
         assert title.lower().startswith("word ") and title.endswith("… · notes · Pieria") and "span" not in title

@@ -9,8 +9,7 @@ from pieria.toolsets import Call
 
 
 def work(call: Call, steps: int) -> dict[str, Any]:
-    told = call.host.progress
-    assert told is not None
+    told: Any = call.host.progress
     for step in range(steps):
         time.sleep(0.12)
         told(step + 1, steps)
@@ -25,16 +24,7 @@ def sleep(call: Call, seconds: float) -> dict[str, Any]:
 
 def fill(call: Call, count: int) -> dict[str, Any]:
     sys.stderr.write(f"filling {count}\n")
-    filled = call.bank.remember_many([{"text": f"number {number}"} for number in range(count)])
-    return {"filled": len(filled)}
-
-
-def keep(call: Call, text: str) -> dict[str, Any]:
-    return {"id": call.bank.remember(text, scope="session").id}
-
-
-def find(call: Call, query: str) -> dict[str, Any]:
-    return {"found": len(list(call.bank.recall(query)))}
+    return {"filled": len(call.bank.remember_many([{"text": f"number {number}"} for number in range(count)]))}
 
 
 def echo(call: Call, letters: int) -> dict[str, Any]:
@@ -69,7 +59,6 @@ def list_(call: Call) -> list[int]:
 
 
 def job(call: Call) -> dict[str, Any]:
-    jobs = call.bank.jobs
-    before = jobs.counts()
-    jobs.add("embed")
+    before = call.bank.jobs.counts()
+    call.bank.jobs.add("embed")
     return {"before": before}

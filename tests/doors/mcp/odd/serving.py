@@ -2,9 +2,9 @@
 
 import sys
 
+from tests.doors.mcp.odd import REGISTRY
+
 from pieria.doors.mcp.stdio import Asked, serve
-from pieria.toolsets import Registry
-from pieria.toolsets.registry import toolset_in
 
 if __name__ == "__main__":
-    serve(Registry([toolset_in("tests.doors.mcp.odd")]), Asked(sys.argv[1], {"bank": "odd", "session": None}))
+    serve(REGISTRY, Asked(sys.argv[1], {"bank": "odd", "session": None}))
