@@ -1,4 +1,4 @@
-"""A plugin of pytest that records which test files reach which lines: `pytest -p tests.mutants.reach`."""
+"""A plugin of pytest that records which test files reach which lines: `pytest -p benchmarks.mutants.reach`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ import pytest
 FOLDER = Path(os.environ.get("MUTANTS_REACH", ".reach"))
 
 
+def _started() -> coverage.Coverage:
+    own = coverage.Coverage(data_file=None, source_pkgs=["pieria"], config_file=False, messages=False)
+    own.start()
+    return own
+
+
 class Reach:
     def __init__(self) -> None:
-        self._coverage = coverage.Coverage(data_file=None, source_pkgs=["pieria"], config_file=False, messages=False)
-        self._coverage.start()
+        self._coverage = coverage.Coverage.current() or _started()
         self._seconds: dict[str, float] = defaultdict(float)
         self._began = time.perf_counter()
 
@@ -31,7 +36,6 @@ class Reach:
         self._seconds[nodeid.partition("::")[0]] += time.perf_counter() - self._began
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self._coverage.stop()
         data = self._coverage.get_data()
         lines: dict[str, dict[int, list[str]]] = {}
         for file in data.measured_files():

@@ -1,4 +1,4 @@
-"""`python -m tests.mutants`: the share of planted faults that the fast tests notice."""
+"""`python -m benchmarks.mutants`: the share of planted faults that the fast tests notice."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Queue
 
-from tests.mutants.faults import Fault, faults_of
-from tests.mutants.reach import FOLDER
 from tests.servers import ELSEWHERE, own_server
+
+from benchmarks.mutants.faults import Fault, faults_of
+from benchmarks.mutants.reach import FOLDER
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "src/pieria"
@@ -57,7 +58,18 @@ class Reached:
 
 def record_reach() -> int:
     shutil.rmtree(FOLDER, ignore_errors=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-n", str(AT_ONCE), "-p", "tests.mutants.reach"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow",
+        "-n",
+        str(AT_ONCE),
+        "-p",
+        "benchmarks.mutants.reach",
+    ]
     return subprocess.run([*command, "--dist", "loadfile"], cwd=ROOT, check=False).returncode
 
 
@@ -118,7 +130,7 @@ def judge(chosen: dict[str, list[Fault]], reached: Reached) -> dict[str, list[tu
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
     parser.add_argument("areas", nargs="*", default=AREAS, help="folders of src/pieria (default: %(default)s)")
     parser.add_argument("--reach", action="store_true", help="record which test files reach which lines, and end")
     parser.add_argument("--most", type=int, default=60, help="faults of each area (default: %(default)s)")
@@ -127,7 +139,7 @@ def main() -> int:
     if given.reach:
         return record_reach()
     if not FOLDER.is_dir():
-        parser.error(f"there is no {FOLDER}: run `python -m tests.mutants --reach` first")
+        parser.error(f"there is no {FOLDER}: run `python -m benchmarks.mutants --reach` first")
     told = judge(faults_of(ROOT / SOURCE, tuple(given.areas), given.most), Reached(FOLDER))
     for area, outcomes in told.items():
         noticed = sum(said == "noticed" for _, said in outcomes)
