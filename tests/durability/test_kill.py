@@ -79,7 +79,7 @@ def check(bank: Bank, said: Said) -> None:
 
 
 @pytest.mark.usefixtures("durable")
-@pytest.mark.parametrize("rounds", [8, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [8, pytest.param(250, marks=pytest.mark.slow)])
 def test_killed_writers_lose_nothing(tmp_path: Path, rounds: int) -> None:
     chance, said = random.Random(rounds), Said()
     acknowledged = interrupted = 0

@@ -11,7 +11,7 @@ from tests.properties.test_facts_machine import FactsMachine
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_600)]
 
-HISTORIES = int(os.environ.get("PIERIA_TEST_HISTORIES", "18"))
+HISTORIES = int(os.environ.get("PIERIA_TEST_HISTORIES", "40"))
 """For all machines and plans together: one takes two seconds. A release runs a thousand."""
 PLANS = {
     "as it plans": "",

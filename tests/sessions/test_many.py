@@ -290,4 +290,4 @@ def nothing_is_paid_twice(plan: Plan, finished: list[tuple[int, set[str]]]) -> N
 @pytest.mark.slow
 @pytest.mark.timeout(1_500)
 def test_sessions_live_through_failures_and_kills(tmp_path: Path) -> None:
-    lives_through_kills(Plan(str(tmp_path), 200, 10), kills=8, seed="many")
+    lives_through_kills(Plan(str(tmp_path), 400, 10), kills=12, seed="many")

@@ -114,7 +114,7 @@ CHECKS = [
 """The checks leave out acceptance of schema-valid input: only the engine knows if a text is a time."""
 PHASES = [Phase.explicit, Phase.generate]
 ONE = settings(max_examples=1, derandomize=True, deadline=None, phases=PHASES, suppress_health_check=list(HealthCheck))
-MANY = settings(ONE, max_examples=20)
+MANY = settings(ONE, max_examples=60)
 
 
 def without_lifespan(app: Any) -> Any:
