@@ -22,8 +22,11 @@ unexport $(filter PIERIA_%,$(.VARIABLES)) PYTHONPATH PYTHONHOME PYTHONDONTWRITEB
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
 
+# `make demo SCENES=all` shows all scenes.
+SCENES ?= short
+
 demo: .venv/runtime.stamp .venv/share/pieria/models.stamp ## set everything up, then show what Pieria does, on a bank of its own
-	@$(BIN)/pieria demo
+	@$(BIN)/pieria demo --scenes $(SCENES)
 
 # The types are checked beside the tests, and three tests run at once also on two cores: many wait for the disk.
 test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, and the fast tests

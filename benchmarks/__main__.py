@@ -135,6 +135,16 @@ def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
 
 
 @bench.command
+@_AS_JSON
+@click.pass_context
+def replies(ctx: click.Context, /, as_json: bool) -> None:
+    """Count the characters of a search's reply, and the tokens of the list of tools, for each toolset."""
+    from benchmarks.replies import measure_replies
+
+    _told(ctx, measure_replies(), as_json=as_json)
+
+
+@bench.command
 @_sized(100_000, "Memories in the bank that is shown.")
 @_ON_A_SERVER
 @_AS_JSON

@@ -26,6 +26,28 @@ def bank(folder: Kept) -> Iterator[Bank]:
         yield opened
 
 
+def test_changes_of_one_memory_or_fact_are_told_apart(kept: Kept) -> None:
+    with kept.opened("notes") as bank:
+        one, other = bank.remember("one"), bank.remember("other")
+        fact = bank.facts.add("Maya", "leads", "search", memory=one.id)
+        bank.update(one.id, text="one more")
+        bank.facts.invalidate("Maya", "leads", "search")
+        bank.remove(one.id)
+        bank.undo(bank.changes(last=1)[0].seq)
+
+        def of(id: str, **asked: Any) -> list[str]:
+            return [change.what for change in bank.changes(of=id, **asked)]
+
+        whole = ["remember", "update", "remove", f"undo {bank.changes(of=one.id)[2].seq}"]
+        assert (of(one.id), of(other.id), of(fact.id)) == (whole, ["remember"], ["facts add", "facts invalidate"])
+        assert (of(one.id, last=1), of(one.id, limit=2)) == (whole[-1:], whole[:2])
+        assert of(one.id, since=bank.changes(of=one.id)[1].seq) == whole[2:]
+        bank.purge(other.id)
+        for wrong, error in (("nobody", NotFoundError), (other.id, NotFoundError), ("", InputError)):
+            with pytest.raises(error):
+                bank.changes(of=wrong)
+
+
 def test_changes_of_other_processes_are_heard_once_and_in_order(kept: Kept) -> None:
     write = """if True:
         import pieria, sys

@@ -19,10 +19,10 @@ from pieria.capture.install import entries, jsontext
 from pieria.capture.install.actions import Where
 from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.install.files import write
-from pieria.capture.install.hosts import HOSTS, Host
+from pieria.capture.install.hosts import HOOKED, Host
 from pieria.errors import ConfigError, ConflictError
 
-CLAUDE, CODEX, OPENCODE = HOSTS.values()
+CLAUDE, CODEX, OPENCODE = HOOKED.values()
 
 BY_HAND = {
     "as the host writes it": '{\n  "model": "opus",\n  "permissions": {\n    "allow": [\n      "Bash"\n    ]\n  }\n}\n',
@@ -31,6 +31,8 @@ BY_HAND = {
     "a mark": '\ufeff{\n  "a": 1\n}\n',
     "empty over lines": "{\n}\n",
     "comments": '// mine\n{\n  // why\n  "a": 1, // here\n  /* and\n there */\n  "hooks": {\n    // none yet\n  }\n}\n',
+    "comments beside": '{\n  "hooks": {\n    "Stop": [\n      {} // a\n    ] // b\n  } /* c */\n} // d\n',
+    "comments after commas": '{\r\n  "hooks": {\r\n    "Stop": [{}], // a\r\n  }, // b\r\n}\r\n',
     "commas at the end": '{\n  "a": [1, 2,],\n  "hooks": {\n    "Stop": [\n      {}, // mine\n    ],\n  },\n}\n',
     "a key that comes twice": '{"hooks": {"Stop": []}, "hooks": {"Stop": [ ]}}',
     "other scripts": '{\n  "название": "käse 🧀 \\u00e9",\n  "hooks": {"Notification": [{"hooks": []}]}\n}\n',
@@ -144,7 +146,7 @@ def test_partly_removed_entries_are_completed_and_removed(
 
 
 def test_files_of_every_host_come_and_go(where: Where) -> None:
-    for host in HOSTS.values():
+    for host in HOOKED.values():
         assert doing.install(host, where, dry_run=True).state == "missing"
         assert not where.file(host).exists()
         assert doing.install(host, where).state == "missing"
@@ -243,7 +245,7 @@ def test_hosts_are_found_by_their_variables_and_folders(tmp_path: Path) -> None:
         "XDG_CONFIG_HOME": "opencode/plugins/pieria.js",
     }  # fmt: skip
     where = Where(tmp_path, tmp_path, tmp_path, {name: str(tmp_path / name) for name in files})
-    assert [where.file(host) for host in HOSTS.values()] == [tmp_path / name / file for name, file in files.items()]
+    assert [where.file(host) for host in HOOKED.values()] == [tmp_path / name / file for name, file in files.items()]
     where = Where(tmp_path, tmp_path, tmp_path, {})
     with pytest.raises(ConfigError, match="Claude Code, Codex, OpenCode"):
         doing.chosen((), where)

@@ -18,6 +18,7 @@ from tests.cli.conftest import Answer, Ask, Run
 from tests.doors.http.conftest import started
 
 from pieria.doors.cli.root import cli
+from pieria.doors.demo.scenes import NEWS
 from pieria.doors.demo.show import show
 from pieria.doors.demo.story import BANK, lines
 from pieria.language.analyser import query_terms, terms
@@ -36,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         for name, value in {"HOME": str(home), "PIERIA_SECRETS": "refuse", "PIERIA_SESSION": "mine"}.items():
             patch.setenv(name, value)
         patch.chdir(home)
-        done = CliRunner().invoke(cli, ["demo", "--keep", str(folder)])
+        done = CliRunner().invoke(cli, ["demo", "--scenes", "all", "--keep", str(folder)])
     assert (done.exit_code, done.stderr) == (0, "")
     assert list(home.iterdir()) == []
     return folder, done.stdout
@@ -46,7 +47,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        done = CliRunner().invoke(cli, ["demo", "--json"])
+        done = CliRunner().invoke(cli, ["demo", "--scenes", "all", "--json"])
     return dict(json.loads(done.stdout))
 
 
@@ -79,6 +80,19 @@ def test_pipe_gets_plain_text_and_commands_that_work(ask: Ask, played: tuple[Pat
     again = ask("demo", "--keep", str(kept))
     assert again.code != 0
     assert "error: --keep:" in again.err and "another folder" in again.err
+
+
+def test_three_scenes_remember_correct_and_erase(ask: Ask) -> None:
+    told = ask("demo", "--json").json
+    new, known, *_ = answers(told, "Remember")[2:]
+    assert (new["hits"][0]["memory"]["text"], known["hits"][0]["memory"]["status"]) == (NEWS, "active")
+    history, then, now, *_ = answers(told, "Correct")
+    assert [answer["hits"][0]["memory"]["version"] for answer in (then, now)] == [one["version"] for one in history]
+    found = scene(told, "Erase")["found"]["occurrences"]
+    assert found["before"] > 0 == found["after"]
+    assert len(told["scenes"]) == 3
+    assert "pieria demo --scenes all" in ask("demo").out
+    assert "--scenes" in ask("demo", "--scenes", "many").failed(2)
 
 
 def test_story_is_long_and_kept_whole(told: dict[str, Any]) -> None:
@@ -118,7 +132,7 @@ def test_questions_are_answered_with_reasons_and_for_their_time(told: dict[str, 
 def test_with_a_model_meaning_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "local")
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
-    told = show(shown=False)
+    told = show(scenes="all", shown=False)
     assert scene(told, "Search by meaning")["found"]["model"].startswith("local:")
     for answer in answers(told, "Search by meaning"):
         [hit] = answer["hits"]
@@ -172,7 +186,7 @@ def test_figures_follow_the_story() -> None:
         for line in lines()
     ]
     changed.append({"on": "2025-06-27T10:00:00Z", "text": "One more, about nothing.", "author": "Nobody"})
-    told = show(shown=False, told=changed)
+    told = show(scenes="all", shown=False, told=changed)
     assert "4 May" in results(told, 'bank.recall("When does')[1]["hits"][0]["memory"]["text"]
     assert results(told, 'bank.count(by="author")')[0]["Nobody"] == 1
 

@@ -26,6 +26,7 @@ APART = {
     f"pieria {path}"
     for path in (
         *("seal", "unseal", "rekey", "demo", "models install", "models verify", "call", "mcp", "serve", "capture"),
+        *("setup", "completion"),
         *(f"token {verb}" for verb in ("create", "list", "revoke")),
         *(f"hermes {verb}" for verb in ("install", "status", "uninstall")),
         *(f"hooks {verb}" for verb in ("install", "status", "uninstall", "drain")),

@@ -65,10 +65,3 @@ def test_shell_completes_words(completed: Completed, ask: Ask) -> None:
     assert completed("pieria call mnemosyne_rem") == {"mnemosyne_remember"}
     assert "mnemosyne" in {name.rpartition(",")[2] for name in completed("pieria mcp --toolset mn")}
     assert "all" in {name.rpartition(",")[2] for name in completed("pieria mcp --toolset mnemosyne,")}
-
-
-def test_each_shell_gets_its_script(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        monkeypatch.setenv("_PIERIA_COMPLETE", f"{shell}_source")
-        answer = ask()
-        assert (answer.code, "_PIERIA_COMPLETE" in answer.out) == (0, True)

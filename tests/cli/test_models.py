@@ -56,3 +56,11 @@ def test_bank_is_moved_to_another_embedder(ask: Ask, folder: Path) -> None:
         assert bank.sync(0)
     shutil.copytree(INSTALLED / NAME, folder / NAME)
     assert ask("models", "use", "local", "--bank", "notes").json["space"].startswith(f"local:{NAME}@")
+
+
+@pytest.mark.usefixtures("person")
+def test_person_who_creates_a_bank_hears_of_the_model_once(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask("remember", "without an embedder", "--bank", "none").err == ""
+    monkeypatch.setenv("PIERIA_EMBEDDER", "auto")
+    said = [ask("remember", text).err for text in ("one", "two")]
+    assert ("pieria models install" in said[0], said[1]) == (True, "")

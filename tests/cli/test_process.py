@@ -71,9 +71,15 @@ def test_commands_load_only_what_they_need(environment: dict[str, str], line: st
     assert {name for name in modules if f"{name}.".startswith(needless)} == set()
 
 
-def test_bare_command_shows_help_or_version(ask: Ask) -> None:
+def test_overview_loads_no_settings_and_no_store(environment: dict[str, str], bank: Bank) -> None:
+    modules = loaded(environment)
+    assert "pieria.glance" in modules
+    assert {"rich", "pydantic", "pieria.settings", "pieria.workspace", "pieria.bank", "numpy"} & modules == set()
+
+
+def test_bare_group_shows_help_and_version_is_short(ask: Ask) -> None:
     assert ask("--version").out == f"pieria {pieria.__version__}\n"
-    for group in ([], ["facts"], ["scratchpad"]):
+    for group in (["facts"], ["scratchpad"]):
         bare = ask(*group)
         assert (bare.code, bare.err) == (0, "")
         assert bare.out == ask(*group, "--help").out

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.contract.making import HandClock
+from tests.toolsets.outcome import misfits
 from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
@@ -41,7 +42,9 @@ def host(tmp_path: Path, clock: HandClock, settings: dict[str, Any], models: dic
 
 
 def answered(host: Host, tool: str, arguments: dict[str, Any]) -> Reply:
-    return called(registry(), tool, arguments, host)
+    reply = called(registry(), tool, arguments, host)
+    assert misfits(tool, reply) == []
+    return reply
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.contract.making import HandClock
 
 from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
@@ -80,6 +81,7 @@ class Run:
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
         reply = called(registry(), tool, {name: self._filled(value) for name, value in arguments.items()}, self.host)
+        assert misfits(tool, reply) == []
         self.replies.append(reply.value)
         return reply
 
@@ -110,6 +112,17 @@ class Run:
             bank.close()
         files = {path.name: path.stat().st_size for path in self.folder.iterdir() if path.is_file()}
         return {"banks": held, "files": sorted(files)}
+
+
+@cache
+def reply_validator(tool: str) -> Draft202012Validator:
+    return Draft202012Validator(registry().found(tool)[1].output_schema)
+
+
+def misfits(tool: str, reply: Reply) -> list[str]:
+    """Return where the reply differs from its tool's output schema. Errors need not fit: clients do not check them."""
+    faults = [] if reply.is_error else reply_validator(tool).iter_errors(reply.structured)
+    return [f"{tool} {fault.json_path}: {fault.message}" for fault in faults]
 
 
 def outcome(folder: Path, tool: str, case: Case, **changed: Any) -> str:

@@ -1,6 +1,7 @@
 """Contracts of toolsets: parameters have effects, replies their keys, tools their handlers, and requirements tests.
 
 A toolset's `returns.toml` lists the keys of its replies, its `cases.toml` a call for every tool and every parameter.
+`Run.call` holds each reply against its tool's output schema.
 """
 
 import ast
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.toolsets.outcome import Case, Run, cases, outcome
 
 from pieria.errors import NotFoundError
@@ -27,6 +29,7 @@ FIELDS = {"source", "behaviour"}
 BEGINNING = {
     "mempalace": {f"mempalace_{verb}" for verb in ("add_drawer", "diary_write", "kg_add")},
     "mnemosyne": {f"mnemosyne_{verb}" for verb in ("remember", "triple_add", "scratchpad_write", "import")},
+    "pieria": {"remember", "state_fact"},
 }
 """The tools that make a missing bank, though its name may be misspelt."""
 
@@ -130,7 +133,11 @@ def test_only_tools_that_begin_something_make_a_bank(folder: str, tmp_path: Path
 def test_tools_are_described_and_their_handlers_fit() -> None:
     for toolset, tool in registry():
         assert tool.description
-        assert all(schema.get("description") for schema in tool.parameters.values()), tool.name
+        is_told = [bool(schema.get("description")) for schema in tool.parameters.values()]
+        # A lean toolset describes only parameters that a client would not understand by their names.
+        assert all(is_told) or toolset.is_lean, tool.name
+        assert tool.output_schema is not None
+        Draft202012Validator.check_schema(tool.output_schema)
         assert set(tool.accepts.values()) <= set(tool.parameters)
         _, *taken = inspect.signature(toolset.handler(tool)).parameters.values()
         assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in taken)

@@ -80,7 +80,17 @@ def test_files_of_the_data_folder_are_none_for_tools(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     os.symlink(data, tmp_path / "link")
-    ours = ("notes.db", "NOTES.DB", "notes.db-wal", "new.db/out.jsonl", "tokens.json", "tokens.lock", "pieria.toml")
+    ours = (
+        "notes.db",
+        "NOTES.DB",
+        "notes.db-wal",
+        "new.db/out.jsonl",
+        "tokens.json",
+        "tokens.lock",
+        "pieria.toml",
+        "pieria.sock",
+        "setup.json",
+    )
     for paths in (on_this_machine(data, None, tmp_path, None, []), over_the_network(data, [data, tmp_path])):
         for name in ours:
             for folder in (data, tmp_path / "link"):

@@ -57,8 +57,8 @@ def test_toolsets_are_chosen_by_their_names() -> None:
 def test_tools_say_what_they_do_by_name_and_annotation() -> None:
     for _, each in registry():
         reads = each.access is Access.read
-        assert each.annotations["readOnlyHint"] is reads
-        assert not (reads and each.annotations["destructiveHint"])
+        assert each.annotations.get("readOnlyHint", False) is reads
+        assert not (reads and each.annotations.get("destructiveHint"))
     made = toolset(tool("made_do-it"), tool("made_import"))
     assert [made.handler_name(each) for each in made.tools] == ["do_it", "import_"]
     tools = {each.name: each for each in toolset_in("pieria.toolsets.mnemosyne").tools}

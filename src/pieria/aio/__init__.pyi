@@ -287,12 +287,12 @@ class Workspace:
     ) -> Opening[Bank]:
         """Open a bank, and create it if there is none. Missing arguments follow the settings.
 
-        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives single
-        steps or groups another language model or further options, and `prompts` gives steps their own prompt.
-        `notifier` gets the events of this bank, and `config` replaces the workspace's. Without `user`, the bank
-        neither finds nor writes memories of the user. `secrets` is the setting of that name for texts written through
-        this bank, and `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a
-        person's words, `agent`, `hearsay` or `outside`.
+        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives steps or
+        groups another language model or further options, and `prompts` gives steps their own prompt. `notifier` gets
+        the events of this bank, and `config` replaces the workspace's. Without `user`, the bank neither finds nor
+        writes memories of the user. `secrets` is the setting of that name for texts written through this bank, and
+        `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a person's words,
+        `agent`, `hearsay` or `outside`.
 
         Without `create`, a missing bank raises `NotFoundError`, with similar names.
         """
@@ -467,8 +467,13 @@ class Bank:
         An older backup of that name is replaced when the new one is complete. A folder gets a file named after the bank
         and the time. `progress` counts pages.
         """
-    async def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
-        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries."""
+    async def changes(
+        self, since: int = 0, limit: int | None = None, *, last: int | None = None, of: str | None = None
+    ) -> tuple[Change, ...]:
+        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries.
+
+        With `of`, return only the changes of this memory or fact. Those of the user's own memory are changes of `@me`.
+        """
     async def close(self) -> None: ...
     async def context(
         self,

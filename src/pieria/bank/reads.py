@@ -205,9 +205,14 @@ class BankReads:
         """
         return history(self.core, id, revisions=revisions)
 
-    def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
-        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries."""
-        return changes(self.core, since, limit, last=last)
+    def changes(
+        self, since: int = 0, limit: int | None = None, *, last: int | None = None, of: str | None = None
+    ) -> tuple[Change, ...]:
+        """Return the journal after a sequence number, oldest first; with `last`, only the newest entries.
+
+        With `of`, return only the changes of this memory or fact. Those of the user's own memory are changes of `@me`.
+        """
+        return changes(self.core, since, limit, last=last, of=of)
 
     def wait(self, since: int, seconds: float) -> bool:
         """Wait for a change after a sequence number, by any process. Return False on timeout."""

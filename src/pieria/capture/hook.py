@@ -51,10 +51,10 @@ FIRST_WORD, SILENCE = 2.0, 0.25
 OFF = ("0", "false", "no", "off")
 OWN_MARKS = ("pieria", "mnemosyne_", "mempalace_")
 OWN_TOOLS = (
-    "mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove", "mem-export", "mem-import",
-    "mem-maintenance", "mem-help", "save_memory", "search_memory", "search_unified", "touch_memory", "_gc",
-    "observe_memory_usage", "analyze_message", "analyze_for_recall", "promote_memory", "cluster_memories",
-    "consolidate_memories", "open_memories", "create_relation", "edit_memory", "forget_memory", "recover_memory",
+    "mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove", "mem-export", "mem-import", "_gc",
+    "mem-maintenance", "mem-help", "_remember", "_recall", "state_fact", "save_memory", "search_memory", "edit_memory",
+    "search_unified", "touch_memory", "observe_memory_usage", "analyze_message", "analyze_for_recall", "forget_memory",
+    "promote_memory", "cluster_memories", "consolidate_memories", "open_memories", "create_relation", "recover_memory",
     *(f"sessions_{verb}" for verb in ("start", "append", "close", "commit", "discard", "state", "recall", "latest",
                                       "node", "neighbors", "nodes", "maintain", "list_banks")),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The application: every route behind the guard, for any ASGI server.
 
-MCP has one server for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`. The address (`?bank=NAME`) or
-the header `X-Pieria-Bank` names the bank; the default is the bank of the settings.
+MCP has one server for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`; `/mcp` is `/mcp/pieria`. The
+address (`?bank=NAME`) or the header `X-Pieria-Bank` names the bank; the default is the bank of the settings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pieria.doors.mcp.wire import is_misnumbered, refusal
 from pieria.doors.web.site import Site
 from pieria.errors import InputError, NotFoundError
 from pieria.toolsets import Access, Host, Tool
-from pieria.toolsets.registry import ALL, meant, nearest
+from pieria.toolsets.registry import ALL, OWN, meant, nearest
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -154,7 +154,8 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
             *(Route(path, answering(_by_method(methods)), methods=[*methods]) for path, methods in by_path.items()),
             *site.routes(),
             # No GET: requests are stateless, so there is no stream to listen to.
-            *(Route(f"/mcp/{each}", server, methods=["POST"]) for each, server in mcp.items()),
+            Route(MCP, mcp[OWN], methods=["POST"]),
+            *(Route(f"{MCP}/{each}", server, methods=["POST"]) for each, server in mcp.items()),
         ],
         exception_handlers={HTTPException: partial(_no_route, site, [f"/mcp/{each}" for each in mcp])},
         lifespan=lifespan,
@@ -191,7 +192,7 @@ async def _no_route(site: Site, mcp: Sequence[str], request: Request, problem: E
         return failure(InputError("method", headers.get("Allow", "another"), request.method), 405, headers)
     path = request.scope["path"]
     hint = f"{OPENAPI} describes every route."
-    if path == MCP or path.startswith(f"{MCP}/"):
+    if path.startswith(f"{MCP}/"):
         near = meant(nearest(path, mcp)) if path.rstrip("/") != MCP else None
         hint = f"{near or ''} MCP is at {', '.join(mcp[:-1])} and {mcp[-1]}.".lstrip()
     return failure(NotFoundError("route", path, hint=hint), problem.status_code, headers)

@@ -25,6 +25,8 @@ from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Guard, hosts
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.local import Neighbours
+from pieria.doors.serve_address import noted
 from pieria.errors import ConfigError, ConflictError, InputError, StorageError
 from pieria.record import check
 from pieria.toolsets import registry
@@ -124,7 +126,13 @@ def serve(
         # Report an unreadable token file now, not at the first request.
         tokens.all()
         app = application(service(workspace, registry()), door, hosts(host, not bound.is_local, allowed), rate)
-        Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
+        neighbours = Neighbours(workspace)
+        neighbours.start()
+        try:
+            with noted(workspace.data, bound.url):
+                Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
+        finally:
+            neighbours.close()
     finally:
         bound.listener.close()
 

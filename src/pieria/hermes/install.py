@@ -30,12 +30,12 @@ def plugin(home: Path) -> Plugin:
     folder = home / "plugins" / NAME
     # List before reading: files that another installation writes meanwhile are not foreign.
     holds = set(os.listdir(folder)) if folder.exists() else set()
-    there = {name: _text(folder / name) for name in _contents()}
+    there = {name: _text(folder / name) for name in contents()}
     if all(text is None for text in there.values()):
         return Plugin(folder, FOREIGN if holds else MISSING)
     if any(text is not None and MARK not in text for text in there.values()):
         return Plugin(folder, FOREIGN)
-    return Plugin(folder, INSTALLED if there == _contents() else OUTDATED)
+    return Plugin(folder, INSTALLED if there == contents() else OUTDATED)
 
 
 def check_there(home: Path) -> None:
@@ -51,7 +51,7 @@ def install(home: Path, *, dry_run: bool = False) -> Plugin:
     if not dry_run and before.state != INSTALLED:
         try:
             before.folder.mkdir(parents=True, exist_ok=True)
-            for name, text in _contents().items():
+            for name, text in contents().items():
                 _write(before.folder / name, text)
         except OSError as problem:
             raise StorageError("install", f"{before.folder} cannot be written ({problem.strerror})") from problem
@@ -63,7 +63,7 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
     before = _ours(plugin(home))
     if not dry_run and before.state != MISSING:
         try:
-            for name in _contents():
+            for name in contents():
                 (before.folder / name).unlink(missing_ok=True)
             shutil.rmtree(before.folder / "__pycache__", ignore_errors=True)
             if not any(before.folder.iterdir()):
@@ -94,7 +94,8 @@ def _ours(found: Plugin) -> Plugin:
     return found
 
 
-def _contents() -> dict[str, str]:
+def contents() -> dict[str, str]:
+    """Return the files of the plugin folder, by name."""
     templates = files("pieria.hermes") / "plugin"
     return {
         "__init__.py": (templates / "__init__.py.in").read_text("utf-8"),

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
@@ -119,6 +119,14 @@ class Embedder:
         close = getattr(self._embedding, "close", None)
         if callable(close):
             close()
+
+    def served(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a call of another process. Raise `AdapterError` if the model cannot be shared."""
+        serve = getattr(self._embedding, "served", None)
+        if not callable(serve):
+            raise AdapterError(self.model, "embed", "the model is not shared between processes")
+        answer: dict[str, Any] = serve(values)
+        return answer
 
     def counted_by(self, meter: Meter) -> Embedder:
         """Return a copy whose calls count on this meter, unless a call passes its own."""

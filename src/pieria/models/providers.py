@@ -52,8 +52,10 @@ class Provider:
 
 def _local(model: str, provider: Provider, models: Path, options: Mapping[str, Any]) -> Embedding:
     from pieria.models.embedders.local import LocalEmbedding
+    from pieria.models.embedders.shared import SharedEmbedding
 
-    return LocalEmbedding(model_named(model or DEFAULT.name), models, **options)
+    own = LocalEmbedding(model_named(model or DEFAULT.name), models, threads=options.get("threads"))
+    return SharedEmbedding(own, options["served_in"]) if "served_in" in options else own
 
 
 def _hashing(model: str, provider: Provider, models: Path, options: Mapping[str, Any]) -> Embedding:
@@ -89,7 +91,7 @@ def _anthropic(model: str, **options: Any) -> LLM:
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "local": Provider(_local, DEFAULT.name, options=("threads",)),
+    "local": Provider(_local, DEFAULT.name, options=("threads", "served_in")),
     "hashing": Provider(_hashing, "384", options=()),
     "openai": Provider(
         _embedding_server, "text-embedding-3-small", "https://api.openai.com/v1", options=_EMBEDDING_SERVER

@@ -51,6 +51,17 @@ def sound_folder(model: Model, models: Path) -> Path:
     return _sound(verified(model, models))
 
 
+def sound_file(model: Model, models: Path, name: str) -> Path:
+    """Return the path of one file of a model, if it matches its pin. Raises if it does not."""
+    path, pinned = folder_of(model, models) / name, model.files[name]
+    if not path.parent.is_dir():
+        raise ModelMissingError(model.name, path.parent)
+    problem = _size_problem(path, pinned) or _content_problem(path, pinned, Tally("verify", pinned.size, None))
+    if problem is not None:
+        raise problem
+    return path
+
+
 def seemingly_sound(model: Model, models: Path) -> None:
     """Raise as `sound_folder` does, judged by the names and sizes of the files."""
     _sound(_shelved(model, models, _size_problem))

@@ -54,6 +54,19 @@ class Hit:
             "why": {name: round(value, 9) for name, value in self.why.items()},
         }
 
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Hit:
+        """Return the hit that `as_dict` has written."""
+        over, reply = told["overturned"], told["reply"]
+        return cls(
+            Memory.from_dict(told["memory"]),
+            told["score"],
+            told["why"],
+            told["snippet"],
+            Overturned(over["by"], datetime.fromisoformat(over["at"])) if over else None,
+            Memory.from_dict(reply) if reply else None,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Recall(Sequence[Hit]):
@@ -81,6 +94,12 @@ class Recall(Sequence[Hit]):
 
     def as_dict(self) -> dict[str, Any]:
         return {**told(self), "confidence": round(self.confidence, 6)}
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Recall:
+        """Return the recall that `as_dict` has written."""
+        hits = tuple(map(Hit.from_dict, told["hits"]))
+        return cls(told["query"], hits, told["confidence"], told["cursor"], told["plan"])
 
 
 @dataclass(frozen=True, slots=True)

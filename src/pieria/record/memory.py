@@ -285,6 +285,24 @@ class Memory:
                 flat[part.name] = _plain(value)
         return flat
 
+    @classmethod
+    def from_dict(cls, flat: Mapping[str, Any]) -> Memory:
+        """Return the memory that `as_dict` has written."""
+        kinds = {"times": Times, "judgement": Judgement, "labels": Labels, "origin": Origin, "standing": Standing}
+        parts = {name: kind(**_own(kind, flat)) for name, kind in kinds.items()}
+        plain = {part.name: flat[part.name] for part in fields(cls) if part.name not in kinds}
+        return cls(**plain | parts | {name: Frozen(flat[name]) for name in ("body", "meta")})
+
+
+def _own(kind: Any, flat: Mapping[str, Any]) -> dict[str, Any]:
+    return {part.name: _read(flat[part.name], is_time=kind is Times) for part in fields(kind)}
+
+
+def _read(value: Any, *, is_time: bool) -> Any:
+    if is_time:
+        return None if value is None else datetime.fromisoformat(value)
+    return tuple(value) if isinstance(value, list) else value
+
 
 def _plain(value: Any) -> Any:
     from pieria.record.time import iso

@@ -339,6 +339,9 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
 
     def changes(self, since: int = 0, limit: int | None = None, seqs: Sequence[int] | None = None) -> list[Change]: ...
 
+    def changes_at(self, times: Sequence[int]) -> list[Change]:
+        """Return the changes made at these different known times, oldest first. Late ones are found fastest."""
+
     def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
         """Return the states, links and facts that a change opened."""
 

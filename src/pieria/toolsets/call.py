@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 SCOPES = {"session": "session", "user": "user"}
 """Values of a `scope` argument that are also reply scopes; every other value means the bank."""
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+"""Values that say nothing. 0 and false do."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Reply:
 
     @cached_property
     def written(self) -> str:
-        return json.dumps(self.value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @property
     def structured(self) -> dict[str, Any]:
@@ -65,6 +67,22 @@ class Spoken:
 
     value: Any
     words: str
+
+
+def lean(value: Any, tool: Tool) -> Any:
+    """Return a reply without empty values, apart from those of keys that its schema requires."""
+    return _lean(value, tool.reply_schema or {})
+
+
+def _lean(value: Any, schema: Mapping[str, Any]) -> Any:
+    # An object without required keys is the user's, or a map: all of it stays.
+    if isinstance(value, dict) and "required" in schema:
+        kept = {*schema["required"], *(name for one in schema.get("anyOf", ()) for name in one["required"])}
+        parts = schema.get("properties", {})
+        return {
+            name: _lean(held, parts.get(name, {})) for name, held in value.items() if name in kept or held not in EMPTY
+        }
+    return [_lean(one, schema.get("items", {})) for one in value] if isinstance(value, list) else value
 
 
 def doubts(found: Any) -> list[str]:
@@ -143,4 +161,7 @@ def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> An
     except PieriaError as problem:
         # Only errors of the handler need renaming: validation already uses the caller's names.
         raise spoken(tool, problem) from problem.__cause__
-    return toolset.envelope.succeeded(call, value)
+    replied = toolset.envelope.succeeded(call, value)
+    if isinstance(replied, Spoken):
+        return replace(replied, value=lean(replied.value, tool))
+    return lean(replied, tool)

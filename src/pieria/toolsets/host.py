@@ -39,8 +39,8 @@ KEPT = 64
 
 NAMED = 64
 """Longest part of a bank's name that a hint repeats, in characters."""
-OUR_OWN = re.compile(r".*\.db(-.*)?|tokens\..*|pieria\.toml", re.DOTALL)
-"""Our own files in the data folder, in lower case: banks with SQLite's side files, tokens and settings."""
+OUR_OWN = re.compile(r".*\.db(-.*)?|tokens\..*|setup\.json|serve\.lock|pieria\.(toml|sock.*)", re.DOTALL)
+"""Our own files in the data folder, in lower case: banks with SQLite's side files, tokens, settings, and the socket."""
 
 
 class Banks:

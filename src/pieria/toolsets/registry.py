@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, get_close_matches
 from enum import IntEnum
 from functools import cache
@@ -33,7 +33,8 @@ ALIKE, ALIKE_AFTER, MUCH_ALIKE = 0.5, 0.6, 0.75
 FAMILY = len("mem-")
 SHORTEST = 3
 """Shortest prefix or suffix, in characters, that counts as the longer name."""
-ALL = "all"
+ALL, OWN = "all", "pieria"
+"""Every toolset, and the one that is offered if nothing else is asked for."""
 OFFERED = 5
 """How many tool names a hint offers if no name is near."""
 
@@ -62,8 +63,10 @@ class Tool:
     module: str = ""
     """The module of the handler, in the toolset's package."""
     begins: bool = False
-    output_schema: Mapping[str, Any] | None = None
+    reply_schema: Mapping[str, Any] | None = None
+    """What a reply that is no error holds. A key that it does not require is left out of the reply if it is empty."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
     aliases: tuple[str, ...] = ()
     accepts: Mapping[str, str] = field(default_factory=dict)
     speaks: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +81,14 @@ class Tool:
     def parameters(self) -> Mapping[str, Any]:
         properties: Mapping[str, Any] = self.input_schema["properties"]
         return properties
+
+    @property
+    def output_schema(self) -> Mapping[str, Any] | None:
+        """Return the schema of a reply as MCP sends it: lists are in an object."""
+        schema = self.reply_schema
+        if schema is None or schema["type"] == "object":
+            return schema
+        return {"type": "object", "required": ["result"], "properties": {"result": schema}}
 
     @cached_property
     def validator(self) -> Draft202012Validator:
@@ -110,6 +121,8 @@ class Toolset:
     tools: tuple[Tool, ...]
     secrets: str | None = None
     """How to treat secrets in these tools' texts if the setting has its default."""
+    is_lean: bool = False
+    """Whether it lists only what a client cannot assume."""
 
     def handler_name(self, tool: Tool) -> str:
         name = tool.name.removeprefix(self.prefix).replace("-", "_")
@@ -127,27 +140,28 @@ class Toolset:
 
 def toolset_in(package: str) -> Toolset:
     read = json.loads((files(package) / FILE).read_text("utf-8"))
-    shared, takes_null = read.get("speaks", {}), read.get("takesNull", False)
+    shared = {name: read.get(name, usual) for name, usual in (("speaks", {}), ("takesNull", False), ("lean", False))}
     return Toolset(
         name=read["toolset"],
         title=read["title"],
         instructions=" ".join(read["instructions"]),
         prefix=read["prefix"],
         package=package,
-        tools=tuple(_tool(entry, shared, takes_null=takes_null) for entry in read["tools"]),
+        tools=tuple(_tool(entry, shared) for entry in read["tools"]),
         secrets=read.get("secrets"),
+        is_lean=shared["lean"],
     )
 
 
-def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str], *, takes_null: bool) -> Tool:
-    schema = {"type": "object", "properties": {}, "additionalProperties": False, **entry["inputSchema"]}
+def _tool(entry: Mapping[str, Any], shared: Mapping[str, Any]) -> Tool:
+    """Return the tool. Hints are listed if a client would not assume them; a lean tool lists nothing else."""
     access = Access[entry["access"]]
-    hints = {
-        "readOnlyHint": access is Access.read,
-        "destructiveHint": False,
-        "idempotentHint": access is Access.read,
-        "openWorldHint": False,
-    }
+    is_lean = shared["lean"]
+    closed = {} if is_lean else {"additionalProperties": False}
+    schema = {"type": "object", "properties": {}, **closed, **entry["inputSchema"]}
+    hints: dict[str, Any] = {"readOnlyHint": True} if access is Access.read else {"destructiveHint": False}
+    if not is_lean:
+        hints = {"title": entry["title"], **hints, "openWorldHint": False}
     return Tool(
         name=entry["name"],
         description=entry["description"],
@@ -155,13 +169,14 @@ def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str], *, takes_null: bo
         access=access,
         module=entry["module"],
         begins=entry.get("begins", False),
-        output_schema=entry.get("outputSchema"),
-        annotations={"title": entry["title"], **hints, **entry.get("annotations", {})},
+        reply_schema=entry.get("outputSchema"),
+        title=entry["title"],
+        annotations={**hints, **entry.get("annotations", {})},
         aliases=tuple(entry.get("aliases", ())),
         accepts=entry.get("accepts", {}),
-        speaks={**speaks, **entry.get("speaks", {})},
+        speaks={**shared["speaks"], **entry.get("speaks", {})},
         objects=tuple(entry.get("objects", ())),
-        takes_null=takes_null,
+        takes_null=shared["takesNull"],
         settled=tuple(entry.get("settled", ())),
     )
 
@@ -255,6 +270,20 @@ class Registry:
                 hint = meant(nearest(name, self.toolsets))
                 raise InputError(parameter, f"{ALL}, or some of {', '.join(self.toolsets)}", name, hint=hint)
         return Registry(self.toolsets[name] for name in dict.fromkeys(names))
+
+    def with_tools(self, names: str, parameter: str = "tools") -> Registry:
+        """Return a registry of single tools of this one, such as `remember,recall`."""
+        kept = set()
+        for name in names.split(","):
+            try:
+                kept.add(self.found(name.strip())[1].name)
+            except NotFoundError as problem:
+                raise InputError(parameter, "names of tools", name.strip(), hint=problem.hint) from problem
+        toolsets = (
+            replace(toolset, tools=tuple(tool for tool in toolset.tools if tool.name in kept))
+            for toolset in self.toolsets.values()
+        )
+        return Registry(toolset for toolset in toolsets if toolset.tools)
 
 
 @cache

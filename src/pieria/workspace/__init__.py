@@ -237,12 +237,12 @@ class Workspace(Recalling):
     ) -> Bank:
         """Open a bank, and create it if there is none. Missing arguments follow the settings.
 
-        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives single
-        steps or groups another language model or further options, and `prompts` gives steps their own prompt.
-        `notifier` gets the events of this bank, and `config` replaces the workspace's. Without `user`, the bank
-        neither finds nor writes memories of the user. `secrets` is the setting of that name for texts written through
-        this bank, and `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a
-        person's words, `agent`, `hearsay` or `outside`.
+        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives steps or
+        groups another language model or further options, and `prompts` gives steps their own prompt. `notifier` gets
+        the events of this bank, and `config` replaces the workspace's. Without `user`, the bank neither finds nor
+        writes memories of the user. `secrets` is the setting of that name for texts written through this bank, and
+        `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a person's words,
+        `agent`, `hearsay` or `outside`.
 
         Without `create`, a missing bank raises `NotFoundError`, with similar names.
         """
@@ -335,7 +335,7 @@ class Workspace(Recalling):
         settings = resolved.settings
         spot = self.place.at(settings.bank)
         handed = handed or self._handed
-        embedder = embedder_among(handed, settings, self.models.folder)
+        embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         doubts = doubts_about(self.resolved, spot)
@@ -470,7 +470,7 @@ class Workspace(Recalling):
         courier = None if own.get("notifier") is None else self._courier(own["notifier"])
         resolved, handed = handed_over(resolved, handed, courier, own)
         settings = resolved.settings
-        embedder = embedder_among(handed, settings, self.models.folder)
+        embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         config, profile = config_for_session(handed.config, own)
         thinker = settled_thinker(handed, settings)
         if profile is not None:

@@ -78,10 +78,15 @@ def handed_over(
     return resolved.having(**named), handed
 
 
-def embedder_among(handed: Handed, settings: Settings, models: Path) -> Embedder | None:
-    """Return the embedder: the given one, or the one that the settings name."""
+def embedder_among(
+    handed: Handed, settings: Settings, models: Path, *, served_in: Path | None = None
+) -> Embedder | None:
+    """Return the embedder: the given one, or the one that the settings name.
+
+    `served_in` is the data folder whose server is asked before a model is loaded here.
+    """
     if handed.embedder is None:
-        return embedders.named(settings, handed.config)
+        return embedders.named(settings, handed.config, served_in)
     return embedders.given(handed.embedder, models, handed.config)
 
 
@@ -95,7 +100,7 @@ class Embedders:
         self._named: dict[tuple[object, ...], Embedder] = {}
         self._given: weakref.WeakValueDictionary[tuple[int, str], Embedder] = weakref.WeakValueDictionary()
 
-    def named(self, settings: Settings, config: Config | None) -> Embedder | None:
+    def named(self, settings: Settings, config: Config | None, served_in: Path | None = None) -> Embedder | None:
         """Return the embedder of the settings. `auto` is resolved each time, since a model may have been installed."""
         name = settled(settings.embedder, settings.models)
         if name == NONE:
@@ -105,6 +110,7 @@ class Embedders:
             "threads": settings.embedder_threads,
             "base_url": settings.embedder_url,
             "api_key": None if key is None else key.get_secret_value(),
+            "served_in": None if served_in is None else str(served_in),
         }
         provider = PROVIDERS[name.partition(":")[0]]
         options = {option: value for option, value in told.items() if value is not None and option in provider.options}

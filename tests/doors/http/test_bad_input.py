@@ -73,10 +73,12 @@ def test_wrong_parameters_are_named_with_the_nearest_right_one(served: Served) -
 
 def test_wrong_mcp_paths_are_answered_with_the_right_ones(served: Served) -> None:
     where = f"MCP is at {', '.join(f'/mcp/{name}' for name in registry().toolsets)} and /mcp/all."
-    meanings = {"": "", "/": "", "/mnemosine": "Did you mean /mcp/mnemosyne? ", "/al": "Did you mean /mcp/all? "}
+    meanings = {"/": "", "/mnemosine": "Did you mean /mcp/mnemosyne? ", "/al": "Did you mean /mcp/all? "}
     for path, meant in meanings.items():
         answer = served.client.post(f"/mcp{path}", json={})
         assert (answer.status_code, answer.json()["error"]["hint"]) == (404, f"{meant}{where}")
+    bare, own = (served.client.post(path, json={}) for path in ("/mcp", "/mcp/pieria"))
+    assert (bare.status_code, bare.json()) == (own.status_code, own.json())
     assert "MCP" not in served.client.post("/mcpx", json={}).json()["error"]["hint"]
 
 

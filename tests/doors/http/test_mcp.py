@@ -48,7 +48,8 @@ def test_every_tool_is_refused_without_the_right(live: Served) -> None:
     before = live.head("work")
 
     async def call_each(client: Client) -> dict[str, str]:
-        return {name: str((await client.call_tool(name, right(tool))).content[0]) for name, tool in called.items()}
+        calls = {name: await client.call_tool(name, right(tool)) for name, tool in called.items()}
+        return {name: str(reply.structured_content) for name, reply in calls.items()}
 
     for level in Access:
         for bank, reasons in (("elsewhere", ("wrong_bank",)), ("work", ("read_only", "not_admin"))):

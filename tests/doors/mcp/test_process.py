@@ -65,15 +65,15 @@ def test_the_official_client_recalls_by_meaning(tmp_path: Path, mode: str, monke
 
     async def remembers(client: Client) -> None:
         for text in (dark, "Omar drinks green tea in the morning.", "The payment service is deployed on Fridays."):
-            await client.call_tool("mnemosyne_remember", {"content": text})
+            await client.call_tool("remember", {"text": text})
         await recalls(client)
 
     async def recalls(client: Client) -> None:
         """The query shares no word with the answer; on a busy machine the model may not be loaded yet."""
         found: list[str] = []
         while found[:1] != [dark]:
-            reply = await client.call_tool("mnemosyne_recall", {"query": "Which theme does she like for programming?"})
-            found = [hit["content"] for hit in reply.structured_content["results"]]
+            reply = await client.call_tool("recall", {"query": "Which theme does she like for programming?"})
+            found = [hit["text"] for hit in reply.structured_content["memories"]]
 
     async def only_recalls(client: Client) -> None:
         assert "only reads" in (client.instructions or "")
@@ -88,13 +88,13 @@ def test_a_server_ends_after_its_client_and_answers_first(start: Start) -> None:
     silent = start()
     silent.end()
     server = start().begun()
-    server.call("mnemosyne_remember", content="tea")
+    server.call("remember", text="tea")
     # The first call loads more than the server waits for a client that is gone.
-    server.call("mnemosyne_recall", query="tea")
-    server.send("tools/call", {"name": "mnemosyne_recall", "arguments": {"query": "tea"}}, id="last")
+    server.call("recall", query="tea")
+    server.send("tools/call", {"name": "recall", "arguments": {"query": "tea"}}, id="last")
     server.end()
     answer = server.next()
-    assert (answer["id"], answer["result"]["structuredContent"]["count"]) == ("last", 1)
+    assert (answer["id"], len(answer["result"]["structuredContent"]["memories"])) == ("last", 1)
     assert silent.process.wait(PATIENCE) == server.process.wait(PATIENCE) == 0
 
 

@@ -65,8 +65,10 @@ def test_tools_are_listed_and_called_as_their_toolsets_say(engine: Callable[...,
         for tool in listed:
             _, ours = registry().found(tool.name)
             assert (tool.input_schema, tool.description) == (ours.input_schema, ours.description)
+            assert tool.output_schema == ours.output_schema
             assert tool.annotations is not None
-            assert tool.annotations.model_dump(by_alias=True, exclude_none=True) == ours.annotations
+            hints = tool.annotations.model_dump(by_alias=True, exclude_none=True)
+            assert {**hints, **({} if tool.title is None else {"title": tool.title})} == ours.annotations
         for scope in ("bank", "session"):
             given = {"content": f"The retry queue holds payments of the {scope}.", "scope": scope}
             reply = await client.call_tool(REMEMBER, given)
@@ -74,6 +76,9 @@ def test_tools_are_listed_and_called_as_their_toolsets_say(engine: Callable[...,
             assert block.type == "text" and json.loads(block.text) == reply.structured_content
             where = {key: value for key, value in (reply.meta or {}).items() if key.startswith("pieria/")}
             assert where == {"pieria/bank": "shop", "pieria/session": "s1", "pieria/scope": scope}
+        # The client checks each reply against its schema.
+        rooms = await client.call_tool("mempalace_traverse", {"start_room": "note"})
+        assert [room["room"] for room in rooms.structured_content["result"]] == ["note"]
         reply = await client.call_tool(RECALL, {"query": "tea", "top_k": 0})
         assert reply.is_error and (reply.meta or {})["pieria/bank"] == "shop"
         assert [one["parameter"] for one in reply.structured_content["error"]["violations"]] == ["top_k"]
@@ -130,9 +135,12 @@ def test_a_call_is_in_the_session_that_is_named(engine: Callable[..., Any], monk
 
     for _ in range(2):
         asked(engine(), calls)
-    own, other = seen[2], seen[7]
-    assert seen == ["mine", "mine", own, own, True, "mine", "mine", other, other, True]
-    assert "mine" != own != other
+    own = seen[2]
+    assert seen == ["mine", "mine", own, own, True] * 2, "the session must last beyond the process"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir(Path(__file__).parent)
+        asked(engine(), calls)
+    assert "mine" != own != seen[-2]
     seen.clear()
     monkeypatch.setenv("PIERIA_SESSION", "from the environment")
     asked(engine(), calls)

@@ -56,7 +56,7 @@ def test_acknowledged_drawers_survive_a_killed_process(tmp_path: Path) -> None:
             assert process.returncode == 0, problem
             acknowledged += out.split()
         for begin in range(0, len(acknowledged), 500):
-            assert value(host, "get_drawers", drawer_ids=acknowledged[begin : begin + 500])["missing"] == []
+            assert "missing" not in value(host, "get_drawers", drawer_ids=acknowledged[begin : begin + 500])
         wings = value(host, "list_wings")["wings"]
         assert {name: wings[name] for name in others} == dict.fromkeys(others, EACH)
         assert wings["victim"] in (len(acknowledged) - 3 * EACH, len(acknowledged) - 3 * EACH + 1)

@@ -81,7 +81,7 @@ def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
     assert shown == [f"Drawer {number}." for number in (3, 2, 1, 0)]
     assert [(page["total"], page["count"], page["offset"]) for page in pages] == [(4, 3, 0), (4, 1, 3), (4, 0, 6)]
     assert ask("mempalace_list_drawers", room="odd", wing="")["total"] == 2
-    assert ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["filed_at"])["total"] == 2
+    assert ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["metadata"]["filed_at"])["total"] == 2
 
 
 @requirement("drawer.list", "search.filters")

@@ -27,13 +27,16 @@ def test_drawers_are_found_word_for_word_and_by_source(ask: Ask, refused: Refuse
     content = "  We chose JWT,\n\nnot cookies.  "
     id = file(ask, content, source_file="/home/maya/adr.md")
     host.bank.sync()
-    told = ask("mempalace_search", query="JWT or cookies?", wing="api")
+    told = ask("mempalace_search", query="JWT or cookies?", wing="api", why=True)
     [one] = told["results"]
     assert (one["drawer_id"], one["text"], one["wing"], one["room"]) == (id, content, "api", "notes")
     assert (one["matched_via"], one["similarity"] > 0.5) == ("meaning", True)
     assert (one["source_file"], told["filters"]["wing"], told["query"]) == ("adr.md", "api", "JWT or cookies?")
     assert 0 < one["similarity"] <= 1
     assert one["distance"] == pytest.approx(1 - one["similarity"], abs=0.001)
+    assert one["why"]["dense"] == one["similarity"]
+    [plain] = ask("mempalace_search", query="JWT or cookies?", wing="api")["results"]
+    assert one.keys() - plain.keys() == {"distance", "score", "matched_via", "why"}
     one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
     file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
     other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
@@ -67,7 +70,7 @@ def test_empty_filters_say_why(ask: Ask) -> None:
 @requirement("search.confident", "complaint.nothing")
 def test_unsure_answers_say_so(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
-    assert ask("mempalace_search", query="which port does the billing service run on?")["no_confident_match"] is False
+    assert "no_confident_match" not in ask("mempalace_search", query="which port does the billing service run on?")
     told = ask("mempalace_search", query="who painted the ceiling of the chapel?")
     assert told["no_confident_match"] is True
     assert ask("mempalace_search", query=" ")["warnings"][0] == "query: an empty query finds nothing."
@@ -85,7 +88,7 @@ def test_last_question_of_a_prompt_is_asked(ask: Ask) -> None:
         file(ask, f"Rule {number} of the harbour office: answer in short sentences, be careful.")
     for question in ("Which port does the billing service use?", "billing service 使用哪个 port？"):
         told = ask("mempalace_search", query=f"{PROMPT}\nUser: thanks. {question}")
-        assert (told["results"][0]["drawer_id"], told["no_confident_match"]) == (id, False), question
+        assert (told["results"][0]["drawer_id"], "no_confident_match" in told) == (id, False), question
         assert (told["query"], told["query_sanitized"]) == (question, True)
         lengths = {"original_length": len(PROMPT) + len(question) + 15, "clean_length": len(question)}
         assert told["sanitizer"] == {"method": "last_question", "clean_query": question, **lengths}
@@ -161,7 +164,7 @@ def test_every_way_of_filing_gives_a_hall_that_filters(ask: Ask, host: Host) -> 
 @requirement("everybody.s", "halls.assigned")
 def test_unknown_type_lies_in_no_hall(ask: Ask, host: Host) -> None:
     id = host.bank.remember("We decided on kestrels.", body={"type": "omen"}).id
-    assert ask("mempalace_search", query="kestrels")["results"][0]["hall"] is None
+    assert "hall" not in ask("mempalace_search", query="kestrels")["results"][0]
     assert not any(ask("mempalace_list_drawers", hall=hall)["total"] for hall in TYPES)
     told = ask("mempalace_update_drawer", drawer_id=id, hall="hall_decisions")
     assert (told["updated_fields"], told["hall"]) == (["hall"], "hall_decisions")
@@ -177,7 +180,7 @@ def broken(texts: list[str]) -> list[list[float]]:
 @pytest.mark.parametrize("settings", [{}])
 def test_palace_without_its_model_answers_by_words(ask: Ask) -> None:
     id = file(ask, "Crate 1 holds kestrels.")
-    told = ask("mempalace_search", query="kestrels")
+    told = ask("mempalace_search", query="kestrels", why=True)
     [one] = told["results"]
     assert (one["drawer_id"], one["matched_via"], one["similarity"] > 0.5) == (id, "words", True)
     assert told["warnings"]

@@ -42,13 +42,18 @@ def test_documented_searches_find_their_memory(ask: Ask, clock: HandClock, saved
     id = ask("save_memory", **DEADLINE)["memory_id"]
     ask("save_memory", content="Tea is in the kitchen.", tags=["project"])
     clock.move(days=2.3)
-    told = ask("search_memory", query="deadline", tags=["project"], top_k=5, window_days=7, min_score=0.1)
+    asked: dict[str, Any] = {
+        "query": "deadline", "tags": ["project"], "top_k": 5, "window_days": 7, "min_score": 0.1,
+    }  # fmt: skip
+    told = ask("search_memory", **asked)
     [one] = told["results"]
     assert (told["success"], told["count"]) == (True, 1)
     assert (one["id"], one["content"], one["tags"]) == (id, DEADLINE["content"], DEADLINE["tags"])
     assert (one["similarity"], one["use_count"], one["age_days"]) == (None, 0, 2.3)
     assert one["last_used"] == int(clock.now.timestamp() - 2.3 * 86_400)
-    assert 0 < one["score"] <= one["decay_score"]
+    [more] = ask("search_memory", **asked, why=True)["results"]
+    assert 0 < one["score"] <= more["decay_score"]
+    assert more.keys() - one.keys() == {"decay_score", "why"}
     id = saved("We have typescript preferences for new projects", tags=["preferences"])
     asked = {"query": "typescript preferences", "tags": ["preferences"], "limit": 8, "stm_weight": 1.0,
              "ltm_weight": 0.7, "window_days": 14, "min_score": 0.1, "verbose": True}  # fmt: skip

@@ -43,7 +43,7 @@ def test_strength_follows_importance_and_questions(ask: Ask) -> None:
 def test_enrichment_and_reinforcement_are_switched_off(ask: Ask, host: Host) -> None:
     told = ask("save_memory", content="This is critical: we chose JWT.")
     id = told["memory_id"]
-    assert (told["enrichment_applied"], told["entities"], told["calculated_strength"]) == (False, [], 1.0)
+    assert (told["enrichment_applied"], "entities" in told, told["calculated_strength"]) == (False, False, 1.0)
     assert told["has_embedding"] == (id in host.bank.embedded(id))
     told = ask("observe_memory_usage", memory_ids=[id])
     assert (told["reinforced"], told["count"]) == (False, 0)
@@ -61,7 +61,7 @@ def test_touched_memory_keeps_its_status_and_needs_no_review(ask: Ask, saved: Sa
     clock.move(days=9)
     assert opened(ask, id)["review_priority"] > 0.5
     ask("observe_memory_usage", memory_ids=[id])
-    assert opened(ask, id)["review_priority"] is None
+    assert "review_priority" not in opened(ask, id)
 
 
 @requirement("use.observe")

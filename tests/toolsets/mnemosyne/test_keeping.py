@@ -146,7 +146,7 @@ def test_invalidation_is_done_once_replaced_and_undone(ask: Ask, host: Host, ref
     first = ask("mnemosyne_invalidate", memory_id=id)
     before = host.bank.changes()
     again = ask("mnemosyne_invalidate", memory_id=id)
-    assert (again["already"], again["valid_until"], again["undo"]) == (True, first["valid_until"], None)
+    assert (again["already"], again["valid_until"], "undo" in again) == (True, first["valid_until"], False)
     assert host.bank.changes() == before
     assert first["undo"]["command"] == f"pieria undo {first['undo']['change']} --bank notes"
     host.bank.undo(first["undo"]["change"])

@@ -114,7 +114,7 @@ def test_every_section_of_the_original_is_imported(ask: Ask, host: Host, tmp_pat
     assert {each.memory.id for each in sources if each.memory} == {"w1", "w2"}
     assert [entry.content for entry in host.bank.scratchpad.read()] == ["Pad."]
     rows = ask("mnemosyne_triple_query")["results"]
-    assert {(row["subject"], row["predicate"], row["object"], row["memory_id"]) for row in rows} == {
+    assert {(row["subject"], row["predicate"], row["object"], row.get("memory_id")) for row in rows} == {
         ("Maya", "owns", "cat", None), ("w1", "mentions", "Cats", "w1"), ("user", "profile_timezone", "UTC", None),
     }  # fmt: skip
 
@@ -209,7 +209,7 @@ def test_any_content_of_a_file_is_imported_or_reported(tmp_path: Path, sections:
         json.loads(reply.text)
         assert run.host.bank.doctor().well
         again = run.call("mnemosyne_import", {"input_path": "theirs.json"}).value
-        assert again["changes"] is None
+        assert "changes" not in again
 
 
 @requirement("import.refused")

@@ -58,9 +58,9 @@ def test_author_says_how_far_to_believe(ask: Ask) -> None:
 def test_facts_and_entities_come_back_from_the_graph(ask: Ask) -> None:
     told = ask("mnemosyne_remember", content=TEXT, extract=True)
     drawn = told["extracted"]
-    assert (drawn["engine"], drawn["queued"], drawn["entities"]) == ("rules", None, [])
+    assert (drawn["engine"], "queued" in drawn) == ("rules", False)
     [row] = ask("mnemosyne_triple_query", subject="maya")["results"]
-    assert row == drawn["facts"][0]
+    assert {name: value for name, value in row.items() if value is not None} == drawn["facts"][0]
     assert (row["predicate"], row["object"], row["memory_id"]) == ("works_on", "billing", told["memory_id"])
     assert "extracted" not in ask("mnemosyne_remember", content="Well.")
     told = ask("mnemosyne_remember", content="Project Orion is led by Carol.", extract_entities=True)
@@ -92,7 +92,8 @@ def test_repetition_raises_what_was_less_and_takes_nothing(ask: Ask, host: Host)
     ask("mnemosyne_remember", content=TEXT, importance=0.2, scope="session", valid_until="2026-04-01")
     more = {"importance": 0.9, "valid_until": "2026-05-01T00:00:00Z"}
     told = ask("mnemosyne_remember", content=TEXT, **more)
-    assert {**told, **more, "scope": "global", "duplicate": True, "warnings": []} == told
+    assert {**told, **more, "scope": "global", "duplicate": True} == told
+    assert "warnings" not in told
     assert found(ask, "billing", at=host.having(session="tuesday")) == [TEXT]
     before = host.bank.changes()
     told = ask(
@@ -180,7 +181,7 @@ def test_same_triple_is_one_and_another_value_ends_nothing(ask: Ask, host: Host)
     add(ask, "Omar", "speaks", "English")
     added = add(ask, "Omar", "speaks", "Portuguese")
     assert [row["object"] for row in added["others"]] == ["English"]
-    assert (added["closed"], added["conflicts"]) == ([], [])
+    assert not {"closed", "conflicts"} & added.keys()
     assert sorted(objects(ask, subject="Omar")) == ["English", "Portuguese"]
 
 
@@ -211,7 +212,7 @@ def test_triples_are_found_from_either_end(ask: Ask, refused: Refused, host: Hos
         host.bank.facts.add("Maya", "knows", f"number {number}")
     reply = ask("mnemosyne_triple_query", subject="Maya")
     assert (reply["results_count"], reply["truncated"]) == (200, True)
-    assert ask("mnemosyne_triple_query", object="number 7")["truncated"] is False
+    assert "truncated" not in ask("mnemosyne_triple_query", object="number 7")
     for name, wrong in (("as_of", "yesterday-ish"), ("subject", " "), ("predicate", "_")):
         assert refused("mnemosyne_triple_query", **{name: wrong})["error"]["parameter"] == name
 

@@ -5,6 +5,7 @@ from tests.toolsets.conftest import Ask, Host, Refused, requirement
 from tests.toolsets.mnemosyne.test_recall import by_subject
 from tests.toolsets.open_mem.conftest import Made
 
+from pieria.record.link import Place
 from pieria.toolsets.open_mem.find import marked
 
 TEXTS = {
@@ -63,8 +64,8 @@ def test_scope_is_applied_before_hits_are_cut(ask: Ask, made: Made) -> None:
 
 
 @requirement("find.flags")
-def test_flags_add_their_own_keys_only(ask: Ask, made: Made) -> None:
-    made()
+def test_flags_add_their_own_keys_only(ask: Ask, made: Made, host: Host) -> None:
+    host.bank.link(made(), Place("notes/reports"), "concerns")
     [plain] = ask("mem-find", query="cache")["data"]["results"]
     assert not {"observation", "rawToolOutput", "narrative"} & plain.keys()
     scores = {"score", "rankingSource", "explain"}

@@ -76,7 +76,7 @@ def test_second_rebuild_changes_no_byte(ask: Ask, made: Made, inside: Host, proj
     before = files(project)
     clock.move(days=3)
     again = act(ask, inside, "Rebuild")
-    assert (again["changed"], again["diff"], again["filesTouched"]) == (0, "", [])
+    assert (again["changed"], {"diff", "filesTouched"} & again.keys()) == (0, set())
     assert files(project) == before
     text = (project / "AGENTS.md").read_text()
     assert text.startswith("# Ours\n\nBy hand.\n")
@@ -100,7 +100,7 @@ def test_dry_run_writes_nothing_and_shows_what_is_done(
     real = act(ask, inside, word)
     assert (dry["dryRun"], real["dryRun"]) == (True, False)
     for key in ("diff", "changed", "files", "refused"):
-        assert shown[key] == real[key], key
+        assert (shown.get(key) or None) == real.get(key), key
     # `patch` understands the diff, and the result has the same bytes.
     command = ["patch", "-p1", "--binary", "--remove-empty-files", "--silent"]
     subprocess.run(command, input=real["diff"].encode(), cwd=tmp_path / "patched", check=True)

@@ -27,8 +27,9 @@ def test_answer_rests_on_nodes_with_a_trace(ask: Ask, host: Host) -> None:
     brief = ask("sessions_recall", query="Is Tokyo busy in March?", at=host.having(access=Access.read))
     assert "node" not in brief["touched_nodes"][0]
     told = {much: ask("sessions_recall", query="rye", verbosity=much)["trace"] for much in ("summary", "detailed")}
-    assert ({much: trace["verbosity"] for much, trace in told.items()}) == {much: much for much in told}
-    assert told["summary"]["relevances"] is None
+    on_request = {"verbosity", "relevances", "sure", "llm_calls", "tokens"}
+    assert told["detailed"].keys() - told["summary"].keys() >= on_request
+    assert told["detailed"]["verbosity"] == "detailed"
     assert told["detailed"]["relevances"].keys() == told["detailed"]["scores"].keys()
 
 

@@ -19,6 +19,7 @@ from pieria.record import check
 from pieria.record.changeset import FOREVER, Change
 from pieria.record.cursor import foreign, is_share, is_whole, mark_of, parts_of, written
 from pieria.record.draft import Instant, NewMemory, Problems, checked
+from pieria.record.fact import Fact, FactQuery
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
 from pieria.record.memory import End, Memory
@@ -208,14 +209,34 @@ def history(core: Core, id: str, *, revisions: bool) -> tuple[Memory, ...]:
     return tuple(sorted(stretches, key=lambda memory: (memory.known_from, memory.row)))
 
 
-def changes(core: Core, since: int, limit: int | None, *, last: int | None) -> tuple[Change, ...]:
+def changes(core: Core, since: int, limit: int | None, *, last: int | None, of: str | None) -> tuple[Change, ...]:
     check.whole(since, "since")
     if limit is not None:
         check.whole(limit, "limit", 1)
+    if last is not None:
+        check.whole(last, "last", 1)
+    if of is not None:
+        found = [change for change in _changes_of(core, of) if change.seq > since][:limit]
+        return tuple(found[-last:] if last is not None else found)
     with core.reading() as reader:
         if last is not None:
-            since = max(since, reader.head().seq - check.whole(last, "last", 1))
+            since = max(since, reader.head().seq - last)
         return tuple(reader.changes(since, limit))
+
+
+def _changes_of(core: Core, id: str) -> list[Change]:
+    from pieria.facts.validity import as_written, was_seen
+
+    holder = core.holder(check.identifier(id, "of"))
+    query = FactQuery(ids=(id,), include_ended=True, every_version=True)
+    with holder.reading() as reader:
+        stretches: list[Memory | Fact] = [one for one in reader.history(id) if holder.viewer.sees(one)]
+        filter = as_written(holder.filter())
+        stretches += [one for one in reader.facts(query, filter) if was_seen(reader, one, filter)]
+        if not stretches:
+            raise missing(reader, id)
+        times = {micros(time) for one in stretches for time in (one.known_from, one.known_until) if time is not None}
+        return reader.changes_at(sorted(times))
 
 
 def wait(core: Core, since: int, seconds: float) -> bool:
@@ -243,7 +264,7 @@ def follow(core: Core, since: int | None, *, seconds: float | None) -> Iterator[
 def _followed(core: Core, since: int, until: float) -> Iterator[Change]:
     while True:
         try:
-            found = changes(core, since, FOLLOWED, last=None)
+            found = changes(core, since, FOLLOWED, last=None, of=None)
         except ClosedError:
             return
         for change in found:

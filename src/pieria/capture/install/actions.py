@@ -1,16 +1,17 @@
-"""Install, inspect and uninstall hooks for each host. A dry run returns the same and writes nothing."""
+"""Install, inspect and uninstall hooks for each host that has them. A dry run returns the same and writes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.capture.install import files
 from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands
 from pieria.capture.install.entries import Unusual
-from pieria.capture.install.hosts import HOSTS, PROJECT, SCOPES, USER, Foreign, Host
+from pieria.capture.install.hosts import HOOKED, INSTALLED, MISSING, PROJECT, SCOPES, USER, Foreign, Host
 from pieria.capture.spool import spool_of
 from pieria.errors import ConfigError, ConflictError, InputError
 from pieria.record import check
@@ -20,9 +21,7 @@ from pieria.settings.source import PROJECT as PROJECTS
 if TYPE_CHECKING:
     from pieria.workspace import Workspace
 
-ABSENT, MISSING, INSTALLED, OUTDATED, FOREIGN, UNREADABLE = (
-    "absent", "missing", "installed", "outdated", "foreign", "unreadable",
-)  # fmt: skip
+ABSENT, UNREADABLE = "absent", "unreadable"
 NONE: Mapping[str, list[str]] = {}
 
 
@@ -86,18 +85,20 @@ def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where
     )
 
 
-def chosen(names: Iterable[str], where: Where) -> list[Host]:
+def chosen(names: Iterable[str], where: Where, among: Mapping[str, Host] = HOOKED) -> list[Host]:
     """Return the named hosts, or those on this machine if none are named."""
     given = list(names)
     for name in given:
-        if name not in HOSTS:
-            raise InputError("host", "one of " + ", ".join(HOSTS), name)
+        if name not in among:
+            near = get_close_matches(name, among, 1)
+            hint = f"Did you mean {near[0]}?" if near else None
+            raise InputError("host", "one of " + ", ".join(among), name, hint=hint)
     if given:
-        return [HOSTS[name] for name in dict.fromkeys(given)]
-    here = [host for host in HOSTS.values() if where.is_here(host)]
+        return [among[name] for name in dict.fromkeys(given)]
+    here = [host for host in among.values() if where.is_here(host)]
     if not here:
         raise ConfigError(
-            "none of the hosts was found: " + ", ".join(host.title for host in HOSTS.values()),
+            "none of the hosts was found: " + ", ".join(host.title for host in among.values()),
             hint="Name a host with --host to prepare it anyway.",
         )
     return here
@@ -114,17 +115,14 @@ def status(host: Host, where: Where) -> Found:
 
     try:
         text = files.read(path)
-        found = host.found(text)
-        if not found:
-            foreign = not host.events and text is not None
-            usual = MISSING if where.scope == PROJECT or where.is_here(host) else ABSENT
-            return made(FOREIGN if foreign else usual)
-        telling = any(CONTEXT in done for done in found.values())
-        state = INSTALLED if host.installed(text, where.commands(host), context=telling) == text else OUTDATED
+        found, state = host.found(text), host.state(text, where.commands(host))
     except ConfigError as problem:
         return made(UNREADABLE, problems=[problem.message])
     except Unusual as problem:
         return made(UNREADABLE, problems=[f"{path}: {problem}"])
+    if not found:
+        return made(ABSENT if state == MISSING and where.scope == USER and not where.is_here(host) else state)
+    telling = any(CONTEXT in done for done in found.values())
     return made(
         state, found, [*host.warnings(text, where.environ, where.home), *(_twice(host, where) if telling else ())]
     )
@@ -135,6 +133,8 @@ def _twice(host: Host, where: Where) -> list[str]:
     once.
     """
     path = replace(where, scope=USER if where.scope == PROJECT else PROJECT).file(host)
+    if path == where.file(host):
+        return []  # The home folder is the project.
     try:
         found = host.found(files.read(path))
     except (ConfigError, Unusual):

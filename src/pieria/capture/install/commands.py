@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pieria.capture import hook
@@ -19,10 +20,14 @@ TELLING_SECONDS = 8
 """Seconds for the context; after that the hook returns nothing."""
 _RUN = "import sys; sys.path.append(sys.argv[1]); import hook; hook.run(sys.argv[2:])"
 """Importing the hook as a module reuses its compiled form; running the file would compile it each time."""
+_TELL = _RUN.replace("hook", "context_hook")
 _OURS = {
     CAPTURE: re.compile(r"import hook;.*[/\\]pieria[/\\]+capture(?![\w/\\])"),
-    CONTEXT: re.compile(r"\bmade=\w+ .*-m pieria context --hook "),
+    CONTEXT: re.compile(
+        r"import context_hook;.*[/\\]pieria[/\\]+capture(?![\w/\\])|\bmade=\w+ .*-m pieria context --hook "
+    ),
 }
+SILENTLY = " 2>/dev/null || true"
 _MADE = re.compile(r"\bmade=(\w+)")
 
 
@@ -37,19 +42,29 @@ class Commands:
     def argv(self, what: str, host: str | None = None) -> list[str]:
         return [sys.executable, *self._rest(what, host or self.host)]
 
+    def like(self, installed: Iterable[Sequence[str]]) -> Commands:
+        """Return the commands for the folders that the installed ones name, if they are of the present form."""
+        now = self
+        for argv in installed:
+            program, *rest = argv[argv.index("-c") + 1 :] if "-c" in argv else [""]
+            if program == _RUN and len(rest) == 3:
+                now = replace(now, spool=Path(rest[2]))
+            elif program == _TELL and len(rest) == 5:
+                now = replace(now, data=Path(rest[3]) if rest[3] else None)
+        return now
+
     def line(self, what: str, made: str) -> str:
         """Return a shell command that always succeeds silently, even if Pieria is gone: some hosts treat a failure as
         a refusal.
         """
         rest = shlex.join([sys.executable, "-X", f"made={made}", *self._rest(what, self.host)])
-        return f"{rest} 2>/dev/null || true"
+        return rest + SILENTLY
 
     def _rest(self, what: str, host: str) -> list[str]:
-        if what == CAPTURE:
-            # -B: on a full disk, Python would leave a broken compiled file and never run the hook again.
-            return ["-I", "-S", "-B", "-c", _RUN, str(Path(hook.__file__).resolve().parent), host, str(self.spool)]
-        noted = [] if self.data is None else ["--fallback-data", str(self.data)]
-        return ["-I", "-m", "pieria", "context", "--hook", host, "--within", str(TELLING_SECONDS), *noted]
+        # -B: on a full disk, Python would leave a broken compiled file and never run the hook again.
+        telling = [str(self.spool.parent), "" if self.data is None else str(self.data), str(TELLING_SECONDS)]
+        program, more = (_RUN, [str(self.spool)]) if what == CAPTURE else (_TELL, telling)
+        return ["-I", "-S", "-B", "-c", program, str(Path(hook.__file__).resolve().parent), host, *more]
 
 
 def which_of_ours(said: object) -> str | None:
@@ -61,3 +76,11 @@ def which_of_ours(said: object) -> str | None:
 def made_of(said: str) -> str:
     found = _MADE.search(said)
     return found[1] if found and found[1] in MADE else MADE[0]
+
+
+def argv_of(line: str) -> list[str]:
+    """Return the arguments of a line that `Commands` made; none for a line that someone changed into no command."""
+    try:
+        return shlex.split(line.removesuffix(SILENTLY))
+    except ValueError:
+        return []

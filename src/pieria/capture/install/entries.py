@@ -34,6 +34,11 @@ def found(text: str | None) -> dict[str, list[str]]:
     return there
 
 
+def lines(text: str | None) -> list[str]:
+    """Return our command lines in the file."""
+    return [ours.command.value for ours in _ours(_root(EMPTY if text is None else text)[1])]
+
+
 def installed(text: str | None, wanted: Wanted, line: Line) -> str:
     """Return the text with an up-to-date entry for each wanted command, and without our other entries."""
     mark, _ = _root(EMPTY if text is None else text)

@@ -26,10 +26,11 @@ def read(path: Path) -> str | None:
 
 
 def write(path: Path, text: str) -> None:
+    """Write the text. A new file, and a new folder for it, are the user's alone."""
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         try:
             # A killed process with the same number may have left this file, and another process may have it open.

@@ -15,6 +15,10 @@ from typing import Any
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _DECODER = json.JSONDecoder()
+_BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/(?=[ \t]*\r?\n))")
+"""A comment that belongs to the entry before it on the line."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 DEEPEST = 200
 
 
@@ -67,11 +71,12 @@ def with_entry(text: str, container: Node, written: Any, key: str | None = None)
     lead = f"{_line_end(text)}{indent}" if many_lines else " "
     if not container.entries:
         return text[: container.start + 1] + lead + body + text[container.start + 1 :]
-    comma = _comma_after(text, container.entries[-1].end)
-    if comma is None:
-        end = container.entries[-1].end
-        return text[:end] + "," + lead + body + text[end:]
-    return text[: comma + 1] + lead + body + "," + text[comma + 1 :]
+    end = container.entries[-1].end
+    comma = _comma_after(text, end)
+    before, after = (text[:end] + ",", end) if comma is None else (text[: comma + 1], comma + 1)
+    beside = _BESIDE.match(text, after)
+    comment = beside[0] if beside else ""
+    return before + comment + lead + body + ("" if comma is None else ",") + text[after + len(comment) :]
 
 
 def without_entry(text: str, container: Node, entry: Entry) -> str:
@@ -80,10 +85,12 @@ def without_entry(text: str, container: Node, entry: Entry) -> str:
     before = container.entries[place - 1].end if place else container.start + 1
     gap = text[before : entry.start]
     blank = before + len(gap.rstrip(" \t\r\n"))
-    if "//" in gap.rstrip(" \t\r\n").rpartition("\n")[2]:
+    after, earlier = _comma_after(text, entry.end), _comma_after(text, before) if place else None
+    comments = _COMMENT.findall(gap)
+    is_in_comment = bool(comments) and comments[-1].startswith("//") and text[:blank].endswith(comments[-1].rstrip())
+    if is_in_comment and not _LINE_END.match(text, entry.end if after is None else after + 1):
         # Keep the line break after a comment; otherwise the comment would swallow what follows.
         blank = text.index("\n", blank) + 1
-    after, earlier = _comma_after(text, entry.end), _comma_after(text, before) if place else None
     if after is not None:
         return text[:blank] + text[after + 1 :]
     if earlier is None:
@@ -92,8 +99,9 @@ def without_entry(text: str, container: Node, entry: Entry) -> str:
 
 
 def with_value(text: str, node: Node, written: Any) -> str:
-    """Return the text with another value, on one line."""
-    return text[: node.start] + json.dumps(written, ensure_ascii=False) + text[node.end :]
+    """Return the text with another value, on one line if the value before was."""
+    indent = _indent_at(text, node.start) if "\n" in text[node.start : node.end] else None
+    return text[: node.start] + _spelt(text, written, indent) + text[node.end :]
 
 
 def _value(text: str, at: int, depth: int) -> Node:

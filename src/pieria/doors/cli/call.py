@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-DRAINING = DISTILLING = 0.5
-"""Seconds that a command spends on queued hook events, and on distilling due ones, before its own work."""
 WHO = "cli"
 
 
@@ -61,35 +59,21 @@ class Call:
             if reading:
                 self.check_there(workspace)
             create = not (reading and _must_be_there(workspace))
+            if not reading:
+                self.note_missing_model(workspace)
             with workspace.open(who="cli", via=way_in(), create=create, **self.speaker) as bank:
                 self.distil(bank)
                 yield bank
 
     def drain(self, workspace: Workspace) -> None:
-        """Store the queued hook events, so that the command sees an agent's latest actions. What fails now stays in
-        the queue.
-        """
-        from pieria.capture.spool import spool_of
+        from pieria.doors.catching_up import drain
 
-        if not spool_of(workspace).is_waiting:
-            return
-        from pieria.capture.drain import Drain
-        from pieria.errors import PieriaError
-
-        try:
-            Drain(workspace, embeds=False, distils=True).drain(seconds=DRAINING)
-        except (PieriaError, OSError) as problem:
-            self.note(f"captured events still wait in the spool: {problem}")
+        drain(workspace, self.note)
 
     def distil(self, bank: Bank) -> None:
-        """Distil what is due: without a server or a worker, no other process would."""
-        from pieria.bank.jobs.worker import catch_up
-        from pieria.errors import PieriaError
+        from pieria.doors.catching_up import distil
 
-        try:
-            catch_up(bank, DISTILLING)
-        except (PieriaError, OSError) as problem:
-            self.note(f"captured events are not distilled yet: {problem}")
+        distil(bank, self.note)
 
     def check_there(self, workspace: Workspace) -> None:
         """Raise `NotFoundError` for a missing bank whose name was given; note any other missing bank."""
@@ -104,6 +88,16 @@ class Call:
         there = workspace.banks()
         others = f" Other banks here: {', '.join(there[:MOST_OFFERED])}." if there else ""
         self.note(f"there was no bank {name} in {workspace.place}, so an empty one was created.{others}")
+
+    def note_missing_model(self, workspace: Workspace) -> None:
+        """Say that a model is missing when a person creates a bank. Later, each recall says what it lacks."""
+        from pieria.doors.cli.person import is_person
+
+        settings, place = workspace.resolved.settings, workspace.place
+        if settings.embedder != "auto" or not is_person() or place.is_shared or place.at(settings.bank).is_there:
+            return
+        if all(model.state == "missing" for model in workspace.models.list()):
+            self.note("recall compares words until `pieria models install` has added a model that finds meanings")
 
     def reply(self, document: Any, people: Iterable[RenderableType | Line], ids: Iterable[str] = ()) -> None:
         """Print the answer on stdout: JSON for programs, only ids with `--quiet`, otherwise text for people."""

@@ -5,7 +5,7 @@ The options of a single command are beside that command.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -115,6 +115,8 @@ class Group(_Helped, click.Group):
     """A group of commands that also takes the shared options."""
 
     command_class = Command
+    aliases: Mapping[str, tuple[str, ...]] = {}
+    """Other words for a command, with what they stand for."""
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
@@ -123,9 +125,10 @@ class Group(_Helped, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        args = [*self.aliases.get(args[0], args[:1]), *args[1:]]
         name, there = args[0], self.list_commands(ctx)
         if name not in there and not name.startswith("-") and not ctx.resilient_parsing:
-            near = get_close_matches(name, there, 1)
+            near = get_close_matches(name, [*there, *self.aliases], 1)
             offer = f" Did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"there is no command {name!r}.{offer}", ctx)
         return super().resolve_command(ctx, args)

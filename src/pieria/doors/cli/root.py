@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
+from pieria.doors.cli.call import Call
 from pieria.doors.cli.parser import Group
 from pieria.doors.cli.run import run
 
@@ -56,6 +57,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "undo": Listed(f"{_COMMANDS}.read:undo", "Undo one change."),
     },
     "For agents": {
+        "setup": Listed(f"{_COMMANDS}.setup:setup", "Connect the agents on this machine to Pieria."),
         "context": Listed(f"{_COMMANDS}.context:context", "Print what an agent should know before it asks."),
         "wake-up": Listed(f"{_COMMANDS}.context:wake_up", "Same as context."),
         "mcp": Listed(f"{_COMMANDS}.serve:mcp", "Serve tools to an agent over stdin and stdout (MCP)."),
@@ -91,6 +93,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "stats": Listed(f"{_COMMANDS}.health:stats", "Show counts and sizes."),
         "doctor": Listed(f"{_COMMANDS}.health:doctor", "Check the bank, and show every setting."),
         "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
+        "logs": Listed(f"{_COMMANDS}.logs:logs", "Show the problems that hooks have logged."),
         "rules": Listed(f"{_COMMANDS}.rules:rules", "List standing rules for agents, accept or decline them."),
         "upkeep": Listed(f"{_COMMANDS}.upkeep:upkeep", "Summarize, archive, merge and check memories."),
         "review": Listed(f"{_COMMANDS}.decay:review", "List memories that will soon be forgotten."),
@@ -99,12 +102,29 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "models": Listed(f"{_COMMANDS}.models:models", "Install embedding models, to search by meaning."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a sample bank."),
     },
+    "On this machine": {
+        "service": Listed(f"{_COMMANDS}.service:service", "Have the system start `pieria serve` at login."),
+        "upgrade": Listed(f"{_COMMANDS}.installation:upgrade", "Upgrade Pieria with what installed it."),
+        "uninstall": Listed(
+            f"{_COMMANDS}.installation:uninstall", "Remove Pieria, here and from agents; the banks stay."
+        ),
+        "completion": Listed(f"{_COMMANDS}.shell:completion", "Print the script that completes words in a shell."),
+    },
 }
+ALIASES = {
+    "search": ("recall",),
+    "add": ("remember",),
+    "delete": ("forget",),
+    "ui": ("serve", "--open"),
+}
+"""Words that people try, with what they stand for. The help of that command names them; the overview does not."""
 COMMANDS = {name: listed for section in SECTIONS.values() for name, listed in section.items()}
 
 
 class Root(Group):
     """Loads a command when it is named, and ends every failure with a message and an exit code."""
+
+    aliases = ALIASES
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -153,6 +173,11 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
               help="Show the version and exit.")  # fmt: skip
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Long-term memory for AI agents: one memory, many voices."""
+    """Long-term memory for AI agents: one memory, many voices.
+
+    Without a command, show what there is here, and the next step.
+    """
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        from pieria.doors.cli.overview import overview
+
+        overview(ctx.ensure_object(Call))

@@ -19,17 +19,17 @@ from pieria.doors.cli.call import Call
 DONE, REFUSED, ASKED_WRONGLY, FAILED, TRY_AGAIN = 0, 1, 2, 3, 4
 OUR_FAULT, INTERRUPTED, CLOSED_PIPE = 70, 130, 141
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-_COMPLETE = "_PIERIA_COMPLETE"
+COMPLETE = "_PIERIA_COMPLETE"
 
 
 def run(command: click.Command, args: Sequence[str] | None = None, name: str = "pieria") -> NoReturn:
     """Run a command with these arguments, or the process's own, and end the process."""
     given = list(sys.argv[1:] if args is None else args)
     _prepare_streams()
-    if _COMPLETE in os.environ:
+    if COMPLETE in os.environ:
         from click.shell_completion import shell_complete
 
-        sys.exit(shell_complete(command, {}, "pieria", _COMPLETE, os.environ[_COMPLETE]))
+        sys.exit(shell_complete(command, {}, "pieria", COMPLETE, os.environ[COMPLETE]))
     call = Call(json=_asks_for_json(given))
     try:
         code = _invoked(command, given, call, name)

@@ -14,6 +14,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parser import Apart
+from pieria.doors.cli.values import OneOf
 
 
 @click.command(cls=Apart)
@@ -23,11 +24,13 @@ from pieria.doors.cli.parser import Apart
     metavar="FOLDER",
     help="Keep the sample bank in this folder, to try it yourself.",
 )
+@click.option("--scenes", type=OneOf("short", "all"), default="short", show_default=True,
+              help="Three scenes, or all of them.")  # fmt: skip
 @click.option("--pause", is_flag=True, help="Wait for a key after each scene.")
 @click.option("--json", "as_json", is_flag=True, help="Print every call and its result as JSON.")
 @click.pass_context
-def demo(ctx: click.Context, /, keep: Path | None, pause: bool, as_json: bool) -> None:
-    """Show what Pieria does: half a year of a small team, in a few seconds.
+def demo(ctx: click.Context, /, keep: Path | None, scenes: str, pause: bool, as_json: bool) -> None:
+    """Show what Pieria does with the memories of a small team, in a few seconds.
 
     The demo creates a sample bank in a temporary folder, and touches none of your banks. It needs no key and no
     network.
@@ -37,6 +40,6 @@ def demo(ctx: click.Context, /, keep: Path | None, pause: bool, as_json: bool) -
     call = ctx.ensure_object(Call)
     call.parameters = ctx.command.params
     as_json = as_json or bool(call.json)
-    told = show(keep, shown=not as_json, pause=pause and sys.stdin.isatty())
+    told = show(keep, scenes, shown=not as_json, pause=pause and sys.stdin.isatty())
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))

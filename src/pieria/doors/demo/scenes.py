@@ -47,6 +47,9 @@ LIVED = (
 )
 """Observations of an agent, with its actions."""
 
+NEWS = "The ferry to Vega takes bicycles only with a booking."
+"""A memory that the story lacks."""
+
 Scene = Callable[[Stage, Story], None]
 
 
@@ -55,10 +58,7 @@ def half_a_year(stage: Stage, story: Story) -> None:
         "Half a year of a small team",
         "Every write is on disk and can be recalled before the call returns. It needs no key and no network.",
     )
-    begun = perf_counter()
-    called = tell(story)
-    took = perf_counter() - begun
-    story.calendar.set(TODAY)
+    called, took = _told(stage, story)
     bank = story.bank
     stage.call("bank.sync", bank.sync)
     total = stage.call("bank.count", bank.count)
@@ -67,13 +67,11 @@ def half_a_year(stage: Stage, story: Story) -> None:
     stats = stage.call("bank.stats", bank.stats)
     first, last = bank.list(order="oldest", limit=1)[0], bank.list(limit=1)[0]
     stage.gap()
-    calls = called.total()
-    stage.row("✓", f"{calls} calls in {took:.2f} s, each on disk before the next: {_counted(called)}")
+    stage.row("✓", f"{sum(called.values())} calls in {took:.2f} s, each on disk before the next: {_counted(called)}")
     stage.row("✓", f"{total} memories and {stats.facts['facts']} facts, {day(first.at)} to {day(last.at)}")
     stage.row("", f"by author: {_counted(authors)}", f"by kind: {_counted(kinds)}")
     stage.row("first", first.text, _origin(first), style="dim")
     stage.row("last", last.text, _origin(last), style="dim")
-    stage.finding("told", called)
 
 
 def ask(stage: Stage, story: Story) -> None:
@@ -129,7 +127,15 @@ def mistake(stage: Stage, story: Story) -> None:
         "A correction keeps the history",
         "`update` writes the next version under the same id. The wrong version stays in the history, with the reason.",
     )
-    bank = story.bank
+    _versions(stage, story.bank)
+    stage.gap()
+    stage.say("The memories that followed from it are linked to it:")
+    for neighbor in stage.call("bank.neighbors", story.bank.neighbors, "winter-end", direction="in"):
+        if neighbor.memory:
+            stage.row("←", neighbor.memory.text, f"{neighbor.link.relation} · {_origin(neighbor.memory)}")
+
+
+def _versions(stage: Stage, bank: Bank) -> None:
     for memory in stage.call("bank.history", bank.history, "winter-end"):
         until = day(memory.known_until, "today")
         stage.row(
@@ -138,11 +144,6 @@ def mistake(stage: Stage, story: Story) -> None:
             f"{day(memory.known_from)} – {until}" + (f" · {memory.standing.reason}" if memory.standing.reason else ""),
             style="green" if memory.known_until is None else "yellow",
         )
-    stage.gap()
-    stage.say("The memories that followed from it are linked to it:")
-    for neighbor in stage.call("bank.neighbors", bank.neighbors, "winter-end", direction="in"):
-        if neighbor.memory:
-            stage.row("←", neighbor.memory.text, f"{neighbor.link.relation} · {_origin(neighbor.memory)}")
 
 
 def travel(stage: Stage, story: Story) -> None:
@@ -150,12 +151,16 @@ def travel(stage: Stage, story: Story) -> None:
         "What did we believe in March?",
         "Two different questions: `known_at` asks what the bank knew then, `valid_at` asks what was true then.",
     )
-    bank, question = story.bank, "When does the winter timetable end?"
+    _then_and_now(stage, story.bank)
+    stage.gap()
+    _asked(stage, story.bank, "Which bell do I ring at the office?", k=1, valid_at="2025-04-01")
+    _asked(stage, story.bank, "Which bell do I ring at the office?", k=1)
+
+
+def _then_and_now(stage: Stage, bank: Bank) -> None:
+    question = "When does the winter timetable end?"
     _asked(stage, bank, question, k=1, known_at=MARCH)
     _asked(stage, bank, question, k=1)
-    stage.gap()
-    _asked(stage, bank, "Which bell do I ring at the office?", k=1, valid_at="2025-04-01")
-    _asked(stage, bank, "Which bell do I ring at the office?", k=1)
 
 
 def facts(stage: Stage, story: Story) -> None:
@@ -247,7 +252,13 @@ def forget(stage: Stage, story: Story) -> None:
         "Forget, undo, erase",
         "You can undo the removal of a memory. A purge erases it for good, everywhere.",
     )
-    bank, question = story.bank, "Within how many working days do we answer a customer?"
+    _undone(stage, story.bank)
+    stage.gap()
+    _erased(stage, story)
+
+
+def _undone(stage: Stage, bank: Bank) -> None:
+    question = "Within how many working days do we answer a customer?"
     stage.call("bank.remove", bank.remove, "rule", reason="a slip of the finger")
     stage.say("Recall skips removed memories; the best of the others is:")
     _asked(stage, bank, question, k=1)
@@ -256,7 +267,10 @@ def forget(stage: Stage, story: Story) -> None:
     stage.call("bank.undo", bank.undo, slip.seq)
     _asked(stage, bank, question, k=1)
     stage.refused("bank.undo", bank.undo, slip.seq)
-    stage.gap()
+
+
+def _erased(stage: Stage, story: Story) -> None:
+    bank = story.bank
     stage.say("A traveller asks to be erased: every version, the index, the facts, and everything derived from them:")
     name, word = "Jonas Halvorsen", "Halvorsen"
     about = stage.call("bank.list", bank.list, entities=name)
@@ -308,21 +322,46 @@ def health(stage: Stage, story: Story) -> None:
         )
 
 
-SCENES: tuple[Scene, ...] = (
-    half_a_year,
-    ask,
-    meaning,
-    change_of_mind,
-    mistake,
-    travel,
-    facts,
-    privacy,
-    sight,
-    learn,
-    forget,
-    moving,
-    health,
-)
+def remember(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Remember, and recall with reasons",
+        "A memory is on disk before the call returns. Each hit shows its score, the reasons for it, and its origin.",
+    )
+    _told(stage, story)
+    bank = story.bank
+    stage.row(
+        "", f"a bank with half a year of a small team: {stage.call('bank.count', bank.count)} memories", style="dim"
+    )
+    stage.call("bank.remember", bank.remember, NEWS, author="Zoë")
+    _asked(stage, bank, "Can my bicycle come to Vega?", k=1)
+    _asked(stage, bank, QUESTIONS[0], k=1)
+
+
+def correct(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Correct, look back, and undo",
+        "A correction keeps the wrong version and the reason. You can ask what the bank knew then, and undo a change.",
+    )
+    _versions(stage, story.bank)
+    stage.gap()
+    _then_and_now(stage, story.bank)
+    stage.gap()
+    _undone(stage, story.bank)
+
+
+def erase(stage: Stage, story: Story) -> None:
+    stage.open("Erase", "A purge erases a memory for good, everywhere, and lists what it erased.")
+    _erased(stage, story)
+
+
+SHORT, ALL = "short", "all"
+SCENES: Mapping[str, tuple[Scene, ...]] = {
+    SHORT: (remember, correct, erase),
+    ALL: (
+        *(half_a_year, ask, meaning, change_of_mind, mistake, travel, facts),
+        *(privacy, sight, learn, forget, moving, health),
+    ),
+}
 
 
 def places(folder: Path, word: str) -> int:
@@ -346,6 +385,16 @@ def whole(bank: Bank) -> dict[str, Any]:
             for neighbor in bank.neighbors(memory.id):
                 found[f"link {neighbor.link.id}"] = neighbor.link.as_dict()
     return found | {f"change {change.seq}": change.as_dict() for change in bank.changes()}
+
+
+def _told(stage: Stage, story: Story) -> tuple[Mapping[str, int], float]:
+    """Tell the story up to today. Return how often each verb was called, and the seconds that took."""
+    begun = perf_counter()
+    called = tell(story)
+    took = perf_counter() - begun
+    story.calendar.set(TODAY)
+    stage.finding("told", called)
+    return called, took
 
 
 def _asked(stage: Stage, bank: Bank, question: str, *, spelt: str = "bank.recall", **values: Any) -> Recall:

@@ -10,20 +10,23 @@ from time import perf_counter
 from typing import Any
 
 import pieria
-from pieria.doors.demo.scenes import SCENES
+from pieria.doors.demo.scenes import ALL, SCENES, SHORT
 from pieria.doors.demo.stage import Stage
 from pieria.doors.demo.story import BANK, Story, lines
 from pieria.errors import InputError
+from pieria.record import check
 
 
 def show(
     keep: Path | None = None,
+    scenes: str = SHORT,
     *,
     shown: bool = True,
     pause: bool = False,
     told: Iterable[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Play all scenes on the lines in `told`, by default the story's; return their calls and results."""
+    """Play the scenes on the lines in `told`, by default the story's; return their calls and results."""
+    check.one_of(scenes, "scenes", tuple(SCENES))
     if keep is not None and BANK in pieria.Workspace(keep).banks():
         raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Choose another folder.")
     stage = Stage(shown=shown, pause=pause)
@@ -32,13 +35,15 @@ def show(
         aside = Path(folder, "aside")
         story = Story(keep or Path(folder, "data"), aside, lines() if told is None else told)
         try:
-            for scene in SCENES:
+            for scene in SCENES[scenes]:
                 scene(stage, story)
         finally:
             story.close()
     took = perf_counter() - begun
     stage.gap()
     _farewell(stage, keep, took)
+    if scenes != ALL:
+        stage.say(f"{len(SCENES[ALL])} scenes show more: ", (f"pieria demo --scenes {ALL}", "cyan"))
     return {
         "bank": BANK,
         "kept": None if keep is None else str(keep),

@@ -19,6 +19,7 @@ from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
 from pieria.record.trust import WAYS
 from pieria.toolsets import Access, Registry, Tool, Toolset
+from pieria.toolsets.registry import OWN
 
 REFERENCES = "#/components/schemas/"
 _ENUMS: Mapping[str, tuple[str, ...]] = {
@@ -122,12 +123,13 @@ def described(registry: Registry, version: str) -> dict[str, Any]:
 def _of_tool(toolset: Toolset, tool: Tool) -> dict[str, Any]:
     """Return a tool's operation. Its errors come in its toolset's envelope, so they have no schema here."""
     failed = {code: _content(says, {}) for code, says in ERRORS.items()}
-    replied = tool.output_schema if tool.output_schema is not None else {}
+    replied = tool.reply_schema if tool.reply_schema is not None else {}
     names = {"x-aliases": list(tool.aliases)} if tool.aliases else {}
     return {
-        "operationId": tool.name,
+        # Resources have names such as `remember`, too.
+        "operationId": f"{OWN}_{tool.name}" if toolset.name == OWN else tool.name,
         "tags": [toolset.name],
-        "summary": tool.annotations["title"],
+        "summary": tool.title,
         "description": tool.description,
         "x-access": tool.access.name,
         **names,

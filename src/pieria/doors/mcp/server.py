@@ -145,7 +145,7 @@ def _as_listed(tool: Tool) -> types.Tool:
     annotations = dict(tool.annotations)
     return types.Tool(
         name=tool.name,
-        title=annotations.get("title"),
+        title=annotations.pop("title", None),
         description=tool.description,
         input_schema=dict(tool.input_schema),
         output_schema=None if tool.output_schema is None else dict(tool.output_schema),

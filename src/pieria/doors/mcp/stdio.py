@@ -13,7 +13,9 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,13 +25,15 @@ from mcp.server.stdio import stdio_server
 from pieria.doors.mcp.server import instructions_of, server_for, session_of
 from pieria.doors.mcp.wire import Answers, Requests, Wire, stdin_lines
 from pieria.errors import ClosedError, PieriaError
-from pieria.record.ids import new_id
+from pieria.record.banks import bank_name_from
 from pieria.toolsets import Access, Banks, Host, Registry, Tool
 from pieria.toolsets.host import Paths, paths_of_user
 
 if TYPE_CHECKING:
     from pieria.bank.jobs.worker import Worker
     from pieria.capture.drain import DrainBehind
+    from pieria.doors.local import Neighbours
+    from pieria.settings import Resolved
 
 
 log = logging.getLogger(__name__)
@@ -38,6 +42,7 @@ WHO = "mcp"
 LAST = 1.8
 """Seconds until the process ends, even with work under way: the promise is two."""
 ONLY_READS = "This server only reads: recall from it; nothing can be remembered, changed or forgotten through it."
+LONGEST_CLIENT = 40
 SIGNALLED = 128
 """Added to a signal's number in an exit code, as shells do."""
 
@@ -61,6 +66,9 @@ class _Held:
     paths: Paths
     worker: Worker | None
     drain: DrainBehind | None
+    neighbours: Neighbours | None
+    project: str
+    """Identifies the project, or else the working folder."""
 
     @property
     def bank_name(self) -> str:
@@ -71,6 +79,21 @@ class _Held:
         return self.banks.workspace.resolved.settings.session
 
 
+def client_of(context: Any) -> str:
+    """Return the client's name for itself, as part of a session's name."""
+    params = context.session.client_params
+    name = "" if params is None else params.client_info.name
+    return bank_name_from(name, LONGEST_CLIENT, LONGEST_CLIENT) or WHO
+
+
+def _project_of(resolved: Resolved) -> str:
+    """Return a name of the project, or else of the working folder."""
+    project = resolved.project
+    name = None if project is None else project.bank_name()
+    root = Path.cwd() if project is None else project.root
+    return name or sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:8]
+
+
 class Engine:
     """Threads may share it: the first to need it loads it, and the others wait."""
 
@@ -79,7 +102,6 @@ class Engine:
         self._lock = threading.Lock()
         self._held: _Held | None = None
         self._begun = self._closed = False
-        self._session = f"{WHO}-{new_id()}"
 
     def load(self) -> None:
         """Start loading the engine, once."""
@@ -90,7 +112,10 @@ class Engine:
     def host(self, context: Any, tool: Tool) -> Host:
         """Return the host of a request. Wait for the engine, and raise the error if it could not be loaded."""
         held = self._loaded()
-        session = held.session or session_of(context) or self._session
+        if held.neighbours is not None:
+            # The first memory makes the folder.
+            held.neighbours.start()
+        session = held.session or session_of(context) or f"{client_of(context)}-{held.project}"
         named = held.banks.workspace.resolved.is_bank_named
         return Host(held.banks, held.bank_name, session, held.paths, self._asked.access, is_named=named)
 
@@ -100,6 +125,8 @@ class Engine:
             held, self._held, self._closed = self._held, None, True
         if held is None:
             return
+        if held.neighbours is not None:
+            held.neighbours.close()
         if held.drain is not None:
             held.drain.close()
         if held.worker is not None:
@@ -110,7 +137,7 @@ class Engine:
         try:
             held = self._loaded()
             if held.banks.has(held.bank_name):
-                bank = held.banks.opened(held.bank_name, held.session or self._session, create=False)
+                bank = held.banks.opened(held.bank_name, held.session, create=False)
                 bank.expect_questions()
         except ClosedError:
             log.debug("the server ended while it was loading")
@@ -133,15 +160,18 @@ class Engine:
         quietly = {"count_uses": False} if self._asked.read_only else {}
         workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly}, by_door=True)
         banks = Banks(workspace, WHO)
-        worker = drain = None
+        worker = drain = neighbours = None
         if not self._asked.read_only:
             from pieria.capture.drain import DrainBehind
+            from pieria.doors.local import Neighbours
 
             worker = banks.worker()
             worker.start()
             drain = DrainBehind(workspace, lambda done: banks.work_on(done.banks))
             drain.start()
-        return _Held(banks, paths_of_user(workspace), worker, drain)
+            neighbours = Neighbours(workspace)
+            neighbours.start()
+        return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, _project_of(workspace.resolved))
 
 
 def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:

@@ -16,7 +16,7 @@ from pieria.models.catalogue import Model
 from pieria.models.embedders import graph, runtime
 from pieria.models.embedders.pieces import WordPieces
 from pieria.models.embedding import EmbeddingResponse, Identity, OwnEmbedding, checked_opts
-from pieria.models.shelf import seemingly_sound, sound_folder
+from pieria.models.shelf import seemingly_sound, sound_file, sound_folder
 from pieria.runtime import forks
 
 if TYPE_CHECKING:
@@ -46,14 +46,15 @@ class LocalEmbedding(OwnEmbedding):
         self._models = models
         self._threads = threads or min(_processors(), _THREADS_HELP_UP_TO)
         self._loaded: forks.Own[_Runner] = forks.Own()
+        self._pieces: forks.Own[WordPieces] = forks.Own()
         self.identity = Identity(
             f"local:{model.name}", model.dimension, {"files": model.fingerprint, "version": _VERSION}
         )
 
     @property
     def pieces(self) -> WordPieces:
-        """The model's tokenizer. Loads the model."""
-        return self._runner().pieces
+        """The model's tokenizer."""
+        return self._pieces.get(self._tokenizer)
 
     @property
     def is_loaded(self) -> bool:
@@ -70,8 +71,8 @@ class LocalEmbedding(OwnEmbedding):
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         checked_opts(opts, self.identity.model)
-        runner = self._runner()
-        read = [runner.pieces.ids(text) for text in texts]
+        runner, pieces = self._runner(), self.pieces
+        read = [pieces.ids(text) for text in texts]
         vectors: list[list[float]] = [[]] * len(texts)
         for places in _batches([len(ids) for ids, _ in read]):
             made = runner.run([read[place][0] for place in places])
@@ -80,6 +81,18 @@ class LocalEmbedding(OwnEmbedding):
         cut = tuple(place for place, (_, truncated) in enumerate(read) if truncated)
         usage = {"input_tokens": sum(len(ids) for ids, _ in read)}
         return EmbeddingResponse(vectors, self.identity.model, usage, cut)
+
+    def _tokenizer(self) -> WordPieces:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as problem:
+            hint = "Install tokenizers, or choose another embedder."
+            raise AdapterError(self._model.name, "load", "the package tokenizers is missing", hint=hint) from problem
+        file = sound_file(self._model, self._models, TOKENIZER)
+        try:
+            return WordPieces(Tokenizer.from_file(str(file)), self._model.longest)
+        except Exception as problem:
+            raise ModelDamagedError(file, "not a tokenizer") from problem
 
     def _runner(self) -> _Runner:
         return self._loaded.get(lambda: _Runner(self._model, sound_folder(self._model, self._models), self._threads))
@@ -92,17 +105,8 @@ class _Runner:
         # Its destructor would wait for threads that a forked child does not have.
         forks.keep(self)
         onnxruntime = runtime.onnxruntime(model.name)
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as problem:
-            hint = "Install tokenizers, or choose another embedder."
-            raise AdapterError(model.name, "load", "the package tokenizers is missing", hint=hint) from problem
         self._name = model.name
         shape = graph.shape_of(folder)
-        try:
-            self.pieces = WordPieces(Tokenizer.from_file(str(folder / TOKENIZER)), model.longest)
-        except Exception as problem:
-            raise ModelDamagedError(folder / TOKENIZER, "not a tokenizer") from problem
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1

@@ -425,6 +425,10 @@ SELECT @journal FROM journal WHERE bank = %(bank)s AND seq > %(since)s ORDER BY 
 -- name: changes_by_seq
 SELECT @journal FROM journal WHERE bank = %(bank)s AND seq = ANY(%(seqs)s::bigint[]) ORDER BY seq
 
+-- Newest first, so that the change that was just made is found at once.
+-- name: changes_at
+SELECT @journal FROM journal WHERE bank = %(bank)s AND at = ANY(%(times)s::bigint[]) ORDER BY seq DESC LIMIT %(limit)s
+
 -- name: opened_states
 SELECT s.@state FROM state s
 WHERE s.bank = %(bank)s AND s.known_from = %(known)s AND s.id IN (

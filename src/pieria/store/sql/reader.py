@@ -407,6 +407,10 @@ class SQLReader(QueueRows, FactRows, CopyReads):
             found = self._session.execute(self._sql["changes"], asked)
         return [build.change(row) for row in found]
 
+    def changes_at(self, times: Sequence[int]) -> list[Change]:
+        asked = {"times": self._session.listed(times), "limit": len(times)}
+        return [build.change(row) for row in self._session.execute(self._sql["changes_at"], asked)][::-1]
+
     def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
         made = self.changes(seqs=[seq])
         if not made:

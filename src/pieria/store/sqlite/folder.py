@@ -21,8 +21,8 @@ from pieria.store.sqlite.write_lock import ENDING as TURN
 BANK = ".db"
 BACKUP = ".backup"
 SETTINGS = (".toml",)
-TOKENS = ("tokens.json", "tokens.lock")
-"""Files of access tokens: they hold nothing of any bank."""
+OF_OTHERS = ("tokens.json", "tokens.lock", "setup.json", "serve.lock", "pieria.sock.lock")
+"""Files of the doors: they hold nothing of any bank."""
 EXPORT_BEGINS = b'{"pieria":"export"'
 EXPORTS = ("exports",)
 """Folders where every file counts as an export, even without the first bytes of one: it may have been compressed."""
@@ -105,7 +105,7 @@ def _what(found: Path, folder: Path) -> str | None:
         return "backup"
     if found.relative_to(folder).parts[0] in EXPORTS or _begins_like_an_export(found):
         return "export"
-    return "file" if found.parent == folder and found.suffix not in SETTINGS and name not in TOKENS else None
+    return "file" if found.parent == folder and found.suffix not in SETTINGS and name not in OF_OTHERS else None
 
 
 def _is_bank(found: Path, mark: int, folder: Path) -> bool:

@@ -375,6 +375,10 @@ SELECT @journal FROM journal WHERE seq > :since ORDER BY seq LIMIT :limit
 -- name: changes_by_seq
 SELECT @journal FROM journal WHERE seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
 
+-- Newest first, so that the change that was just made is found at once.
+-- name: changes_at
+SELECT @journal FROM journal WHERE at IN (SELECT value FROM json_each(:times)) ORDER BY seq DESC LIMIT :limit
+
 -- name: opened_states
 SELECT s.@state FROM state s JOIN json_each((SELECT ids FROM journal WHERE seq = :seq)) j ON s.id = j.value
 WHERE s.known_from = :known ORDER BY s.row

@@ -321,10 +321,8 @@ def _row(memory: Memory) -> dict[str, Any]:
         "drawer_id": memory.id,
         "wing": memory.wing,
         "room": memory.room,
-        "hall": hall_of(memory),
         "content_preview": preview(memory.text),
         "length": len(memory.text),
-        "filed_at": stamp(memory.at),
         "metadata": metadata(memory),
     }
 

@@ -62,7 +62,6 @@ class Tunnel:
         used = bank.usage([drawer.id for drawer in held.values() if drawer]) if any(held.values()) else {}
         created, written = self.link.meta.get(CREATED), iso(self.link.known_from)
         told: dict[str, Any] = {
-            "tunnel_id": self.id,
             "id": self.id,
             **{end: _end(where, held[end]) for end, where in zip(DRAWERS, self.places, strict=True)},
             "label": self.link.label or "",
@@ -116,8 +115,10 @@ def create_tunnel(
     before_it = None if before is None else before.link.label
     kept = label if label is not None and label.strip() else before_it
     if before is not None and _says_nothing_new(before, meta, kept):
-        return before.told(bank)
-    return Tunnel(bank.link(Place(ends[0]), Place(ends[1]), RELATION, label=kept, meta=meta)).told(bank)
+        made = before
+    else:
+        made = Tunnel(bank.link(Place(ends[0]), Place(ends[1]), RELATION, label=kept, meta=meta))
+    return {"tunnel_id": made.id, **made.told(bank)}
 
 
 def list_tunnels(call: Call, wing: str | None = None) -> dict[str, Any]:

@@ -65,6 +65,7 @@ def search(
     since: str | None = None,
     before: str | None = None,
     max_distance: float | None = None,
+    why: bool = False,
 ) -> dict[str, Any]:
     bank, source = call.bank, (source_file or "").strip() or None
     asked: dict[str, Any] = {
@@ -75,23 +76,23 @@ def search(
     }
     query, sanitized = _question(query)
     found = bank.recall(query, k=limit, **asked)
-    results = [_told(hit) for hit in found]
-    near = [one for one in results if max_distance is None or one["distance"] <= max_distance]
+    hits = list(found)
+    near = [_told(hit, why=why) for hit in hits if max_distance is None or _distance(hit) <= max_distance]
+    filters = {
+        "wing": wing, "room": room, "hall": hall, "source_file": source_file, "since": since, "before": before,
+    }  # fmt: skip
     told = {
         "query": query,
-        "filters": {
-            "wing": wing or None, "room": room or None, "hall": hall, "source_file": source_file or None,
-            "since": since or None, "before": before or None,
-        },
+        "filters": {name: value for name, value in filters.items() if value},
         "results": near,
         "count": len(near),
         "confidence": round(found.confidence, DIGITS),
-        "no_confident_match": not near or found.is_doubtful,
-        "warnings": [*([] if results else _why_nothing(bank, wing, room, asked["source"])), *_warnings(query, found)],
-    }  # fmt: skip
+        "no_confident_match": not near or found.is_doubtful or None,
+        "warnings": [*([] if hits else _why_nothing(bank, wing, room, asked["source"])), *_warnings(query, found)],
+    }
     told |= sanitized
-    if len(near) < len(results):
-        told["too_distant"] = len(results) - len(near)
+    if len(near) < len(hits):
+        told["too_distant"] = len(hits) - len(near)
     return told
 
 
@@ -104,7 +105,6 @@ def _alike(bank: Bank, content: str, threshold: float) -> list[dict[str, Any]]:
     return [
         {
             "id": one.memory.id,
-            "drawer_id": one.memory.id,
             "wing": one.memory.wing,
             "room": one.memory.room,
             "similarity": round(one.similarity, DIGITS),
@@ -115,10 +115,17 @@ def _alike(bank: Bank, content: str, threshold: float) -> list[dict[str, Any]]:
     ]
 
 
-def _told(hit: Any) -> dict[str, Any]:
+def _similarity(hit: Any) -> float:
+    """Return how near the hit is, by meaning or else by words."""
+    return max(0.0, hit.why["dense"]) if "dense" in hit.why else float(hit.why.get("cover", 0.0))
+
+
+def _distance(hit: Any) -> float:
+    return round(1 - _similarity(hit), DISTANCE_DIGITS)
+
+
+def _told(hit: Any, *, why: bool) -> dict[str, Any]:
     memory = hit.memory
-    by_meaning = "dense" in hit.why
-    similarity = max(0.0, hit.why["dense"]) if by_meaning else hit.why.get("cover", 0.0)
     is_cut = len(memory.text) > LONGEST
     told = {
         "drawer_id": memory.id,
@@ -128,14 +135,21 @@ def _told(hit: Any) -> dict[str, Any]:
         "hall": hall_of(memory),
         "source_file": basename(memory.source) or "?",
         "filed_at": stamp(memory.at),
-        "created_at": stamp(memory.at),
         "added_by": memory.author,
-        "similarity": round(similarity, DIGITS),
-        "distance": round(1 - similarity, DISTANCE_DIGITS),
-        "score": round(hit.score, DIGITS),
-        "matched_via": MEANING if by_meaning else WORDS,
+        "similarity": round(_similarity(hit), DIGITS),
     }
-    return {**told, "truncated": True, "length": len(memory.text)} if is_cut else told
+    if is_cut:
+        told |= {"truncated": True, "length": len(memory.text)}
+    return told | _reasons(hit) if why else told
+
+
+def _reasons(hit: Any) -> dict[str, Any]:
+    return {
+        "distance": _distance(hit),
+        "score": round(hit.score, DIGITS),
+        "matched_via": MEANING if "dense" in hit.why else WORDS,
+        "why": {name: round(value, DIGITS) for name, value in hit.why.items()},
+    }
 
 
 def _passage(text: str, snippet: str) -> str:

@@ -186,8 +186,6 @@ def basename(source: str | None) -> str | None:
 
 def metadata(memory: Memory) -> dict[str, Any]:
     known: dict[str, Any] = {
-        "wing": memory.wing,
-        "room": memory.room,
         "hall": hall_of(memory),
         "kind": memory.kind,
         "source_file": basename(memory.source),

@@ -243,10 +243,11 @@ def _whole(memory: Memory, uses: int, last_used: int, bank: Bank) -> dict[str, A
 def _relations(bank: Bank, id: str) -> dict[str, list[dict[str, Any]]]:
     own = End("memory", id)
     links = [link for link in bank.links(id) if link.source.what == link.target.what == "memory"]
-    return {
+    found = {
         "outgoing": [_told(link, "to", link.target) for link in links if link.source == own],
         "incoming": [_told(link, "from", link.source) for link in links if link.target == own],
     }
+    return {way: told for way, told in found.items() if told}
 
 
 def _told(link: Link, way: str, other: End) -> dict[str, Any]:

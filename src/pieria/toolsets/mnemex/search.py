@@ -43,6 +43,7 @@ def search_memory(
     page: int | None = None,
     page_size: int | None = None,
     preview_length: int | None = None,
+    why: bool = False,
 ) -> dict[str, Any]:
     bank = call.bank
     asked = Asked(
@@ -60,7 +61,7 @@ def search_memory(
     length = _length(bank, preview_length)
     return {
         "count": len(shown),
-        "results": [_row(one, bank.clock(), length) for one in shown],
+        "results": [_row(one, bank.clock(), length, why=why) for one in shown],
         **paging,
         **_warned(found.warnings),
     }
@@ -142,22 +143,27 @@ def _paged(found: list[Found], page: int | None, size: int | None) -> tuple[list
     return found[(number - 1) * size : number * size], {"pagination": told}
 
 
-def _row(one: Found, now: datetime, length: int) -> dict[str, Any]:
+def _row(one: Found, now: datetime, length: int, *, why: bool) -> dict[str, Any]:
     memory, left = one.memory, one.left
     told = {
         "id": memory.id,
         "content": preview(memory.text, length),
         "tags": list(memory.tags),
         "score": score(one.score),
-        "decay_score": score(left.score),
         "similarity": None if one.similarity is None else round(one.similarity, ALIKE_DIGITS),
         "use_count": left.used.accesses,
         "last_used": seconds(left.last_used),
         "age_days": days(memory.at, now),
         "review_priority": score(left.urgency) or None,
-        "status": memory.status,
+        "status": memory.status if memory.status != "active" else None,
     }
-    return {**told, "review": True} if one.is_review else told
+    if one.is_review:
+        told["review"] = True
+    return {**told, "decay_score": score(left.score), "why": _reasons(one)} if why else told
+
+
+def _reasons(one: Found) -> dict[str, float]:
+    return {name: score(value) for name, value in (one.why or {LEFT: one.left.retention}).items()}
 
 
 def _unified(one: Found, length: int, paths: Mapping[str, str]) -> dict[str, Any]:
@@ -227,6 +233,7 @@ class Found(NamedTuple):
     layer: str
     similarity: float | None = None
     is_review: bool = False
+    why: Mapping[str, float] | None = None
 
     @property
     def memory(self) -> Memory:
@@ -324,7 +331,7 @@ def _best_kept(bank: Bank, asked: Asked) -> list[Found]:
 
 def _found(hit: Any, left: Any, asked: Asked) -> Found:
     similarity = max(0.0, hit.why[DENSE]) if asked.by_meaning and DENSE in hit.why else None
-    return Found(left, asked.weight * hit.score, asked.layer, similarity, bool(hit.why.get(REVIEW)))
+    return Found(left, asked.weight * hit.score, asked.layer, similarity, bool(hit.why.get(REVIEW)), hit.why)
 
 
 def _warnings(plan: Any, asked: Asked) -> list[str]:

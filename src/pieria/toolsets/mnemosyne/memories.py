@@ -11,7 +11,7 @@ from pieria.record.memory import Memory
 from pieria.record.time import instant, is_over
 from pieria.toolsets.call import doubts
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemosyne.words import SCOPE_WORDS, SCOPES, here, stamp, told, triple, veracity
+from pieria.toolsets.mnemosyne.words import LONGEST, SCOPE_WORDS, SCOPES, here, present, stamp, told, triple, veracity
 
 PREVIEW = 100
 """Length of the preview in a reply, in characters."""
@@ -144,13 +144,14 @@ def _noticed(bank: Bank, memory: Memory) -> list[str]:
 
 def _extracted(bank: Bank, memory: Memory, entities: bool, statements: bool) -> dict[str, Any]:
     drawn = bank.extract(memory.id, entities=entities, statements=statements)
-    return {
+    read = {
         "engine": drawn.engine,
         "entities": list(drawn.entities),
-        "facts": [triple(fact) for fact in drawn.facts],
+        "facts": [present(triple(fact)) for fact in drawn.facts],
         "queued": drawn.queued,
         "left": drawn.left,
     }
+    return present(read)
 
 
 def recall(
@@ -163,6 +164,7 @@ def recall(
     vec_weight: float | None = None,
     fts_weight: float | None = None,
     importance_weight: float | None = None,
+    why: bool = False,
 ) -> dict[str, Any]:
     bank = call.bank
     weights = _weights(vec_weight, fts_weight, importance_weight)
@@ -175,26 +177,25 @@ def recall(
         policy="hybrid" if weights is None else "weighted",
         weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
     )
-    results = [
-        {
-            **told(hit.memory),
-            "score": round(hit.score, DIGITS),
-            "snippet": hit.snippet,
-            "why": {name: round(value, DIGITS) for name, value in hit.why.items()},
-        }
-        for hit in found
-    ]
+    results = [_found(call, hit, why=why) for hit in found]
     embedding = found.plan.get("embedding", {})
     return {
         "status": "ok",
         "count": len(results),
         "results": results,
         "confidence": round(found.confidence, DIGITS),
-        "policy": found.plan["policy"],
+        "policy": found.plan["policy"] if why else None,
         "weights": weights,
         "warnings": [*_warnings(query, embedding, weights), *doubts(found)],
         **here(call, bank),
     }
+
+
+def _found(call: Call, hit: Any, *, why: bool) -> dict[str, Any]:
+    shown = {**told(call, hit.memory), "score": round(hit.score, DIGITS)}
+    if len(hit.memory.text) > LONGEST:
+        shown |= {"truncated": True, "length": len(hit.memory.text), "snippet": hit.snippet}
+    return shown | ({"why": {name: round(value, DIGITS) for name, value in hit.why.items()}} if why else {})
 
 
 def _weights(vec: float | None, fts: float | None, importance: float | None) -> dict[str, float] | None:
@@ -231,10 +232,10 @@ def triple_add(call: Call, subject: str, predicate: str, object: str) -> dict[st
     return {
         "status": "exists" if before.get(fact.id) == fact else "added",
         "triple_id": fact.id,
-        "triple": triple(fact),
-        "others": [triple(held) for id, held in now.items() if id != fact.id and held.object != fact.object],
-        "closed": [triple(held) for id, held in before.items() if id not in now],
-        "conflicts": [triple(held) for conflict in conflicts for held in conflict.facts],
+        "triple": present(triple(fact)),
+        "others": [present(triple(held)) for id, held in now.items() if id != fact.id and held.object != fact.object],
+        "closed": [present(triple(held)) for id, held in before.items() if id not in now],
+        "conflicts": [present(triple(held)) for conflict in conflicts for held in conflict.facts],
         "store": STORE,
         **here(call, bank),
     }
@@ -253,7 +254,7 @@ def triple_query(
     return {
         "results_count": len(found[:MOST]),
         "results": [triple(fact) for fact in found[:MOST]],
-        "truncated": len(found) > MOST,
+        "truncated": len(found) > MOST or None,
         "store": STORE,
         **here(call, bank),
     }

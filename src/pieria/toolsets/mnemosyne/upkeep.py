@@ -118,7 +118,8 @@ def _changed(before: Memory, after: Memory) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     if before.text != after.text:
         changed["content"] = {"before": before.text[:LONGEST], "after": after.text[:LONGEST]}
-        changed["truncated"] = max(len(before.text), len(after.text)) > LONGEST
+        if max(len(before.text), len(after.text)) > LONGEST:
+            changed["truncated"] = True
     if before.importance != after.importance:
         changed["importance"] = {"before": before.importance, "after": after.importance}
     return changed
@@ -249,7 +250,7 @@ def get_stats(call: Call, bank: str | None = None) -> dict[str, Any]:
     return {
         "provider": PROVIDER,
         "session_id": host.session,
-        "stats": {**whole, "banks": sorted(by_bank), "by_bank": by_bank},
+        "stats": {**whole, "banks": sorted(by_bank), "by_bank": by_bank if len(by_bank) > 1 else None},
         "bank": next(iter(by_bank)) if bank is not None or host.is_named else None,
         "session": host.session,
         "warnings": warnings,

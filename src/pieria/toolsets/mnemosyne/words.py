@@ -47,20 +47,18 @@ def stamp(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
 
 
-def told(memory: Memory) -> dict[str, Any]:
+def told(call: Call, memory: Memory) -> dict[str, Any]:
     """Return the memory in the original's shape."""
     return {
         "id": memory.id,
         "content": memory.text[:LONGEST],
-        "truncated": len(memory.text) > LONGEST,
-        "length": len(memory.text),
-        "kind": memory.kind,
+        "kind": memory.kind if memory.kind != "note" else None,
         "tier": TIER_WORDS[memory.tier],
         "importance": memory.importance,
         "timestamp": iso(memory.at),
         "source": memory.source,
         "scope": SCOPE_WORDS[memory.scope],
-        "session": memory.session,
+        "session": memory.session if memory.session != call.host.session else None,
         "veracity": veracity(memory),
         "valid_until": stamp(memory.valid_until),
         "superseded_by": memory.superseded_by,
@@ -83,6 +81,10 @@ def triple(fact: Fact) -> dict[str, Any]:
         "source": fact.source,
         "known_since": iso(fact.known_from),
     }
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def here(call: Call, bank: Bank) -> dict[str, Any]:

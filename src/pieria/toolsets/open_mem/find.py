@@ -233,4 +233,4 @@ def _line(tool: Tool) -> str:
     required = tool.input_schema.get("required", ())
     optional = [name for name in tool.parameters if name not in required]
     parameters = ", ".join([*required, *(f"{name}?" for name in optional)])
-    return f"- {tool.name}({parameters}): {tool.annotations['title'].lower()}"
+    return f"- {tool.name}({parameters}): {tool.title.lower()}"

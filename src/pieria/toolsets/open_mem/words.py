@@ -194,8 +194,8 @@ class Answer:
 
 def answer(call: Call, bank: Bank, data: Mapping[str, Any], **meta: Any) -> Answer:
     """Return the answer with bank and session in `meta`. Leave out values that are None."""
-    told = {name: value for name, value in meta.items() if value is not None}
-    return Answer(data, {"bank": bank.name, "session": call.host.session, **told})
+    told = {"bank": bank.name, "session": call.host.session, **meta}
+    return Answer(data, {name: value for name, value in told.items() if value is not None})
 
 
 def succeeded(call: Call, value: Answer) -> dict[str, Any]:

@@ -15,6 +15,10 @@ REASONED = ("episodic", "semantic", "procedural")
 BY_THRESHOLD = ("consolidate", "decay")
 VERBS = {"decay": "prune"}
 """Operations that the bank calls otherwise."""
+DIGITS = 4
+DETAILED = "detailed"
+ON_REQUEST = ("verbosity", "relevances", "sure", "llm_calls", "tokens", "model_calls", "failures")
+"""Parts of a trace that only a detailed reply has."""
 
 
 def latest(call: Call, top_k: int, types: list[str], bank: str | None = None) -> dict[str, Any]:
@@ -83,15 +87,19 @@ def recall(
     reasoned = {kind: getattr(memory, kind) for kind in REASONED}
     cited = {kind: list(ids) for kind, ids in memory.cited.items()}
     touched = [
-        {"id": one.id, "type": one.type, "score": one.score, "phase": one.phase, "hop": one.hop}
+        {"id": one.id, "type": one.type, "score": round(one.score, DIGITS), "phase": one.phase, "hop": one.hop}
         | ({} if one.node is None else {"node": told(one.node, whole=True)})
         for one in result.touched_nodes
     ]
+    scores = {id: round(score, DIGITS) for id, score in (result.trace.scores or {}).items()}
+    trace = {**asdict(result.trace), "scores": scores}
+    if verbosity != DETAILED:
+        trace = {name: value for name, value in trace.items() if name not in ON_REQUEST}
     return {
         "reasoned": {**reasoned, "cited": cited},
-        "confidence": result.confidence,
+        "confidence": round(result.confidence, DIGITS),
         "touched_nodes": touched,
-        "trace": asdict(result.trace),
+        "trace": trace,
     }
 
 

@@ -58,10 +58,11 @@ def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dr
     Hooks that are up to date do not change. A settings file that is not in its agent's format does not change either.
     """
     from pieria.capture.install import actions as doing
+    from pieria.capture.install.hosts import INSTALLED
 
     _each(
         call, hosts, scope, dry_run, partial(doing.install, context=context), ("would write", "written", "unchanged"),
-        lambda before: before.state == doing.INSTALLED and bool(before.context) == context,
+        lambda before: before.state == INSTALLED and bool(before.context) == context,
     )  # fmt: skip
 
 
@@ -73,11 +74,12 @@ def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dr
 def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
     """Remove the hooks from the agents' settings, and nothing else. Captured memories stay."""
     from pieria.capture.install import actions as doing
+    from pieria.capture.install.hosts import FOREIGN, MISSING
 
     _each(
         call, hosts, scope, dry_run, doing.uninstall,
         ("would remove the hooks from", "removed the hooks from", "unchanged"),
-        lambda before: before.state in (doing.MISSING, doing.ABSENT, doing.FOREIGN), next_step=False,
+        lambda before: before.state in (MISSING, doing.ABSENT, FOREIGN), next_step=False,
     )  # fmt: skip
 
 
@@ -91,10 +93,10 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
     Exits with 1 if hooks are installed and do not work.
     """
     from pieria.capture.install import actions as doing
-    from pieria.capture.install.hosts import HOSTS
+    from pieria.capture.install.hosts import HOOKED
 
     where = _where(call, scope)
-    found = [doing.status(host, where) for host in (doing.chosen(hosts, where) if hosts else HOSTS.values())]
+    found = [doing.status(host, where) for host in (doing.chosen(hosts, where) if hosts else HOOKED.values())]
     spool = _spool(call).standing()
     document = {"hosts": [one.as_dict() for one in found], "spool": spool.as_dict()}
     call.reply(document, _status(document), [f"{one.host} {one.state}" for one in found])

@@ -8,10 +8,9 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, chdir, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,8 +21,6 @@ from pieria.doors.cli.console import Parts, line, verbatim
 from pieria.doors.cli.parser import Command
 from pieria.doors.cli.values import NUMBER, TIME, WHOLE, OneOf, given
 from pieria.errors import InputError, Invalid, PieriaError
-from pieria.language.consent import is_consent
-from pieria.language.typed import typed
 from pieria.record.json_text import parsed
 
 if TYPE_CHECKING:
@@ -37,20 +34,9 @@ NOTHING = (
     "`pieria mine` imports files."
 )
 NO_ROOM = "The budget is too small for any memory: raise it with --budget."
-START, PROMPT = "start", "prompt"
-TOKENS = {START: 2_000, PROMPT: 800}
-UNSURE = 0.3
-"""Below this confidence, a prompt gets context only if files go with it."""
-ASKING = 1_500
-"""Milliseconds that recall may take for a prompt."""
-ASKED = 8_000
-"""Characters of a prompt that are used: as many as a model embeds, and more than a query needs."""
 PAYLOAD = 16 << 20
-COMPACTED = ("compact",)
-"""How a session continues after its model lost its context."""
 NOT_ASKED = ("query", "session", "keep", "anew", "known_at")
 """Options whose values come from the payload."""
-_SPOKEN = {"SessionStart": START, "UserPromptSubmit": PROMPT}
 
 
 @click.command(cls=Command)
@@ -111,43 +97,6 @@ def _shown(told: Context) -> Parts:
     yield verbatim(told.text) if told.text else line(NO_ROOM if told.left_out else NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host's payload: its field names, the events that are answered (`events`), and the format of answers
-    (`said`).
-    """
-
-    events: Mapping[str, str]
-    said: Callable[[str, Context | None, str], dict[str, Any]]
-    event: str = "hook_event_name"
-    session: str = "session_id"
-    folder: str = "cwd"
-    prompt: str = "prompt"
-    source: str = "source"
-    files: str = "files"
-
-
-def _specific(event: str, told: Context | None, notice: str) -> dict[str, Any]:
-    """Return Claude Code's format. `systemMessage` is shown to the person, not to the model."""
-    shown = {"systemMessage": notice} if notice else {}
-    if told is None or not told.text:
-        return shown
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": told.text}, **shown}
-
-
-def _plainly(event: str, told: Context | None, notice: str) -> dict[str, Any]:
-    shown = {"notice": notice} if notice else {}
-    return shown if told is None or not told.text else {"context": told.text, "tokens": told.tokens, **shown}
-
-
-FORMATS: Mapping[str, Host] = {
-    "claude-code": Host(_SPOKEN, _specific),
-    "codex": Host(_SPOKEN, _specific),
-    "gemini": Host({"SessionStart": START, "BeforeAgent": PROMPT}, _specific),
-    "generic": Host({START: START, PROMPT: PROMPT}, _plainly, event="event", session="session", folder="folder"),
-}
-
-
 def answer(
     call: Call, name: str, values: Mapping[str, Any], within: float | None = None, fallback: str | None = None
 ) -> None:
@@ -163,18 +112,7 @@ def answer(
         late.daemon = True
         late.start()
     try:
-        payload = _read()
-        host = FORMATS[name]
-        event = payload.get(host.event)
-
-        def say(told: Context | None, notice: str) -> None:
-            answered = host.said(str(event), told, notice)
-            if answered:
-                call.print_json(answered)
-            if answered and within is not None:
-                _leave()
-
-        _tell(call, host, payload, {"fallback": fallback, **values}, say)
+        _answer(call, name, _read(), {"fallback": fallback, **values}, leaves=within is not None)
     except PieriaError as problem:
         _say(call, name, f"{problem.message} {problem.hint or ''}".strip(), _without_value(problem))
     except Exception as problem:
@@ -232,59 +170,33 @@ def _read() -> dict[str, Any]:
     return payload
 
 
-def _tell(
-    call: Call,
-    host: Host,
-    payload: Mapping[str, Any],
-    values: Mapping[str, Any],
-    say: Callable[[Context | None, str], None],
-) -> None:
-    """Answer the event. Stay silent if it is not handled, or if there is neither a bank nor a notice about the
-    folder.
-    """
-    what = host.events.get(str(payload.get(host.event)))
-    if what is None:
+def _answer(call: Call, name: str, payload: Mapping[str, Any], values: Mapping[str, Any], *, leaves: bool) -> None:
+    from pieria.doors import hook_answers
+
+    if not hook_answers.is_answered(name, payload):
         return
-    for name in NOT_ASKED:
-        if values.get(name):
-            raise InputError(name, "nothing with --hook", values[name], hint="The hook's payload sets this value.")
-    given = {"budget_tokens": TOKENS[what], "files": (), "place": None, **values}
-    given = {name: value for name, value in given.items() if name not in (*NOT_ASKED, "fallback")}
-    given["files"] = (*given["files"], *_texts(payload.get(host.files)))
-    session = payload.get(host.session)
-    named = session if isinstance(session, str) and session.strip() else None
-    with _there(payload.get(host.folder), call), _workspace(call, values["fallback"]) as workspace:
-        notice = ""
-        if what == START:
-            call.drain(workspace)
-            notice = _notice(workspace)
-        if not workspace.place.at(workspace.resolved.settings.bank).is_there:
-            say(None, notice)
-            return
-        with workspace.open(who="cli", create=False) as bank:
-            if what == START:
-                call.distil(bank)
-                told: Context | None = _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)
-            else:
-                told = _asked(bank, named, payload.get(host.prompt), given)
-            say(told, notice)
+    for option in NOT_ASKED:
+        if values.get(option):
+            raise InputError(option, "nothing with --hook", values[option], hint="The hook's payload sets this value.")
+    options = {option: value for option, value in values.items() if option not in (*NOT_ASKED, "fallback")}
+    with _there(hook_answers.folder_of(name, payload), call), _workspace(call, values["fallback"]) as workspace:
+        answered = hook_answers.answer(name, payload, options, workspace, _opened, call.note)
+        if answered:
+            call.print_json(answered)
+        if answered and leaves:
+            _leave()
 
 
-def _notice(workspace: Workspace) -> str:
-    """Return the notice about settings of an untrusted folder, shown once at the start of a session."""
-    from pieria.workspace import doubts_about
-
-    resolved = workspace.resolved
-    remarks = (*resolved.ignored, *doubts_about(resolved, workspace.place.at(resolved.settings.bank)))
-    return " ".join(f"Pieria: {remark.what}. {remark.remedy}." for remark in remarks)
+def _opened(workspace: Workspace) -> AbstractContextManager[Bank]:
+    """Return the bank, which the workspace closes."""
+    return nullcontext(workspace.open(who="cli", create=False))
 
 
-def _there(folder: object, call: Call) -> AbstractContextManager[object]:
+def _there(folder: str | None, call: Call) -> AbstractContextManager[object]:
     """Change to the payload's folder. Relative paths keep their meaning."""
     if call.data is not None and "://" not in call.data:
         call.data = os.path.abspath(os.path.expanduser(call.data))
-    there = isinstance(folder, str) and os.path.isdir(folder)
-    return chdir(str(folder)) if there else nullcontext()
+    return chdir(folder) if folder is not None and os.path.isdir(folder) else nullcontext()
 
 
 def _workspace(call: Call, fallback: str | None) -> Workspace:
@@ -294,29 +206,3 @@ def _workspace(call: Call, fallback: str | None) -> Workspace:
         call.data = fallback
         workspace = call.workspace()
     return workspace
-
-
-def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[str, Any]) -> Context:
-    if session is None or given["files"]:
-        return bank.context(session=session, **given)
-    try:
-        return bank.context(session=session, keep=True, anew=anew, **given)
-    except InputError:
-        raise
-    except PieriaError as problem:
-        # The bank is not writable now, but it can be read.
-        call.note(f"the session's moment was not stored: {problem.message}")
-        return bank.context(session=session, anew=anew, **given)
-
-
-def _asked(bank: Bank, session: str | None, prompt: object, given: dict[str, Any]) -> Context | None:
-    asked = typed(prompt) if isinstance(prompt, str) else ""
-    if not asked.strip() or (is_consent(asked) and not given["files"]):
-        return None
-    told = bank.context(asked[:ASKED], session=session, deadline_ms=ASKING, **given)
-    sure = told.confidence is not None and told.confidence >= UNSURE
-    return told if sure or given["files"] else None
-
-
-def _texts(value: object) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

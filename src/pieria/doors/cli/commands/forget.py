@@ -66,6 +66,8 @@ def forget(
     --purge erases the memories instead, which cannot be undone. On a terminal the command first shows them and asks. It
     erases nothing if they have changed since. Afterwards it lists what it erased, and the places that it could not
     clean.
+
+    `pieria delete` is the same command.
     """
     from_there = source is not None or of_session is not None
     if bool(ids) == from_there:

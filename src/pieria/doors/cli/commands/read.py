@@ -13,6 +13,7 @@ from pieria.doors.cli.commands.health import show_changes, show_counts
 from pieria.doors.cli.console import age, block, counted, stamp
 from pieria.doors.cli.memories import show_history, show_memory, show_page, show_recall
 from pieria.doors.cli.parser import Command, speaking
+from pieria.doors.cli.server_recall import recalled_by_server
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, WEIGHTS, WHOLE, OneOf, given, text_of
 from pieria.errors import NotFoundError
 from pieria.record.ids import parse_reference
@@ -118,10 +119,14 @@ def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **val
 
     QUERY is any text, and may come from a pipe. Private memories of a session stay hidden, unless --session or
     PIERIA_SESSION names that session.
+
+    `pieria search` is the same command.
     """
     question = text_of(query, "the question")
-    with call.opened(reading=True) as bank:
-        found = bank.recall(question, **given(values))
+    found = recalled_by_server(call, question, given(values))
+    if found is None:
+        with call.opened(reading=True) as bank:
+            found = bank.recall(question, **given(values))
     if jsonl:
         call.lines(hit.as_dict() for hit in found)
         call.note_more(found.cursor)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +39,13 @@ def _toolsets(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 
 
 @click.command(cls=Command)
-@click.option("--toolset", default="all", show_default=True, metavar="NAME[,NAME…]", shell_complete=_toolsets,
-              help="The toolsets to serve, by name, or all.")  # fmt: skip
+@click.option("--toolset", metavar="NAME[,NAME…]", shell_complete=_toolsets,
+              help="The toolsets to serve, by name, or all. [default: pieria]")  # fmt: skip
+@click.option("--tools", metavar="NAME[,NAME…]", help="Only these tools, of any toolset or of those named.")
 @click.option("--read-only", is_flag=True, help="List and allow only tools that change nothing.")
 @speaking
 @click.pass_obj
-def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
+def mcp(call: Call, /, toolset: str | None, tools: str | None, read_only: bool) -> None:
     """Serve tools to an agent over stdin and stdout, with the Model Context Protocol.
 
     An MCP client starts this command; docs/mcp.md shows how to configure one. It ends with the client. Without
@@ -52,8 +55,10 @@ def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
     from pieria.record import check
     from pieria.record.banks import check_bank_name
     from pieria.toolsets import registry
+    from pieria.toolsets.registry import ALL, OWN
 
-    chosen = registry().only(toolset)
+    chosen = registry().only(toolset or (OWN if tools is None else ALL))
+    chosen = chosen if tools is None else chosen.with_tools(tools)
     settings = {"bank": None if call.bank is None else check_bank_name(call.bank), **call.speaker}
     for name, given in call.speaker.items():
         check.name(given, name)
@@ -65,11 +70,7 @@ def mcp(call: Call, /, toolset: str, read_only: bool) -> None:
 def _tools(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from pieria.toolsets import registry
 
-    return [
-        CompletionItem(tool.name, help=tool.annotations["title"])
-        for _, tool in registry()
-        if tool.name.startswith(incomplete)
-    ]
+    return [CompletionItem(tool.name, help=tool.title) for _, tool in registry() if tool.name.startswith(incomplete)]
 
 
 @click.command(name="call", cls=Command)
@@ -162,17 +163,28 @@ def _taken(schema: Mapping[str, Any]) -> str:
               help="Another host name to accept, such as a proxy's; may be repeated.")  # fmt: skip
 @click.option("--rate", type=NUMBER, default=A_SECOND, show_default=True, metavar="N",
               help="Requests per second for each caller; 0 for no limit.")  # fmt: skip
+@click.option("--open", "opens", is_flag=True,
+              help="Open the page in a browser. If a server of this folder runs, open its page instead.")  # fmt: skip
 @click.pass_obj
-def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: float) -> None:
+def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: float, opens: bool) -> None:
     """Serve all banks of a folder or database server over HTTP: a web page, tools, MCP, memories and events.
+
+    `pieria ui` is `pieria serve --open`.
 
     On a local address, callers need a token only after the first `pieria token create`. Banks on a database server
     always need one. On Ctrl-C or SIGTERM, the server finishes the calls in progress and stops.
     """
     a_second = check.number(rate, "rate", 0.0, 1_000_000.0)
-    from pieria.doors.server import serve as serving
+    from pieria.doors import serve_address
 
     with call.workspace() as workspace:
+        running = serve_address.address(workspace.data) if opens else None
+        if running is not None:
+            people = ("already serving ", "green"), (str(workspace.place), "bold"), " at ", (running, "bold cyan")
+            call.reply({"url": running, "data": str(workspace.place), "running": True}, [people], [running])
+            _open_page(call, running)
+            return
+        from pieria.doors.server import serve as serving
 
         def told(url: str, needs_token: bool) -> None:
             document: dict[str, Any] = {"url": url, "data": str(workspace.place), "needs_token": needs_token}
@@ -184,5 +196,18 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
             call.reply(document, [people], [url])
             # The process that started the server waits for this line.
             sys.stdout.flush()
+            if opens:
+                # A browser that runs in the terminal would wait for the page, and the page for this thread.
+                threading.Thread(target=_open_page, args=(call, url), daemon=True).start()
 
         serving(workspace, host, port, allowed=allowed, rate=a_second or None, told=told)
+
+
+def _open_page(call: Call, url: str) -> None:
+    """Open the page in the person's browser, if there is a screen for it."""
+    import webbrowser
+
+    if sys.platform != "darwin" and not any(map(os.environ.get, ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))):
+        call.note(f"there is no screen for a browser here; open {url} yourself")
+    elif not webbrowser.open(url):
+        call.note(f"no browser could be started; open {url} yourself")

@@ -123,6 +123,8 @@ def remember(call: Call, /, text: tuple[str, ...], many: str | None, **values: A
 
     When the command returns, the memory is on disk and can be recalled. The same text twice makes two memories,
     unless you use --unless-exists.
+
+    `pieria add` is the same command.
     """
     said = given(values)
     if many is not None:

@@ -304,7 +304,7 @@ def _asked(asked: Asked) -> Answer:
 
 
 def _found(asked: Asked, query: str, session: str | None, progress: Progress) -> Answered:
-    wanted = {"query": query, **({} if session is None else {"session_id": session})}
+    wanted = {"query": query, "verbosity": "detailed", **({} if session is None else {"session_id": session})}
     host = asked.host.having(progress=progress, counts_uses=False)
     reply = called(asked.registry, "sessions_recall", wanted, host)
     if reply.error is not None:

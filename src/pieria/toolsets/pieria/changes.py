@@ -1,0 +1,76 @@
+"""The tools that correct and forget what is known, and the one that takes a change back."""
+
+from __future__ import annotations
+
+from pieria.bank import Bank
+from pieria.errors import InputError, NotFoundError
+from pieria.record.banks import USER_BANK
+from pieria.record.fact import Fact
+from pieria.record.memory import STATEMENT
+from pieria.toolsets.call import Spoken
+from pieria.toolsets.host import Call
+from pieria.toolsets.pieria.words import change_that_made, done, noticed, numbered
+
+
+def correct(call: Call, id: str, text: str, reason: str | None = None) -> Spoken:
+    bank = call.bank
+    before = bank.get(id)
+    after = bank.update(id, text=text, reason=reason)
+    if before is not None and before.row == after.row:
+        return done(f"{after.id} says so already: nothing was changed.", id=after.id, version=after.version)
+    change = change_that_made(bank, after)
+    said = f"{after.id} is now version {after.version}; the old text stays in its history."
+    return done(said, id=after.id, version=after.version, change=change, warnings=noticed(after))
+
+
+def forget(call: Call, id: str, how: str, reason: str | None = None) -> Spoken:
+    bank = call.bank
+    memory = bank.get(id, include_removed=how == "erase")
+    if memory is None or memory.kind == STATEMENT:
+        return _forget_fact(bank, _fact(bank, id), how, reason)
+    if how == "erase":
+        receipt = bank.purge(id)
+        beyond = [f"Not reached: {one}." for one in receipt.unreached]
+        return done(_erased(id, len(receipt.also)), id=id, erased=dict(receipt.erased), warnings=beyond)
+    ended = bank.invalidate(id, reason=reason) if how == "end" else bank.remove(id, reason=reason)
+    said = f"{id} held until now." if how == "end" else f"{id} is removed."
+    return done(said, id=id, change=change_that_made(bank, ended))
+
+
+def _fact(bank: Bank, id: str) -> Fact:
+    try:
+        return bank.facts.history(id)[-1]
+    except NotFoundError as problem:
+        raise NotFoundError("memory", id, hint="recall and facts return the ids.") from problem
+
+
+def _forget_fact(bank: Bank, fact: Fact, how: str, reason: str | None) -> Spoken:
+    if how == "erase":
+        receipt = bank.facts.purge(fact.id)
+        beyond = [f"Not reached: {one}." for one in receipt.unreached]
+        return done(_erased(fact.id, len(receipt.also)), id=fact.id, erased=dict(receipt.erased), warnings=beyond)
+    if how == "end":
+        ended = bank.facts.invalidate(fact.subject, fact.predicate, fact.object, reason=reason)[0]
+        said = f"{fact.id} held until now."
+    else:
+        ended = bank.facts.remove(fact.id, reason=reason)
+        said = f"{fact.id} is removed."
+    return done(said, id=fact.id, change=change_that_made(bank, ended))
+
+
+def _erased(id: str, also: int) -> str:
+    more = f", with {also:,} that {'was' if also == 1 else 'were'} drawn from it" if also else ""
+    return f"{id} is erased for good{more}."
+
+
+def undo(call: Call, change: str) -> Spoken:
+    place, _, number = change.rpartition("/")
+    if place not in ("", USER_BANK) or not (number.isascii() and number.isdigit()):
+        raise InputError("change", f"the number of a change, such as 17 or {USER_BANK}/17", change)
+    scope = "user" if place else "bank"
+    bank = call.host.having(bank_name=USER_BANK).bank if place else call.bank
+    try:
+        made = bank.undo(int(number))
+    except NotFoundError as problem:
+        raise NotFoundError("change", change, hint="get shows the changes of a memory or fact.") from problem
+    return done(f"Change {change} is taken back.", undone=change, change=numbered(made.seq, scope))

@@ -1,0 +1,119 @@
+"""The tools that remember, find and show memories."""
+
+from __future__ import annotations
+
+from pieria.bank import Bank
+from pieria.errors import NotFoundError
+from pieria.record.ids import new_id
+from pieria.record.link import DRAWN_FROM
+from pieria.record.memory import Memory
+from pieria.toolsets.call import Spoken
+from pieria.toolsets.host import Call
+from pieria.toolsets.pieria.words import (
+    DATA,
+    LONGEST,
+    brief,
+    change_that_made,
+    done,
+    excerpt,
+    in_words,
+    line,
+    noticed,
+    present,
+    stretch,
+    triple,
+    whole,
+)
+
+LISTED = 50
+"""How many sources `get` lists, and how many memories and facts that were drawn from the memory."""
+
+
+def remember(
+    call: Call,
+    text: str,
+    kind: str | None = None,
+    tags: list[str] | None = None,
+    importance: float | None = None,
+    scope: str | None = None,
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+) -> Spoken:
+    bank, own = call.bank, new_id()
+    memory = bank.remember(
+        text,
+        id=own,
+        kind=kind or "note",
+        tags=tags or (),
+        importance=0.5 if importance is None else importance,
+        scope=scope or call.host.scope,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        unless_exists="text",
+    )
+    if memory.id != own:
+        return done(f"Known already as {memory.id}: nothing was changed.", id=memory.id, known=True)
+    change = change_that_made(bank, memory)
+    return done(f"Remembered as {memory.id}.", id=memory.id, change=change, warnings=noticed(memory))
+
+
+def recall(
+    call: Call,
+    query: str,
+    k: int = 5,
+    kind: str | None = None,
+    tags: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    when: str | None = None,
+    as_of: str | None = None,
+    why: bool = False,
+) -> Spoken:
+    found = call.bank.recall(query, k=k, kinds=kind, tags=tags, since=since, until=until, valid_at=when, known_at=as_of)
+    sure = round(found.confidence, 2)
+    hits = [brief(hit, why=why) for hit in found]
+    doubt = ", so probably no answer" if found.is_doubtful else ""
+    said = [f"Confidence {sure}{doubt}. {DATA}", *map(line, hits)] if hits else ["Nothing is known about this."]
+    return Spoken({"memories": hits, "confidence": sure}, "\n\n".join(said))
+
+
+def context(call: Call, query: str | None = None, files: list[str] | None = None, budget: int = 2_000) -> Spoken:
+    found = call.bank.context(query, files=files or (), budget_tokens=budget)
+    told = {"text": found.text, **present({"left_out": dict(found.left_out)})}
+    return Spoken(told, found.text or "There is nothing yet.")
+
+
+def get_(call: Call, id: str) -> Spoken:
+    bank = call.bank
+    memory = bank.get(id, include_removed=True)
+    told = _fact(bank, id) if memory is None else _memory(bank, memory)
+    return Spoken(told, in_words(told))
+
+
+def _memory(bank: Bank, memory: Memory) -> dict[str, object]:
+    made = {change.at: change for change in bank.changes(of=memory.id)}
+    history = [
+        stretch(held, None if held.text == memory.text else held.text[:LONGEST], made.get(held.known_from), held.scope)
+        for held in bank.history(memory.id)
+    ]
+    # A removed memory has no neighbours.
+    sources = [] if memory.removed else bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=LISTED)
+    drawn = bank.trace(memory.id, limit=LISTED).items
+    lists = {
+        "history": history,
+        "sources": [excerpt(one.memory) for one in sources if one.memory is not None],
+        "drawn": [{"id": one.id, "text": one.excerpt} for one in drawn if one.id != memory.id],
+    }
+    return {**whole(memory), **present(lists)}
+
+
+def _fact(bank: Bank, id: str) -> dict[str, object]:
+    try:
+        versions = bank.facts.history(id)
+    except NotFoundError as problem:
+        raise NotFoundError("memory", id, hint="recall and facts return the ids.") from problem
+    made = {change.at: change for change in bank.changes(of=id)}
+    fact = versions[-1]
+    text = f"{fact.subject} {fact.predicate} {fact.object}"
+    history = [stretch(one, None, made.get(one.known_from), "bank") for one in versions]
+    return {**triple(fact), "text": text, "history": history}
