@@ -57,7 +57,7 @@ def test_recall_tells_what_was_said_held_and_known_at_a_time(ask: Ask, clock: Ha
 
 
 @requirement("history", "correct", "undo")
-def test_correction_is_in_the_history_and_can_be_undone(ask: Ask, host: Host) -> None:
+def test_correction_is_in_the_history_and_can_be_undone(ask: Ask, refused: Refused, host: Host) -> None:
     made = ask("remember", text="Deploys run on Fridays.", importance=0)
     assert ask("get", id=made["id"])["importance"] == 0
     right = ask("correct", id=made["id"], text="Deploys run on Mondays.", reason="Tom said so")
@@ -70,6 +70,7 @@ def test_correction_is_in_the_history_and_can_be_undone(ask: Ask, host: Host) ->
     assert (second["reason"], second["change"], "text" in second) == ("Tom said so", right["change"], False)
     assert f"remember by test, change {made['change']}\n  Deploys run on Fridays." in told.text
     assert f"update by test, change {right['change']}: Tom said so" in told.text
+    assert refused("undo", change=made["change"])["hint"].endswith(f": {right['change']}. get shows what they did.")
     ask("undo", change=right["change"])
     assert ask("get", id=made["id"])["text"] == "Deploys run on Fridays."
 

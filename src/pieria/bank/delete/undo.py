@@ -124,7 +124,7 @@ def _check_untouched(reader: Reader, seq: int, states: list[Stored], links: list
     if all(change.what == f"undo {seq}" for change in later):
         raise ConflictError(f"change {seq} was undone already, by change {later[0].seq}")
     numbers = ", ".join(str(change.seq) for change in later)
-    hint = f"Undo those first, the latest before the others: {numbers}."
+    hint = f"Undo those first: {numbers}. `changes` says what they did."
     raise ConflictError(f"later changes depend on change {seq}", ids=tuple(id for id, _ in ended), hint=hint)
 
 

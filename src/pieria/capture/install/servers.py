@@ -12,7 +12,6 @@ from typing import Any
 from pieria.capture.install import jsontext, tomltext
 from pieria.capture.install.entries import EMPTY, Unusual
 from pieria.capture.install.files import MARK
-from pieria.settings.folders import DATA as DEFAULT
 
 NAME = "pieria"
 JSON, TOML = "json", "toml"
@@ -59,6 +58,8 @@ class Launch:
     @property
     def folder(self) -> str:
         """Return the folder of the banks, as a host's server finds it."""
+        from pieria.settings.folders import DATA as DEFAULT
+
         return self.data or str(DEFAULT)
 
     def mended(self, wanted: Launch) -> Launch:

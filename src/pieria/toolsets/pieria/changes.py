@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pieria.bank import Bank
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.banks import USER_BANK
 from pieria.record.fact import Fact
 from pieria.record.memory import STATEMENT
@@ -73,4 +73,7 @@ def undo(call: Call, change: str) -> Spoken:
         made = bank.undo(int(number))
     except NotFoundError as problem:
         raise NotFoundError("change", change, hint="get shows the changes of a memory or fact.") from problem
+    except ConflictError as problem:
+        hint = (problem.hint or "").replace("`changes` says", "get shows") or None
+        raise ConflictError(problem.reason, problem.ids, hint=hint) from problem
     return done(f"Change {change} is taken back.", undone=change, change=numbered(made.seq, scope))
