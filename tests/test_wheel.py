@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -40,8 +39,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = built(ROOT, to, "sdist", HATCH_BUILD_NO_HOOKS="true")
     assert done.returncode == 0, done.stderr
     [packed] = to.glob("*.tar.gz")
-    with tarfile.open(packed) as archive:
-        archive.extractall(to, filter="data")
+    subprocess.run(["tar", "-xzf", packed, "-C", to], check=True)
     return to / packed.name.removesuffix(".tar.gz")
 
 
@@ -84,23 +82,21 @@ def test_build_refuses_a_script_that_differs(unpacked: Path, tmp_path: Path) -> 
 
 def interpreter(version: str) -> str | None:
     """Return a Python of this version, on the path or beside this one."""
-    beside = sorted(Path(sys.base_prefix).parent.glob("*/bin/python3"))
-    for candidate in (sys.executable, f"python{version}", *map(str, beside)):
-        if shutil.which(candidate) is not None:
-            done = subprocess.run([candidate, "--version"], capture_output=True, check=False, text=True)
-            if done.stdout.startswith(f"Python {version}."):
-                return candidate
-    return None
+    beside = sorted(Path(sys.base_prefix).parent.glob(f"{version}*/bin/python3"))
+    own = sys.executable if version == HERE else None
+    return own or shutil.which(f"python{version}") or next(map(str, beside), None)
 
 
-@pytest.mark.parametrize("version", PYTHONS)
+FOUND = [version for version in PYTHONS if interpreter(version)]
+
+
+@pytest.mark.parametrize("version", FOUND)
 def test_installed_wheel_remembers_and_recalls(
     version: str, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This Python's own packages serve as dependencies; those of others come from the package index."""
     python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} here")
+    assert python is not None
     for name in ("PYTHONPATH", "XDG_RUNTIME_DIR"):
         # The second leads to the developer's own services.
         monkeypatch.delenv(name, raising=False)
