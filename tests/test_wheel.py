@@ -81,10 +81,18 @@ def test_build_refuses_a_script_that_differs(unpacked: Path, tmp_path: Path) -> 
 
 
 def interpreter(version: str) -> str | None:
-    """Return a Python of this version, on the path or beside this one."""
+    """Return a Python of this version, on the path or beside this one.
+
+    What is on the path may be the stand-in of a version manager, which starts nothing: each is asked for its version.
+    """
     beside = sorted(Path(sys.base_prefix).parent.glob(f"{version}*/bin/python3"))
-    own = sys.executable if version == HERE else None
-    return own or shutil.which(f"python{version}") or next(map(str, beside), None)
+    candidates = [sys.executable, shutil.which(f"python{version}"), *map(str, beside)]
+    asked = "import sysconfig; print(sysconfig.get_python_version())"
+    for python in filter(None, candidates):
+        done = subprocess.run([python, "-c", asked], capture_output=True, check=False, text=True)
+        if done.returncode == 0 and done.stdout.strip() == version:
+            return python
+    return None
 
 
 FOUND = [version for version in PYTHONS if interpreter(version)]
