@@ -15,7 +15,7 @@ from tests.capture.making import common, events, host_environment, prompt
 
 import pieria
 from pieria.capture.install import actions as doing
-from pieria.capture.install import entries, jsontext
+from pieria.capture.install import commands, entries, jsontext
 from pieria.capture.install.actions import Where
 from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.install.files import write
@@ -267,7 +267,7 @@ def shell(line: str | list[str], given: Any) -> bytes:
     """Run a hook's command like a host; return its output."""
     command = ["sh", "-c", line] if isinstance(line, str) else line
     payload = json.dumps(given).encode()
-    done = subprocess.run(command, input=payload, capture_output=True, check=True, env=host_environment(), timeout=60)
+    done = subprocess.run(command, input=payload, capture_output=True, check=True, env=host_environment(), timeout=600)
     assert done.stderr == b""
     return done.stdout
 
@@ -284,8 +284,11 @@ def constant(where: Where, name: str) -> list[str]:
     return list(json.loads(line))
 
 
-def test_installed_commands_capture_and_tell_the_context(where: Where, tmp_path: Path) -> None:
-    """Run the exact lines from the files like a host, in an unusual data folder."""
+def test_installed_commands_capture_and_tell_the_context(
+    where: Where, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the exact lines from the files like a host, in an unusual data folder, on a machine of any speed."""
+    monkeypatch.setattr(commands, "TELLING_SECONDS", 600)
     with pieria.open("default", data=tmp_path / "data") as bank:
         bank.remember("Always answer in metric units.", author_type="human")
         bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.", files=["deploy.py"])
