@@ -72,7 +72,7 @@ class Piped:
         return answer
 
     def next(self) -> Any:
-        line = self.lines.get(timeout=PATIENCE)
+        line = self.lines.get()
         assert line is not None, f"the server ended: {self.said.decode()}"
         return json.loads(line)
 
