@@ -112,6 +112,9 @@ def test_refused_undo_names_the_change_in_its_way(bank: Bank) -> None:
         bank.undo(edit)
     assert f"first: {bank.changes()[-1].seq}." in str(problem.value.hint)
     bank.undo(bank.changes()[-1].seq)
+    with pytest.raises(ConflictError, match="later changes depend") as problem:
+        bank.undo(edit)
+    assert "does not reach behind what was undone" in str(problem.value.hint)
     bank.update(id, text="Deploys run on Tuesdays.")
     again = bank.changes()[-1].seq
     undone = bank.undo(again).seq

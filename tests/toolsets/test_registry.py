@@ -59,6 +59,8 @@ def test_tools_say_what_they_do_by_name_and_annotation() -> None:
         reads = each.access is Access.read
         assert each.annotations.get("readOnlyHint", False) is reads
         assert not (reads and each.annotations.get("destructiveHint"))
+        # A client assumes the worst of a tool that writes and does not say so, and asks before each call.
+        assert reads or {"destructiveHint", "openWorldHint"} <= each.annotations.keys()
     made = toolset(tool("made_do-it"), tool("made_import"))
     assert [made.handler_name(each) for each in made.tools] == ["do_it", "import_"]
     tools = {each.name: each for each in toolset_in("pieria.toolsets.mnemosyne").tools}

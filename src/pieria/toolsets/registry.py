@@ -159,7 +159,10 @@ def _tool(entry: Mapping[str, Any], shared: Mapping[str, Any]) -> Tool:
     is_lean = shared["lean"]
     closed = {} if is_lean else {"additionalProperties": False}
     schema = {"type": "object", "properties": {}, **closed, **entry["inputSchema"]}
-    hints: dict[str, Any] = {"readOnlyHint": True} if access is Access.read else {"destructiveHint": False}
+    hints: dict[str, Any] = {"readOnlyHint": True}
+    if access is not Access.read:
+        # Without both, hosts that ask before a change (Codex) ask for each memory, or refuse it.
+        hints = {"destructiveHint": False, "openWorldHint": False}
     if not is_lean:
         hints = {"title": entry["title"], **hints, "openWorldHint": False}
     return Tool(

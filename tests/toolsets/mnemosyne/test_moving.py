@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -56,6 +57,19 @@ def test_exported_bank_is_the_same_after_import(ask: Ask, host: Host, tmp_path: 
     ask("mnemosyne_forget", memory_id=id)
     assert ask("mnemosyne_import", input_path="folder/out.jsonl")["left"]["memories"]["purged here"] == 1
     assert found(ask, "search") == []
+
+
+def test_import_into_no_bank_is_cancelled_before_it_makes_one(ask: Ask, host: Host) -> None:
+    ask("mnemosyne_remember", content="Maya works on billing.")
+    ask("mnemosyne_export", output_path="out.jsonl")
+
+    def cancelled(done: int, whole: int) -> None:
+        raise KeyboardInterrupt
+
+    fresh = host.having(bank_name="fresh", progress=cancelled)
+    with pytest.raises(KeyboardInterrupt):
+        ask("mnemosyne_import", at=fresh, input_path="out.jsonl")
+    assert not host.banks.has("fresh")
 
 
 @requirement("export.whole", "paths.confined")

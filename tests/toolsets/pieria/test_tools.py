@@ -28,6 +28,9 @@ def test_list_of_tools_is_small_and_says_what_comes_back() -> None:
     assert len(tools) <= 9
     assert len(json.dumps({"tools": listed}, separators=(",", ":"))) / 4 <= 1_500
     assert all(tool.output_schema for tool in tools)
+    # Codex shows its model no more of the instructions until it calls a tool.
+    begin = registry().only("pieria").toolsets["pieria"].instructions[:240]
+    assert [name for name in ("context", "recall", "remember") if name not in begin] == []
 
 
 @requirement("lean")
@@ -99,6 +102,9 @@ def test_memory_ends_or_is_removed_until_undone_or_is_erased(ask: Ask, refused: 
     id = ask("remember", text="The mill is open.")["id"]
     for how, status in (("end", "active"), ("remove", "removed")):
         change = ask("forget", id=id, how=how)["change"]
+        if how == "remove":
+            hint = refused("correct", id=id, text="The mill is shut.")["hint"]
+            assert hint == "Undo the removal first: get shows its change."
         assert ask("recall", query="mill")["memories"] == []
         told = ask("get", id=id)
         assert (told["status"], "valid_until" in told) == (status, how == "end")
@@ -190,7 +196,8 @@ def test_failure_names_each_wrong_parameter(refused: Refused, host: Host) -> Non
     assert reply.text.splitlines()[1:] == ["k: expected a whole number from 1 to 50.", "query: expected a text."]
     assert refused("recall", query="x", when="soon")["error"].startswith("when: ")
     assert refused("undo", change="seventeen")["error"].startswith("change: expected the number of a change")
-    assert refused("forget", id="nobody", how="end")["hint"] == "recall and facts return the ids."
+    for tool, more in (("forget", {"how": "end"}), ("correct", {"text": "x"})):
+        assert refused(tool, id="nobody", **more)["hint"] == "recall and facts return the ids."
     assert refused("undo", change="99")["hint"] == "get shows the changes of a memory or fact."
 
 

@@ -120,11 +120,15 @@ def _check_untouched(reader: Reader, seq: int, states: list[Stored], links: list
     if not ended:
         return
     moments = {moment for _, moment in ended}
-    later = [change for change in reader.changes(since=seq) if micros(change.at) in moments]
+    since = reader.changes(since=seq)
+    later = [change for change in since if micros(change.at) in moments]
     if all(change.what == f"undo {seq}" for change in later):
         raise ConflictError(f"change {seq} was undone already, by change {later[0].seq}")
     numbers = ", ".join(str(change.seq) for change in later)
     hint = f"Undo those first: {numbers}. `changes` says what they did."
+    if {change.what for change in since} & {f"undo {change.seq}" for change in later}:
+        # Undoing has opened new rows, and nothing opens those of this change again.
+        hint = f"Undo does not reach behind what was undone before ({numbers}): change or remove the record itself."
     raise ConflictError(f"later changes depend on change {seq}", ids=tuple(id for id, _ in ended), hint=hint)
 
 

@@ -279,11 +279,15 @@ def stats_of_store(path: str | Path) -> dict[str, Any] | None:
     return {"system": mnemex.SYSTEM, **mnemex.stats(folder)} if mnemex.folder_of(folder) is not None else None
 
 
-def check_export(path: str | Path) -> None:
-    """Raise `TransferError` for a file that no bank can import, before a bank is made. Broken lines are allowed."""
+def check_export(path: str | Path, progress: Progress | None = None) -> None:
+    """Raise `TransferError` for a file that no bank can import, before a bank is made. Broken lines are allowed.
+
+    It reports no step, since the import checks the file again; but a call can be cancelled where it reports.
+    """
     rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
     with _source(path) as source:
-        checked_file(source, rules, lambda done: None)
+        report = _progress(progress, source.size)
+        checked_file(source, rules, lambda done: report(0))
 
 
 def _as_it_is(row: T) -> T:

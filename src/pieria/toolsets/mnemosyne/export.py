@@ -71,7 +71,7 @@ def import_(call: Call, input_path: str) -> dict[str, Any]:
     document = _document(path)
     if document is None and not host.banks.has(host.bank_name):
         # Check the file first: a broken one must not create a bank.
-        check_export(path)
+        check_export(path, host.progress)
     bank = call.bank
     if document is None:
         report = bank.import_(path, on_error="skip", progress=call.host.progress)

@@ -9,13 +9,19 @@ from pieria.record.fact import Fact
 from pieria.record.memory import STATEMENT
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
-from pieria.toolsets.pieria.words import change_that_made, done, noticed, numbered
+from pieria.toolsets.pieria.words import WHERE_IDS_ARE, change_that_made, done, noticed, numbered
 
 
 def correct(call: Call, id: str, text: str, reason: str | None = None) -> Spoken:
     bank = call.bank
     before = bank.get(id)
-    after = bank.update(id, text=text, reason=reason)
+    try:
+        after = bank.update(id, text=text, reason=reason)
+    except NotFoundError as problem:
+        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE) from problem
+    except ConflictError as problem:
+        hint = "Undo the removal first: get shows its change." if before is None else problem.hint
+        raise ConflictError(problem.reason, problem.ids, hint=hint) from problem
     if before is not None and before.row == after.row:
         return done(f"{after.id} says so already: nothing was changed.", id=after.id, version=after.version)
     change = change_that_made(bank, after)
@@ -41,7 +47,7 @@ def _fact(bank: Bank, id: str) -> Fact:
     try:
         return bank.facts.history(id)[-1]
     except NotFoundError as problem:
-        raise NotFoundError("memory", id, hint="recall and facts return the ids.") from problem
+        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE) from problem
 
 
 def _forget_fact(bank: Bank, fact: Fact, how: str, reason: str | None) -> Spoken:

@@ -12,6 +12,7 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.pieria.words import (
     DATA,
     LONGEST,
+    WHERE_IDS_ARE,
     brief,
     change_that_made,
     done,
@@ -111,7 +112,7 @@ def _fact(bank: Bank, id: str) -> dict[str, object]:
     try:
         versions = bank.facts.history(id)
     except NotFoundError as problem:
-        raise NotFoundError("memory", id, hint="recall and facts return the ids.") from problem
+        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE) from problem
     made = {change.at: change for change in bank.changes(of=id)}
     fact = versions[-1]
     text = f"{fact.subject} {fact.predicate} {fact.object}"
