@@ -49,6 +49,8 @@ EMBEDDER = "none"
 os.environ["PIERIA_EMBEDDER"] = EMBEDDER
 # A write some seconds after a read would disturb later tests; tests of usage counts turn it on.
 os.environ["PIERIA_COUNT_USES"] = "false"
+# A job at the end of each session would disturb tests of other jobs; tests of automatic sleep turn it on.
+os.environ["PIERIA_SLEEP"] = "off"
 # Few tests are about a power cut; those ask for `durable`.
 os.environ["PIERIA_DURABILITY"] = "off"
 
@@ -135,6 +137,7 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
     monkeypatch.setenv("PIERIA_MODELS", str(folder / "models"))
     monkeypatch.setenv("PIERIA_COUNT_USES", "false")
+    monkeypatch.setenv("PIERIA_SLEEP", "off")
     monkeypatch.setenv("PIERIA_DURABILITY", "off")
     monkeypatch.chdir(work)
     yield folder

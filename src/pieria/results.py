@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Trace,
     )
     from pieria.bank.results.lessons import Decided, DecidedRules, Learnt, Proposals, Rule, Rules
+    from pieria.bank.results.sleeps import SleepLog, SleepRun
     from pieria.bank.results.transfer import (
         CopyReport,
         ExportReport,
@@ -144,6 +145,8 @@ __all__ = [
     "SessionStatuses",
     "SessionSummary",
     "Sessions",
+    "SleepLog",
+    "SleepRun",
     "Slept",
     "Stats",
     "Step",
@@ -230,6 +233,8 @@ _HOMES = {
     "SessionStatuses": "pieria.bank.sessions.drafts",
     "SessionSummary": "pieria.sessions.opened",
     "Sessions": "pieria.bank.results.general",
+    "SleepLog": "pieria.bank.results.sleeps",
+    "SleepRun": "pieria.bank.results.sleeps",
     "Slept": "pieria.bank.results.upkeep",
     "Stats": "pieria.bank.results.general",
     "Step": "pieria.learning.steps",

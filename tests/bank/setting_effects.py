@@ -299,6 +299,15 @@ def seen_of_request_memory(data: Path, value: int) -> int:
 
 
 BEARER: dict[Any, object] = {key: f"Bearer {key}" for key in ("hunter1", "hunter2")}
+
+
+def seen_of_sleep(folder: Path, value: Any) -> object:
+    """Return whether the bank sleeps automatically with rules, and with a language model."""
+    with Workspace(folder, {"sleep": value, "budget_calls_per_day": 1}) as workspace:
+        banks = [workspace.open("b", llm=llm) for llm in (None, "ollama:qwen3")]
+        return [bank.upkeep.sleep_log().held_back is None for bank in banks]
+
+
 EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
@@ -314,6 +323,7 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "seal_key": (seen_of_seal_key, {None: False, "one": True, "two": "sealed"}),
     "secrets": (in_bank("secrets", keeps_secret), {"flag": True, "redact": False, "refuse": "refused"}),
     "upkeep_fades": (in_bank("upkeep_fades", kinds_that_fade), {"note": ["note"], "drawer": ["drawer"], "": []}),
+    "sleep": (seen_of_sleep, {"off": [False, False], "idle": [True, False], "model": [True, True]}),
     "count_uses": (in_bank("count_uses", counted_uses), {True: 1, False: 0}),
     "session_lease": (seen_of_session_lease, {5: True, 60: False}),
     "accept_above": (in_bank("accept_above", accepted, via="person"), {0.5: "accepted", 0.8: "proposed"}),

@@ -13,6 +13,8 @@ from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
 
 import pieria
 from pieria import Bank
+from pieria.bank.results.upkeep import Slept
+from pieria.doors.cli.commands.sleep import show_slept
 from pieria.graph import Changeset, Semantic, Tag
 from pieria.record.changeset import Changeset as Record
 from pieria.record.time import micros, system_clock
@@ -40,6 +42,19 @@ def test_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
     assert " ".join(shown.json["summaries"][0]["text"].split()) in told
     assert ask("upkeep", "sleep").json["summaries"] == shown.json["summaries"]
     assert ask("upkeep", "sleep", "-q").out == ""
+
+
+def test_sleep_says_why_and_its_log_lists_each_run(ask: Ask, talk: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No sleep yet." in ask("sleep", "--log", "--no-json").words
+    [id] = ask("sleep", "-q").out.split()
+    shown = ask("sleep", "--log")
+    assert [(run["by"], run["summaries"]) for run in shown.json["runs"]] == [("command", [id])]
+    assert ask("sleep", "--log", "-q").out == f"{id}\n"
+    assert "does not sleep automatically: the setting sleep is off" in ask("sleep", "--log", "--no-json").words
+    monkeypatch.setenv("PIERIA_SLEEP", "idle")
+    assert "sleeps automatically when it is idle, from" in ask("sleep", "--log", "--no-json").words
+    slept = Slept(False, "rules", 35, 4, reasons=("31 notes have no like", "4 are younger than a day"))
+    assert [str(part) for part in show_slept(slept)][1:3] == ["  31 notes have no like", "  4 are younger than a day"]
 
 
 def test_collection_and_promotion_are_tried_first(ask: Ask, bank: Bank) -> None:

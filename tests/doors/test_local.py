@@ -21,6 +21,7 @@ from pieria.models import Embedder
 from pieria.models.embedders.shared import SharedEmbedding
 from pieria.models.embedding import EmbeddingResponse, Identity
 from pieria.recall.answer import Overturned, Recall
+from pieria.runtime.calls import Calls
 from pieria.runtime.local_call import RefusedError, asked
 from pieria.runtime.local_server import LocalServer
 from pieria.workspace import Workspace
@@ -78,7 +79,7 @@ def neighbours(tmp_path: Path) -> Iterator[Path]:
     with pieria.open("notes", data=tmp_path / "data") as bank:
         bank.remember(DEPLOY)
     with Workspace(tmp_path / "data", by_door=True) as workspace:
-        served = Neighbours(workspace)
+        served = Neighbours(workspace, Calls())
         served.start()
         assert served._server.is_serving.wait(SECONDS)
         yield workspace.data

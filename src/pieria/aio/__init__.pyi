@@ -50,6 +50,7 @@ from pieria.bank.results.general import (
     Trace,
 )
 from pieria.bank.results.lessons import Decided, DecidedRules, Learnt, Proposals, Rule, Rules
+from pieria.bank.results.sleeps import SleepLog
 from pieria.bank.results.transfer import (
     CopyReport,
     ExportReport,
@@ -1196,6 +1197,9 @@ class Worker:
 
     `run` works in the calling thread, `start` in a thread of its own. Closing the worker, or a bank it works on, ends
     it within two seconds. A handler that takes longer has no effect, and its job goes back to the queue.
+
+    `sleeps` names this worker as the one who queues a sleep for a bank that is due; without it, none is queued. `idle`
+    is for the worker of a server.
     """
     @property
     def name(self) -> str: ...
@@ -1475,6 +1479,10 @@ class Upkeep:
         neither changed nor forgotten. Summaries link to their sources and rank behind them. A failed group is due
         again. `stopped` says why a sleep ended early; the next one continues there.
         """
+    async def sleep_later(self) -> Job | None:
+        """Queue a sleep as the end of a session does; None if the bank does not sleep automatically, or one waits."""
+    async def sleep_log(self, limit: int = 50) -> SleepLog:
+        """Return the last sleeps, newest first, and when the bank sleeps automatically. Dry runs are not logged."""
     async def storage(self) -> Storage:
         """Return the size of the bank, and how much of it `compact` would free."""
     async def summarize(self, session: str) -> Memory | None:

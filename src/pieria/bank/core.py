@@ -92,6 +92,8 @@ class Core:
     text_budget: int = 5_000
     given_zone: tzinfo | None = None
     count_uses: bool = True
+    sleep: str = "idle"
+    """When the bank sleeps automatically: `off`, `idle` or `model`."""
     fades: tuple[str, ...] = FADES
     fading: Fading = field(default_factory=Fading)
     habits: Habits = field(default_factory=Habits)

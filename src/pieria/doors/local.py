@@ -20,6 +20,7 @@ from pieria.doors.catching_up import distil, drain
 from pieria.doors.cli.server_recall import RECALL
 from pieria.errors import InputError
 from pieria.record.json_text import parsed
+from pieria.runtime.calls import Calls
 from pieria.runtime.local_server import Answer, LocalServer
 from pieria.toolsets import Banks
 from pieria.workspace import Workspace
@@ -40,13 +41,18 @@ WHO = "cli"
 
 
 class Neighbours:
-    """Answers for the data folder of a workspace."""
+    """Answers for the data folder of a workspace, each counted as a call."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, calls: Calls) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, Banks] = OrderedDict()
         answers: dict[str, Answer] = {EMBED: partial(vectors, workspace), HOOK: self._context, RECALL: self._recall}
-        self._server = LocalServer(workspace.data, answers)
+        self._server = LocalServer(workspace.data, {name: partial(self._called, do) for name, do in answers.items()})
+        self._calls = calls
+
+    def _called(self, answer: Answer, asked: dict[str, Any]) -> dict[str, Any]:
+        with self._calls.one():
+            return answer(asked)
 
     def start(self) -> None:
         self._server.start()

@@ -125,8 +125,9 @@ def serve(
             raise _without_token(host, is_shared)
         # Report an unreadable token file now, not at the first request.
         tokens.all()
-        app = application(service(workspace, registry()), door, hosts(host, not bound.is_local, allowed), rate)
-        neighbours = Neighbours(workspace)
+        served = service(workspace, registry())
+        app = application(served, door, hosts(host, not bound.is_local, allowed), rate)
+        neighbours = Neighbours(workspace, served.banks.calls)
         neighbours.start()
         try:
             with noted(workspace.data, bound.url):

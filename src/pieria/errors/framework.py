@@ -285,6 +285,8 @@ class JobError(Reasoned, Framework):
         "changed": "its content has changed since",
         "lease_lost": "another worker has the job, or it was cancelled",
         "stopped": "the worker is being stopped",
+        "time_is_up": "the time of one run is over",
+        "called": "the server is in use",
     }
 
 

@@ -34,7 +34,6 @@ PAUSES = (0.2, 1.0, 5.0)
 IDLE_SECONDS = 10.0
 """Seconds without a task after which the thread ends. The next task starts another."""
 WHO = "hermes"
-SLEEP = "sleep"
 UNNAMED = "user"
 """Name of a person whom the host does not name."""
 LAST_SECONDS = 5.0
@@ -186,7 +185,8 @@ class Joined:
         return Host(self.banks, self.bank_name, session, self._paths)
 
     def opened(self, session: str) -> Bank:
-        return self.banks.opened(self.bank_name, session)
+        with self.banks.calls.one():
+            return self.banks.opened(self.bank_name, session)
 
     def note_saved(self, session: str) -> None:
         """Report how many turns of the session are stored, as hooks of other hosts do."""
@@ -195,13 +195,13 @@ class Joined:
             bank.hooks.checkpoint(turns)
 
     def queue_sleep(self, session: str) -> None:
-        self.opened(session).jobs.add(SLEEP)
+        self.opened(session).upkeep.sleep_later()
 
     def begin_work(self) -> None:
         """Run due jobs of the opened banks on a thread until the agent ends. The next process runs those that are
         left.
         """
-        worker = self.banks.worker()
+        worker = self.banks.worker(sleeps=self.options.sleep)
         with self._lock:
             if not self._ended:
                 self._worker = worker

@@ -27,6 +27,8 @@ MOST_TRIES = 100
 PAYLOAD_LIMIT = 64 << 10
 """Bytes. A payload names its input and does not repeat it."""
 PRIORITIES = 1_000
+SLEEP_STARTERS = SESSION_END, IDLE, WORKER = ("session end", "idle", "worker")
+"""Who queues the sleeps that a bank takes automatically."""
 _KIND = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
 
 
@@ -147,6 +149,12 @@ class Outcome(NamedTuple):
     problem: Problem | None = None
     due: int | None = None
     counts: bool = True
+
+
+class Later(NamedTuple):
+    """The effect of a job that runs again at `due`, in microseconds. This attempt does not count."""
+
+    due: int
 
 
 def new_job(

@@ -141,6 +141,9 @@ class Settings(Fades):
         le=1_000_000,
         description="MiB that the bodies of unfinished requests to a server may hold together",
     )
+    sleep: Literal["off", "idle", "model"] = Field(
+        default="idle", description="whether a bank sleeps automatically when it is idle, and may ask a model for that"
+    )
     count_uses: bool = Field(default=True, description="whether hits of recall count as used")
     session_lease: float = number(60.0, 1, 86_400, "seconds until a session of a dead process may be taken over")
     accept_above: float = number(0.75, 0, 1, "the confidence above which lessons are accepted automatically")

@@ -23,7 +23,7 @@ PERSONAL = (
     *("paths", "token", "nlp"),
     *("user", "row_security", "local"),
     *("vault", "vault_folder"),
-    "accept_above",
+    *("accept_above", "sleep"),
     *("request_seconds", "request_memory"),
 )
 """No project may set these, trusted or not: they could spend money, and send memories to servers and folders that its

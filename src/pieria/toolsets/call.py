@@ -108,7 +108,8 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
     error: PieriaError
     try:
         known = host if isinstance(host, Host) else host()
-        return _wired(_answered(toolset, tool, arguments, known), None, known, given)
+        with known.banks.calls.one():
+            return _wired(_answered(toolset, tool, arguments, known), None, known, given)
     except PieriaError as problem:
         error = problem
     except Exception as problem:

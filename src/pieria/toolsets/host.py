@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pieria.errors import AccessError, ClosedError, InputError, NotFoundError, PieriaError, StorageError, TransferError
 from pieria.record.address import check_length
 from pieria.record.banks import USER_BANK, no_such_bank, same_bank
+from pieria.record.job import IDLE
 from pieria.record.trust import AGENT
+from pieria.runtime.calls import Calls
 from pieria.toolsets.registry import Access, Tool
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class Banks:
         self._who = who
         self._lock = threading.Lock()
         self._at_work = ""
+        self.calls = Calls()
+        """The calls that use these banks: background work waits until they have ended."""
         self._open: OrderedDict[tuple[str, str | None, bool, str | None, bool, str], Bank] = OrderedDict()
 
     def opened(
@@ -124,15 +128,22 @@ class Banks:
         for key in [key for key, held in self._open.items() if held.core.store.is_over]:
             del self._open[key]
 
-    def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:
+    def worker(self, told: Told = lambda bank, job, progress: None, *, sleeps: bool = True) -> Worker:
         """Return a worker for the jobs of every cached bank; the caller closes it.
 
-        `told` receives the bank's name, the job and its progress.
+        `told` receives the bank's name, the job and its progress. With `sleeps`, banks that are due sleep automatically
+        while no call runs.
         """
         from pieria.bank.jobs.handlers import HANDLERS
         from pieria.bank.jobs.worker import Worker
 
-        return Worker(self._worked_on, HANDLERS, told=lambda job, progress: told(self._at_work, job, progress))
+        return Worker(
+            self._worked_on,
+            HANDLERS,
+            told=lambda job, progress: told(self._at_work, job, progress),
+            sleeps=IDLE if sleeps else None,
+            idle=self.calls.idle_seconds,
+        )
 
     def work_on(self, names: Iterable[str]) -> None:
         """Open the named banks, so that the worker runs their jobs. Skip banks that do not exist."""

@@ -343,8 +343,7 @@ class Workspace(Recalling):
         for doubt in doubts:
             say_once(doubt)
         way = Way(settings.durability, settings.busy_seconds, self.clock, foreign, seal_of(resolved))
-        offered = offers(self.data)
-        if offered and not spot.is_there:
+        if (offered := offers(self.data)) and not spot.is_there:
             log.warning("%s. %s", offered[0].detail, offered[0].remedy)
         held, leave = self._joined(spot, Key(spot.key, way, embedder, budgets), create)
         user = UserBank(partial(self._opened, resolved.having(bank=USER_BANK), who, handed, via=via), self.place)
@@ -371,6 +370,7 @@ class Workspace(Recalling):
                 given_zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
                 count_uses=settings.count_uses and not foreign,
                 is_foreign=foreign,
+                sleep=settings.sleep,
                 fades=tuple(kind for kind in settings.upkeep_fades.split(",") if kind),
                 fading=settings.fading,
                 habits=settings.habits,

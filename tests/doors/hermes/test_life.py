@@ -171,13 +171,14 @@ def test_a_checkpoint_that_cannot_be_made_is_refused_if_required(begin: Begin, h
     assert agent.compress() == ""
 
 
-def test_the_end_of_a_session_queues_a_sleep(begin: Begin, bank: Bank) -> None:
+def test_the_end_of_a_session_queues_a_sleep(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_SLEEP", "idle")
     agent = begin()
     agent.turn("One.", "Two.")
     agent.switch("two", reset=True)
     agent.settle()
     [job] = bank.jobs.list(kinds="sleep")
-    soon(lambda: bank.jobs.get(job.id).state == "done")
+    assert (job.state, job.payload) == ("later", {"by": "session end"})
 
 
 @pytest.mark.parametrize("said", [{}, {"agent_context": "cron"}])

@@ -123,7 +123,10 @@ def test_banks_of_persons_are_apart_in_any_folder(begin: Begin, hermes_home: Pat
 
 
 @pytest.mark.parametrize("option", ["autosave", "mirror", "sleep"])
-def test_each_automatic_deed_can_be_turned_off(begin: Begin, bank: Bank, hermes_home: Path, option: str) -> None:
+def test_each_automatic_deed_can_be_turned_off(
+    begin: Begin, bank: Bank, hermes_home: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_SLEEP", "idle")
     for is_on in (False, True):
         save(hermes_home, {option: is_on})
         agent = begin(str(is_on))

@@ -41,6 +41,19 @@ def test_a_memory_goes_through_its_life(served: Served) -> None:
     assert [change["what"] for change in changes] == whats
 
 
+def test_work_for_callers_counts_as_a_call_and_watching_does_not(served: Served) -> None:
+    calls, client = served.service.banks.calls, served.client
+    counted = {}
+    for path in (f"{BANK}/stats", "/banks/notes/health", "/health", "/metrics", "/v1/banks"):
+        calls._ended = 0.0
+        assert client.get(path).status_code == 200
+        counted[path] = calls._ended > 0
+    assert list(counted.values()) == [True, True, False, False, False]
+    calls._ended = 0.0
+    assert client.post(f"{BANK}/tools/recall", json={"query": "jwt"}).status_code == 200
+    assert calls._ended > 0
+
+
 def test_changes_since_a_memory_was_read_are_a_conflict(served: Served) -> None:
     client, tea = served.client, f"{MEMORIES}/tea"
     read = client.post(MEMORIES, json={"text": "Tea at four.", "id": "tea", "source": "diary"}).json()

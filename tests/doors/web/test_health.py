@@ -216,3 +216,15 @@ def test_the_token_setting_opens_the_users_own_bank() -> None:
         served.tokens.path.write_text("{}")
         broken = served.client.get(HEALTH)
         assert broken.status_code == 200 and "not a token file" in broken.text
+
+
+def test_sleeps_are_listed_with_links_to_their_summaries(served: Served) -> None:
+    assert "It has not slept yet." in served.page(HEALTH)
+    for number in range(3):
+        served.bank.remember(f"Heron number {number} nests by the mill.", kind="turn", session="mill")
+    [summary] = served.bank.upkeep.sleep(force=True).summaries
+    page = served.page(HEALTH).partition('id="sleeps"')[2]
+    assert f'href="/banks/notes/memory?id={summary.id}"' in page
+    assert "This bank does not sleep automatically: the setting sleep is off." in page
+    log = served.client.get("/v1/banks/notes/sleeps?limit=1").json()
+    assert (log["runs"][0]["summaries"], log["held_back"]) == ([summary.id], "the setting sleep is off")

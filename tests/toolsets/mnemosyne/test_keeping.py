@@ -25,7 +25,8 @@ def notes(host: Host, **more: Any) -> list[str]:
 
 @requirement("sleep.summarises", "sleep.dry_run", "forget.cascades")
 def test_sleep_summarizes_what_rests_and_keeps_it(ask: Ask, host: Host, clock: HandClock) -> None:
-    assert ask("mnemosyne_sleep")["status"] == "no_op"
+    nothing = ask("mnemosyne_sleep")
+    assert (nothing["status"], nothing["result"].get("reasons", [])) == ("no_op", [])
     ids = notes(host)
     clock.move(days=3)
     before = host.bank.changes()

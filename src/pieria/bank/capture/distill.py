@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.capture.lessons import keep_lessons
 from pieria.bank.capture.sources import mined_turns
 from pieria.bank.core import Core, Plan
+from pieria.bank.upkeep.automatic_sleep import later_sleep
 from pieria.bank.write.remember import write_drafts
 from pieria.bank.write.update import next_version, redrafted
 from pieria.errors import InputError
@@ -331,6 +332,7 @@ def _distilled(
     if piece.ends:
         changeset.records += pieces.heard_of(writer, piece.key)
         changeset.jobs.append(new_job("session_summary", {"session": session}))
+        changeset.jobs += later_sleep(core, writer)
     outcome.append(DistilledSessions(1, len(piece.fresh), tuple(ids), tuple(learnt), made.problem or lessons.problem))
     return changeset
 

@@ -14,7 +14,8 @@ from pieria.bank.facts.extraction import checked_payload, extracted_for
 from pieria.errors import BusyError, InputError, UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset
-from pieria.record.job import TRIES
+from pieria.record.job import SLEEP_STARTERS as STARTERS
+from pieria.record.job import TRIES, Later
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Handler:
     attempts.
     """
 
-    run: Callable[[Work], Effect]
+    run: Callable[[Work], Effect | Later]
     check: Callable[[Payload], object] = nothing_to_check
     digest: Callable[[Reader, Payload], str] | None = None
     tries: int = TRIES
@@ -75,14 +76,30 @@ def embed(work: Work) -> None:
         )
 
 
-def sleep(work: Work) -> None:
-    """Run a sleep. When the day's budget is spent, it is postponed and continues the next day."""
+def sleep(work: Work) -> Later | None:
+    """Run a sleep. When the day's budget is spent, it is postponed and continues the next day.
+
+    One that the bank started automatically has a `by` in its payload, and keeps to its limits.
+    """
+    if by := work.payload.get("by"):
+        from pieria.bank.upkeep.automatic_sleep import sleep_automatically
+
+        return sleep_automatically(work, by)
 
     def told(done: int, whole: int) -> None:
         work.progress(done, whole, "groups")
         work.check()
 
-    work.bank.upkeep._sleep_as_job(told)
+    work.bank.upkeep._sleep_as_job(told, "job")
+    work.check()
+    return None
+
+
+def says_who_started(payload: Payload) -> None:
+    if payload and payload.keys() != {"by"}:
+        raise InputError("payload", "nothing, or as `by` who started the sleep", payload)
+    if payload:
+        check.one_of(payload["by"], "payload.by", STARTERS)
 
 
 def session_summary(work: Work) -> None:
@@ -129,7 +146,7 @@ def scrub(work: Work) -> None:
 HANDLERS: Handlers = {
     "embed": Handler(embed, takes_nothing),
     "extract": Handler(extract, checked_payload),
-    "sleep": Handler(sleep, takes_nothing),
+    "sleep": Handler(sleep, says_who_started),
     "session_summary": Handler(session_summary, names_a_session),
     "distil": Handler(distil, names_a_hosts_session),
     "archive": Handler(archive, takes_nothing),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.jobs.handlers import Effect, Handler, Handlers, plan_of
 from pieria.errors import BudgetError, BusyError, ClosedError, JobError, PieriaError, StorageError, UnknownError
 from pieria.record.changeset import Change
-from pieria.record.job import Job, Outcome, Problem, Progress
+from pieria.record.job import Job, Later, Outcome, Problem, Progress
 from pieria.record.time import instant, micros
 from pieria.store.protocol import Reader, Writer
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Told = Callable[[Job, Progress], object]
+Idle = Callable[[], float]
+"""Returns the seconds since the last call to a server; 0 while one runs."""
 SECOND = 1_000_000
 BEAT = 1.0
 """Seconds between checks for progress to write or a lease to extend."""
@@ -63,8 +65,12 @@ class Work:
     A handler returns its effect. A long job may `apply` parts before; after a failure its next run finds them done.
     """
 
-    def __init__(self, bank: Bank, job: Job, token: str, rules: WorkerTimes, told: Told) -> None:
+    def __init__(
+        self, bank: Bank, job: Job, token: str, rules: WorkerTimes, told: Told, idle: Idle | None = None
+    ) -> None:
         self.bank = bank
+        self.idle = idle
+        """Of the server whose worker runs the job; None in a process that answers no calls."""
         self.job = job
         self.payload: Mapping[str, Any] = {} if job.payload is None else job.payload
         self.lost = False
@@ -164,10 +170,12 @@ class Shift:
         handler.check(work.payload)
         with work.bank.core.reading() as reader:
             stale = self._is_stale(reader, handler)
-        effect = None
+        effect: Effect | Later = None
         if not stale:
             with _beating(work):
                 effect = handler.run(work)
+        if isinstance(effect, Later):
+            return self._settled(Outcome("later", due=effect.due, counts=False))
         with work.bank.core.writing() as writer:
             # Check again, because it may have changed while the handler ran. Within the transaction nothing else
             # writes.

@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from pieria.bank.jobs.handlers import Handlers
-from pieria.bank.jobs.run import SECOND, Shift, Told, Work, WorkerTimes
+from pieria.bank.jobs.run import SECOND, Idle, Shift, Told, Work, WorkerTimes
 from pieria.errors import ClosedError, PieriaError
 from pieria.record.ids import new_id
 from pieria.record.job import Job, Lease
@@ -38,6 +38,8 @@ PRUNED_AT_ONCE = 100
 AFTER_CAPTURE = ("distil", "session_summary")
 AFTER_A_FAULT = 30.0
 """Seconds that a bank is skipped after it could not be read or written."""
+LOOK = 60.0
+"""Seconds between two looks whether a bank is due for an automatic sleep."""
 AWAY = 5.0
 """Seconds until the banks are listed again after listing them failed."""
 
@@ -47,6 +49,9 @@ class Worker:
 
     `run` works in the calling thread, `start` in a thread of its own. Closing the worker, or a bank it works on, ends
     it within two seconds. A handler that takes longer has no effect, and its job goes back to the queue.
+
+    `sleeps` names this worker as the one who queues a sleep for a bank that is due; without it, none is queued. `idle`
+    is for the worker of a server.
     """
 
     def __init__(
@@ -58,6 +63,8 @@ class Worker:
         rules: WorkerTimes | None = None,
         told: Told = lambda job, progress: None,
         chance: Random | None = None,
+        sleeps: str | None = None,
+        idle: Idle | None = None,
     ) -> None:
         self.name: str = f"{os.getpid()}-{new_id()}"
         """The name under which jobs record their worker."""
@@ -68,6 +75,9 @@ class Worker:
         self._kinds = kinds
         self._rules = rules or WorkerTimes()
         self._told = told
+        self._sleeps = sleeps
+        self._idle = idle
+        self._looked: dict[str, float] = {}
         self._chance = chance or Random()  # noqa: S311 - no secret
         self._stop = threading.Event()
         self._rested = threading.Event()
@@ -191,12 +201,12 @@ class Worker:
         with bank.core.reading() as reader:
             due = reader.jobs_due(self._kinds)
         if due is None or due > bank.core.now():
-            return False
+            return self._sleeps is not None and self._queued_sleep(bank, self._sleeps)
         token = new_id()
         job = self._claimed(bank, token)
         if job is None:
             return False
-        work = Work(bank, job, token, self._rules, self._told)
+        work = Work(bank, job, token, self._rules, self._told, self._idle)
         self._shift = Shift(work, self._handlers, self._rules, self._chance)
         # `stop` may have been called between the claim and now, before it could see the job.
         work.stopping = self._stop.is_set()
@@ -205,6 +215,16 @@ class Worker:
         self.tally[state] += 1
         log.info("job %s (%s) in bank %s: %s", job.id, job.kind, bank.name, state)
         return True
+
+    def _queued_sleep(self, bank: Bank, by: str) -> bool:
+        """Queue a sleep if the bank is due, and return whether there is a job now."""
+        now = time.monotonic()
+        if self._looked.get(bank.name, -math.inf) + LOOK > now:
+            return False
+        self._looked[bank.name] = now
+        from pieria.bank.upkeep.automatic_sleep import queue_if_due
+
+        return queue_if_due(bank.core, by, self._idle)
 
     def _claimed(self, bank: Bank, token: str) -> Job | None:
         now = bank.core.now()

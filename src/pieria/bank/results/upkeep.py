@@ -30,7 +30,8 @@ class Failure(Reply):
 class Slept:
     """The result of a sleep. `examined` memories were due; those without a group are examined again later.
 
-    `stopped` says why the sleep ended early, and `left` is the number not reached.
+    `stopped` says why the sleep ended early, and `left` is the number not reached. `reasons` are sentences that say why
+    memories were left out, such as "4 are younger than a day".
     """
 
     dry_run: bool
@@ -42,11 +43,23 @@ class Slept:
     shortened: tuple[Shortened, ...] = ()
     failed: tuple[Failure, ...] = ()
     stopped: str | None = None
+    reasons: tuple[str, ...] = ()
 
     @property
     def consolidated(self) -> int:
         """The number of memories covered by the new summaries."""
         return sum(len(summary.sources) for summary in self.summaries)
+
+    @property
+    def repeated(self) -> int:
+        """The number of memories settled because they were said again and again."""
+        return sum(one.why.startswith("said ") for one in self.settled)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a next sleep would do more at once: memories are left, and this sleep got somewhere."""
+        done = self.summaries or self.settled or self.shortened or not self.failed
+        return self.left > 0 and bool(done and (self.summaries or self.stopped))
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -63,6 +76,7 @@ class Slept:
             ],
             "failed": [failure.as_dict() for failure in self.failed],
             "stopped": self.stopped,
+            "reasons": list(self.reasons),
         }
 
 

@@ -25,6 +25,7 @@ from pieria.bank.sessions.records import (
     without_state,
     without_words,
 )
+from pieria.bank.upkeep.automatic_sleep import later_sleep
 from pieria.bank.write.remember import drafted
 from pieria.errors import CorruptError, InputError, PieriaError
 from pieria.graph.changeset import Changeset, read, written
@@ -118,6 +119,7 @@ class BankLog:
             yield from self._of_session(writer, kept)
             if kept.episode is None:
                 yield from _dropped(writer, STEPS, kept.id)
+                writer.enqueue(later_sleep(self._bank.core, writer))
 
         self._write_session("session", kept, records)
         return kept
@@ -136,6 +138,8 @@ class BankLog:
                     yield Record(STEPS, key, None)
                 elif ids:
                     yield Record(STEPS, key, {**value, NODES: sorted({*ids, *value.get(NODES, ())})})
+            if kept.episode is None:
+                writer.enqueue(later_sleep(self._bank.core, writer))
 
         if changeset.empty:
             self._write_session("session commit", kept, records)

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, TypeVar
 from pieria.bank.capture.decisions import Deciding
 from pieria.bank.core import check_decided
 from pieria.bank.filters import Names
+from pieria.bank.results.sleeps import SleepLog
 from pieria.bank.results.upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
+from pieria.bank.upkeep.automatic_sleep import later_sleep, sleep_log
 from pieria.bank.upkeep.clusters import Clustering
 from pieria.bank.upkeep.review import Ranking, Reviewing
+from pieria.bank.upkeep.sleep_log import CALLERS, KEPT, write_run
 from pieria.bank.upkeep.summaries import is_current, summed_up
 from pieria.bank.write.update import next_version
-from pieria.errors import ConflictError, PieriaError
+from pieria.errors import ConflictError, JobError, PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
-from pieria.record.job import Job
+from pieria.record.job import Job, JobQuery
 from pieria.record.memory import GIVEN_KINDS, Memory
 from pieria.record.trust import AGENT
 from pieria.store.parts import counts
@@ -59,6 +62,8 @@ ASKING_MINUTES = 10
 COLLECTED = ("active", "archived")
 MOST = 5_000
 """Memories that one sleep examines by default."""
+PAUSES = ("stopped", "time_is_up", "called")
+"""Reasons for which a job ends its sleep early, and puts the rest off."""
 
 
 class Upkeep(Reviewing, Ranking, Clustering, Deciding):
@@ -79,18 +84,42 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         check.flag(dry_run, "dry_run")
         check.flag(force, "force")
         check.whole(limit, "limit", 1, 1_000_000)
-        slept, work = self._slept(dry_run, force, limit, progress)
-        return slept if work.stopped is None else replace(slept, stopped=work.stopped.message)
+        who = self._bank.core.who
+        return self._logged(CALLERS.get(who, who), dry_run, force, limit, progress)[0]
 
-    def _sleep_as_job(self, progress: Progress) -> None:
+    def sleep_later(self) -> Job | None:
+        """Queue a sleep as the end of a session does; None if the bank does not sleep automatically, or one waits."""
+        core = self._bank.core
+        with core.writing() as writer:
+            ids = writer.enqueue(later_sleep(core, writer))
+            return next(iter(writer.jobs(JobQuery(ids=tuple(ids)))), None)
+
+    def sleep_log(self, limit: int = KEPT) -> SleepLog:
+        """Return the last sleeps, newest first, and when the bank sleeps automatically. Dry runs are not logged."""
+        return sleep_log(self._bank.core, check.whole(limit, "limit", 1, KEPT))
+
+    def _sleep_as_job(self, progress: Progress, by: str) -> Slept:
         """Sleep as a job of a worker.
 
-        Raise the error that stopped it, or that prevented every summary, so that it is retried.
+        Raise the error that stopped it, or that prevented every summary, so that it is retried. A pause is no error.
         """
-        slept, work = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
+        slept, work = self._logged(by, dry_run=False, force=False, limit=MOST, progress=progress)
         problem = work.stopped or (work.problem if not slept.consolidated else None)
-        if problem is not None:
+        if problem is not None and not isinstance(problem, JobError):
             raise problem
+        return slept
+
+    def _logged(
+        self, by: str, dry_run: bool, force: bool, limit: int, progress: Progress | None
+    ) -> tuple[Slept, _Sleep]:
+        core = self._bank.core
+        began = core.now()
+        slept, work = self._slept(dry_run, force, limit, progress)
+        if work.stopped is not None:
+            slept = replace(slept, stopped=work.stopped.message)
+        if not dry_run:
+            write_run(core, slept, began, by, work.stopped)
+        return slept, work
 
     def _slept(self, dry_run: bool, force: bool, limit: int, progress: Progress | None) -> tuple[Slept, _Sleep]:
         bank = self._bank
@@ -391,8 +420,14 @@ class _Sleep:
 
     def _tell(self) -> None:
         self._done += 1
-        if self._progress is not None:
+        if self._progress is None:
+            return
+        try:
             self._progress(self._done, self._whole)
+        except JobError as problem:
+            if problem.reason not in PAUSES:
+                raise
+            self.stopped = self.stopped or problem
 
 
 def _place(reader: Reader) -> sleep.Place | None:

@@ -95,6 +95,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
         "logs": Listed(f"{_COMMANDS}.logs:logs", "Show the problems that hooks have logged."),
         "rules": Listed(f"{_COMMANDS}.rules:rules", "List standing rules for agents, accept or decline them."),
+        "sleep": Listed(f"{_COMMANDS}.sleep:sleep", "Summarize quiet memories, and show what earlier sleeps did."),
         "upkeep": Listed(f"{_COMMANDS}.upkeep:upkeep", "Summarize, archive, merge and check memories."),
         "review": Listed(f"{_COMMANDS}.decay:review", "List memories that will soon be forgotten."),
         "decay": Listed(f"{_COMMANDS}.decay:decay", "Plot how a memory fades."),

@@ -213,6 +213,9 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.facts.purge(id, **given).as_dict(), "Erase the fact for good."),
     _resource(f"GET {FACT}/history", "fact_history", _READ, taking({}), "Facts",
               lambda bank, id: _facts(bank.facts.history(id)), "List every version of a fact, oldest first."),
+    _resource(f"GET {BANK}/sleeps", "list_sleeps", _READ, taking(schemas.SLEEPS), "SleepLog",
+              lambda bank, **given: bank.upkeep.sleep_log(**given).as_dict(),
+              "The last sleeps, newest first, and why the bank does not sleep automatically."),
     _resource(f"GET {BANK}/changes", "list_changes", _READ, taking(schemas.JOURNAL), "Changes",
               _changes, "The journal: every change of the bank, with the ids."),
     _resource(f"GET {BANK}/stats", "bank_stats", _READ, taking({}), "Stats",
@@ -275,7 +278,8 @@ class Routes:
         check_scope(checked, caller)
         if checked.get("session"):
             checked = {**checked, "session": caller.own(checked["session"], "session")}
-        return resource.answer(host.bank, path, checked)
+        with self.service.banks.calls.one():
+            return resource.answer(host.bank, path, checked)
 
     async def banks(self, request: Request) -> Response:
         return JSON({"banks": await self.service.call(self.service.names, caller_of(request))})

@@ -258,6 +258,7 @@ FACT_QUESTION = {
     "limit": whole("How many at most; the last of them.", 1, 1_000_000),
 }
 FACT_END = {**TRIPLE, "at": text(f"{_TIME}: when it ended; now by default."), **REASON}
+SLEEPS = {"limit": whole("How many at most; 50 by default.", 1, 50)}
 JOURNAL = {
     "since": whole("Only entries after this number.", 0, 2**53),
     "limit": whole("How many at most; 1,000 by default.", 1, 10_000),

@@ -91,8 +91,9 @@ def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[st
         host = host_of().having(begins=False)
         if asked.get("keep"):
             host.allow(Access.write)
-        bank: Bank = host.bank
-        told = bank.context(**asked)
+        with host.banks.calls.one():
+            bank: Bank = host.bank
+            told = bank.context(**asked)
     except InputError as problem:
         said = problem.renamed("budget") if problem.parameter == "budget_tokens" else problem
         raise MCPError(types.INVALID_PARAMS, f"{said.message}. {said.hint or ''}".strip()) from problem

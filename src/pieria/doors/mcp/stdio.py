@@ -169,7 +169,7 @@ class Engine:
             worker.start()
             drain = DrainBehind(workspace, lambda done: banks.work_on(done.banks))
             drain.start()
-            neighbours = Neighbours(workspace)
+            neighbours = Neighbours(workspace, banks.calls)
             neighbours.start()
         return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, _project_of(workspace.resolved))
 

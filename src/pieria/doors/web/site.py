@@ -58,7 +58,7 @@ class Site:
     def __init__(self, service: Service, door: Door, strangers: Rate, pages: Sequence[Page] = PAGES) -> None:
         self.pages = tuple(pages)
         self.entries = Entries(door)
-        self.tasks = Tasks()
+        self.tasks = Tasks(service.banks.calls)
         self.witness = Witness()
         self._service = service
         self._door = door
@@ -195,7 +195,8 @@ class Site:
             asked = replace(asked, given=checked, moments=view.moments(checked, zone))
             # Read the number before the page is built, so that no later change is missed.
             head = _greeted(asked) if page in self.pages and not _is_part(request) else None
-            response = self._response(request, page, asked, view.answer(asked), head)
+            with self._service.banks.calls.one():
+                response = self._response(request, page, asked, view.answer(asked), head)
         except PieriaError as error:
             if view.again is None:
                 raise

@@ -16,6 +16,7 @@ from pieria.doors.http.failures import for_callers
 from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
 from pieria.record.banks import same_bank
 from pieria.record.ids import new_id
+from pieria.runtime.calls import Calls
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,9 @@ class Task:
 class Tasks:
     """The tasks of one server. Threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, calls: Calls | None = None) -> None:
+        """A running task is one of the `calls`."""
+        self._calls = calls or Calls()
         self._lock = threading.Lock()
         self._tasks: OrderedDict[str, Task] = OrderedDict()
         self._threads: list[threading.Thread] = []
@@ -122,7 +125,7 @@ class Tasks:
         Raise `ConflictError` if another owner runs it, or if too many tasks run.
         """
         task = Task(new_id(), owner, bank, title, back, template, about)
-        thread = threading.Thread(target=task.run, args=(work,), name=f"pieria-web-{task.id}", daemon=True)
+        thread = threading.Thread(target=self._run, args=(task, work), name=f"pieria-web-{task.id}", daemon=True)
         with self._lock:
             same = self._under_way(bank, about)
             if same is not None and same.owner == owner:
@@ -140,6 +143,10 @@ class Tasks:
             self._threads = [each for each in self._threads if each.is_alive()]
             self._threads.append(thread)
         return task
+
+    def _run(self, task: Task, work: Callable[[Progress], Any]) -> None:
+        with self._calls.one():
+            task.run(work)
 
     def over_soon(self, task: Task) -> bool:
         """Return whether the task ends within `SOON`.

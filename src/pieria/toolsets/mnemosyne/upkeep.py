@@ -179,6 +179,7 @@ def _result(slept: Slept) -> dict[str, Any]:
         "left": slept.left,
         "failed": [{**failure.as_dict(), "ids": list(failure.ids[:IDS])} for failure in slept.failed[:TEXTS]],
         "stopped": slept.stopped,
+        "reasons": list(slept.reasons),
     }
 
 

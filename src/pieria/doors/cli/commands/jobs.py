@@ -16,7 +16,7 @@ from pieria.doors.cli.parser import Command, Group
 from pieria.doors.cli.values import NUMBER, WHOLE, OneOf
 from pieria.errors import PieriaError
 from pieria.record import check
-from pieria.record.job import STATES, Job
+from pieria.record.job import STATES, WORKER, Job
 from pieria.record.time import system_clock
 from pieria.runtime.patience import Caller, caller
 
@@ -161,7 +161,7 @@ def _payload(payload: Mapping[str, Any] | None) -> str:
 def worker(call: Call, /, once: bool, idle: float | None) -> None:
     """Run the jobs of the bank that --bank names; without it, of all banks in the data folder.
 
-    The worker also stores captured events, for every bank.
+    The worker also stores captured events, for every bank, and lets banks sleep that are due.
 
     It runs until Ctrl-C or SIGTERM, and then returns its unfinished job to the queue. Any number of workers can share
     the work.
@@ -178,7 +178,7 @@ def worker(call: Call, /, once: bool, idle: float | None) -> None:
         if once:
             Drain(workspace).drain()
         banks = _Banks(call, workspace)
-        working = Worker(banks, HANDLERS, told=lambda job, at: report and report(at.done, at.whole))
+        working = Worker(banks, HANDLERS, told=lambda job, at: report and report(at.done, at.whole), sleeps=WORKER)
         drain.start()
         try:
             with _stopped_by_signals(working) as asking:

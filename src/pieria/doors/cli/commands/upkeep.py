@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.commands.sleep import DRY_RUN, sleep
 from pieria.doors.cli.console import Parts, counted, line, row, table
 from pieria.doors.cli.parser import Command, Group
 from pieria.record.lesson import STATES, TYPES
-from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria.bank.results.lessons import Decided, Learnt, Proposal, Proposals
-    from pieria.bank.results.upkeep import Clusters, Collected, Duplicates, Merged, Promoted, Slept, Validated
+    from pieria.bank.results.upkeep import Clusters, Collected, Duplicates, Merged, Promoted, Validated
 
 
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 NODE_TYPES = ("semantic", "procedural", "episodic")
 REASON = click.option("--reason", help="The reason, stored with the decision.")
 STRATEGIES = ("similarity", "tags", "entities")
@@ -149,28 +148,8 @@ def upkeep() -> None:
     """
 
 
-for command in (graph, proposals, propose, accept, decline):
+for command in (graph, proposals, propose, accept, decline, sleep):
     upkeep.add_command(command)
-
-
-@upkeep.command()
-@DRY_RUN
-@click.option("--force", is_flag=True, help="Also process memories that are less than a day old.")
-@click.option("--limit", type=click.IntRange(min=1), default=5_000, show_default=True,
-              help="Process at most this many memories; the next run continues.")  # fmt: skip
-@click.pass_context
-def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None:
-    """Summarize memories that are a day old, settle proven ones, and shorten old summaries.
-
-    A dry run shows the texts that would be written. Exits with 1 if a group failed, and with 4 if a budget was used up
-    or a model was unreachable. The next run tries these groups again.
-    """
-    call: Call = ctx.obj
-    with call.opened(reading=True) as bank, call.progress("sleeping") as report:
-        slept = bank.upkeep.sleep(dry_run=dry_run, force=force, limit=limit, progress=report)
-    call.reply(slept.as_dict(), show_slept(slept), [summary.id for summary in slept.summaries])
-    if slept.stopped or slept.failed:
-        ctx.exit(4 if slept.stopped else 1)
 
 
 @upkeep.command()
@@ -277,26 +256,6 @@ def repair(ctx: click.Context, /, dry_run: bool) -> None:
     call.reply(validated.as_dict(), show_validated(validated), list(validated.repaired))
     if not validated.ok:
         ctx.exit(1)
-
-
-def show_slept(reply: Slept) -> Parts:
-    for summary in reply.summaries:
-        span = f"{iso(summary.sources[0].at)[:10]} to {iso(summary.last.at)[:10]}"
-        yield line((f"{len(summary.sources)} memories, {span}", "dim"))
-        yield line(f"  {summary.text}")
-    for promotion in reply.settled:
-        yield line(("settled ", "green"), promotion.memory.text, (f" ({promotion.why})", "dim"))
-    for one in reply.shortened:
-        yield line(("shortened ", "green"), one.text)
-    for failure in reply.failed:
-        yield line((f"failed for {counted(len(failure.ids), 'memory', 'memories')}: ", "bold red"), failure.reason)
-    would = "would summarize" if reply.dry_run else "summarized"
-    due = counted(reply.examined, "memory", "memories")
-    yield line(f"{would} {reply.consolidated:,} of {due} that were due, by {reply.mind}")
-    if reply.stopped:
-        yield line(("stopped: ", "yellow"), reply.stopped)
-    if reply.left:
-        yield line(f"{reply.left:,} left for the next run")
 
 
 def show_collected(reply: Collected) -> Parts:

@@ -119,6 +119,7 @@ def _worked(asked: Asked) -> Answer:
         reply = work.do(bank.upkeep, dry_run=not really, progress=progress, **threshold)
         parts = {name: Part.of(reply, name) for name in PARTS}
         ended = {"stopped": getattr(reply, "stopped", None), "left": getattr(reply, "left", 0)}
+        ended |= {"reasons": getattr(reply, "reasons", ())}
         return {"what": name, "work": work, "really": really, "sources": DRAWN_FROM, **threshold, **parts, **ended}
 
     title = work.title if really else f"{work.title}: what it would do"

@@ -40,6 +40,7 @@ FIRST = (
 
 FOR_A_PERSON = "Sign in with a person's token, or create the token in a terminal: pieria token create NAME --person."
 JOBS = 30
+SLEEPS = 10
 READ_AT_ONCE = 5_000
 """Most versions in a bank that is read through during a request; this takes about a tenth of a second."""
 GROUPS = {"by_kind": "kind", "by_tier": "tier", "by_status": "status", "by_scope": "scope"}
@@ -169,6 +170,7 @@ def _overview(asked: Asked) -> Answer:
         "state": state,
         "open_states": OPEN,
         "begun": asked.tasks.of(asked.caller.name, asked.bank_name)[:JOBS],
+        "sleeps": asked.bank.upkeep.sleep_log(SLEEPS),
         "waiting": rules.count_waiting(asked),
         "tokens": told(asked),
     }
