@@ -111,6 +111,17 @@ def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
 
 
 @bench.command
+@_sized(100_000, "Notes that the bank sleeps on.")
+@_AS_JSON
+@click.pass_context
+def sleep(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time a sleep on notes of three years, an interrupted one and a second one, and the memory they take."""
+    from benchmarks.sleeping import measure
+
+    _told(ctx, measure(size, _say), as_json=as_json)
+
+
+@bench.command
 @_sized(200_000, "Nodes in the graph that is asked.")
 @_ON_A_SERVER
 @_AS_JSON

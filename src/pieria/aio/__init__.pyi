@@ -1471,7 +1471,7 @@ class Upkeep:
     async def review(self, ids: str | Iterable[str]) -> Reinforced:
         """Count a review of these memories: an access and a review each, regardless of the setting `reinforce`."""
     async def sleep(
-        self, *, dry_run: bool = False, force: bool = False, limit: int = 5000, progress: Progress | None = None
+        self, *, dry_run: bool = False, force: bool = False, limit: int = 100000, progress: Progress | None = None
     ) -> Slept:
         """Summarize old memories, settle proven ones, and shorten aged summaries.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from pieria.language.commonwords import COMMON, OPENINGS, TIMES
@@ -19,6 +19,7 @@ from pieria.language.shapes import has_capital, kind_of, without_ending, without
 _WORD = re.compile(r"\S+")
 _AROUND = "\"'“”‘’«»„`()[]{}<>,;:!?.…*–—"
 _ENDS_SENTENCE = (".", "!", "?", ":")
+_PART = re.compile(r"[^\W_]+")
 _NUMBERED = re.compile(r"\w*\d\w*")
 _NUMBERS, _SIDES = words("particulars", "numbers"), words("particulars", "sides")
 _DENIALS = words("particulars", "denials")
@@ -85,3 +86,14 @@ def _names(one: Particulars, known: Set[str]) -> tuple[str, ...]:
 
 def _holds(one: Particulars, names: tuple[str, ...]) -> bool:
     return all(f" {name} " in one.words for name in names)
+
+
+def invented(text: str, sources: Sequence[str]) -> tuple[str, ...]:
+    """Return the names and numbers of a text that none of its sources has, such as those that a model made up."""
+    read = lowered(" ".join(sources))
+    known = set(_PART.findall(read))
+    said = particulars(text)
+    numbers = [number for number in _NUMBERED.findall(lowered(text)) if any(map(str.isdigit, number))]
+    return tuple(
+        dict.fromkeys(word for word in (*numbers, *sorted(said.sure)) if not known.issuperset(_PART.findall(word)))
+    )

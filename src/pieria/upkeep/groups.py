@@ -1,20 +1,17 @@
 """Groups to summarize: stretches of a conversation in sequence, and notes on one subject.
 
-A group never mixes audiences: its summary would leak from one to the other.
+A group never mixes audiences or trust: its summary would carry words from one to the other.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import log1p
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pieria.language.analyser import STOP_WORDS, terms
-from pieria.record.decay import DAY, HOUR
+from pieria.record.decay import HOUR
 from pieria.record.memory import Memory
 from pieria.record.time import micros
+from pieria.upkeep.subjects import Spread, note_of, subjects
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,61 +19,71 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-LEAST, MOST = 3, 16
-"""Members of a group. Fewer are as quick to read as a summary; more are several subjects."""
+LEAST = 3
+"""The least members of a group. Fewer are as quick to read as a summary."""
+LONGEST_STRETCH = 16
+"""Turns of one stretch of a conversation."""
 PAUSE = 3 * HOUR
 """A conversation continues on another subject after a pause this long."""
-ALIKE, SHARED = 0.5, 0.3
-"""Least similarity of notes on one subject: by vectors, else by weighted share of terms."""
-SPAN = 30 * DAY
-GROWING = 500
-"""The newest groups that a note may still join. Each note is compared with all of them."""
-READ = 2_000
 
 Audience = tuple[str, str | None, str | None]
 
 
-@dataclass(slots=True)
-class _Open:
-    """A group of notes that may still grow."""
+class Summarized(NamedTuple):
+    """A summary that may grow, and the memories it is drawn from, in order of time."""
 
-    members: list[Memory]
-    words: set[str] = field(default_factory=set)
-    weight: float = 0.0
-    """The total weight of `words`."""
-    whole: Vector | None = None
-    """The sum of the members' vectors."""
-    vectors: int = 0
+    summary: Memory
+    sources: Sequence[Memory]
 
 
-class _Note(NamedTuple):
-    words: frozenset[str]
-    weight: float
-    vector: Vector | None
+class Group(NamedTuple):
+    """Memories for one summary, in order of time. `held` is the summary of some of them, if there is one."""
+
+    members: Sequence[Memory]
+    held: Memory | None = None
 
 
-def grouped(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Return groups of at least `LEAST` members, each in time order. Other memories are left out."""
-    found: list[list[Memory]] = []
-    for apart in _apart(memories):
+def grouped(
+    memories: Sequence[Memory],
+    vectors: Mapping[int, Vector],
+    summarized: Iterable[Summarized] = (),
+    prior: Spread | None = None,
+) -> list[Group]:
+    """Return the groups that deserve a new or another summary. Memories without company are left out.
+
+    `prior` is how alike unrelated texts are to the embedder.
+    """
+    growing: dict[tuple[Audience, float], list[Summarized]] = {}
+    for one in summarized:
+        growing.setdefault(_apartness(one.sources[0]), []).append(one)
+    found: list[Group] = []
+    for key, apart in _apart(memories).items():
         talks: dict[str, list[Memory]] = {}
         notes = []
         for memory in apart:
-            if memory.session is None:
-                notes.append(memory)
-            else:
+            if memory.kind == "turn" and memory.session is not None:
                 talks.setdefault(memory.session, []).append(memory)
+            else:
+                notes.append(memory)
         for talk in talks.values():
-            found += _stretches(talk)
-        found += _subjects(notes, vectors)
-    return [group for group in found if len(group) >= LEAST]
+            found += [Group(stretch) for stretch in _stretches(talk) if len(stretch) >= LEAST]
+        found += _on_subjects(notes, vectors, growing.get(key, ()), prior)
+    return found
 
 
-def _apart(memories: Iterable[Memory]) -> Iterable[list[Memory]]:
-    by_audience: dict[Audience, list[Memory]] = {}
-    for memory in sorted(memories, key=lambda one: (micros(one.at), one.row)):
-        by_audience.setdefault(audience_of(memory), []).append(memory)
-    return by_audience.values()
+def _apart(memories: Iterable[Memory]) -> dict[tuple[Audience, float], list[Memory]]:
+    apart: dict[tuple[Audience, float], list[Memory]] = {}
+    for memory in in_time(memories):
+        apart.setdefault(_apartness(memory), []).append(memory)
+    return apart
+
+
+def _apartness(memory: Memory) -> tuple[Audience, float]:
+    return audience_of(memory), memory.trust
+
+
+def in_time(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (micros(memory.at), memory.row))
 
 
 def audience_of(memory: Memory) -> Audience:
@@ -86,11 +93,11 @@ def audience_of(memory: Memory) -> Audience:
 
 
 def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
-    """Cut a conversation at pauses and at `MOST` members. A short rest joins the stretch before it."""
+    """Cut a conversation at pauses and at `LONGEST_STRETCH` turns. A short rest joins the stretch before it."""
     stretches: list[list[Memory]] = []
     for memory in talk:
         last = stretches[-1] if stretches else []
-        if not last or len(last) == MOST or micros(memory.at) - micros(last[-1].at) > PAUSE:
+        if not last or len(last) == LONGEST_STRETCH or micros(memory.at) - micros(last[-1].at) > PAUSE:
             stretches.append([memory])
         else:
             last.append(memory)
@@ -104,45 +111,31 @@ def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
     return joined
 
 
-def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Assign each note to its nearest group, or to a new one."""
-    said = [_words(memory) for memory in notes]
-    weights = _weights(said)
-    groups: list[_Open] = []
-    growing: list[_Open] = []
-    for memory, words in zip(notes, said, strict=True):
-        vector = vectors.get(memory.row)
-        begin = micros(memory.at) - SPAN
-        growing = [group for group in growing if len(group.members) < MOST and micros(group.members[-1].at) >= begin]
-        note = _Note(words, sum(weights[word] for word in words), vector)
-        best = max(growing, key=lambda group: _near(group, note, weights), default=None)
-        if best is None or _near(best, note, weights) < 1:
-            best = _Open([])
-            groups.append(best)
-            growing = [*growing, best][-GROWING:]
-        best.members.append(memory)
-        best.weight += sum(weights[word] for word in words - best.words)
-        best.words |= words
-        if vector is not None:
-            best.whole = vector if best.whole is None else best.whole + vector
-            best.vectors += 1
-    return [group.members for group in groups]
+def _on_subjects(
+    notes: Sequence[Memory], vectors: Mapping[int, Vector], growing: Sequence[Summarized], prior: Spread | None
+) -> Iterator[Group]:
+    """Yield the groups with at least one new note."""
+    if not notes:
+        return
+    new = {note.row for note in notes}
+    held = {source.row: one.summary for one in growing for source in one.sources}
+    every = in_time({note.row: note for note in (*notes, *(s for one in growing for s in one.sources))}.values())
+    number = {note.row: place for place, note in enumerate(every)}
+    before = [[number[source.row] for source in one.sources] for one in growing]
+    for group in subjects([note_of(note) for note in every], _matrix(every, vectors), before, prior):
+        members = [every[place] for place in group]
+        summary = next((held[member.row] for member in members if member.row in held), None)
+        if any(member.row in new for member in members) and len(members) >= LEAST:
+            yield Group(members, summary)
 
 
-def _near(group: _Open, note: _Note, weights: Mapping[str, float]) -> float:
-    """Return the similarity as a multiple of the threshold: 1 or more is near enough."""
-    if note.vector is not None and group.whole is not None:
-        return float(note.vector @ group.whole) / group.vectors / ALIKE
-    shared = note.words & group.words
-    return sum(weights[word] for word in shared) / min(note.weight, group.weight) / SHARED if shared else 0.0
+def _matrix(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> NDArray[np.float32]:
+    """Return the vectors as rows; zeros where there is none."""
+    import numpy as np
 
-
-def _weights(said: Sequence[Collection[str]]) -> dict[str, float]:
-    """Return the weight of each term: one in nearly every note tells no subject."""
-    notes = Counter(word for words in said for word in words)
-    return {word: log1p(len(said) / number) for word, number in notes.items()}
-
-
-def _words(memory: Memory) -> frozenset[str]:
-    said = terms(f"{memory.title or ''} {memory.text[:READ]} {' '.join((*memory.tags, *memory.entities))}")
-    return frozenset(said) - STOP_WORDS
+    width = len(next(iter(vectors.values()), ()))
+    whole = np.zeros((len(notes), max(width, 1)), np.float32)
+    for place, note in enumerate(notes):
+        if note.row in vectors:
+            whole[place] = vectors[note.row]
+    return whole

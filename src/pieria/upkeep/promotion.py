@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pieria.language.analyser import terms
+from pieria.language.particulars import are_apart, particulars
 from pieria.record.changeset import Changeset, Write
 from pieria.record.decay import DAY, IMPORTANT, Fading
 from pieria.record.memory import Memory
@@ -25,6 +26,7 @@ REPEATED, DAYS = 3, 2
 """A statement repeated this often, on this many days, is stable."""
 SAME = 0.92
 """Least similarity of two texts that say the same."""
+BLOCK = 1_024
 FRESH_DAYS = 1.0
 """A younger memory scores high only because it is new."""
 
@@ -51,18 +53,27 @@ class Promotion:
         }
 
 
-def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[Promotion]:
-    """Return memories that should never fade. Of repeated statements it is the latest wording.
+def settled(
+    memories: Sequence[Memory],
+    before: Sequence[Memory],
+    vectors: Mapping[int, Vector],
+    again: Mapping[str, Sequence[str]] | None = None,
+) -> list[Promotion]:
+    """Return memories that should never fade. Of repeated statements it is the first one.
 
-    `before` are memories of earlier sleeps: a statement may have been made there first.
+    `before` are memories of earlier sleeps: a statement may have been made there first. `again` has the days on which
+    the text of a memory was said again and not stored.
     """
+    again = again or {}
     found = [Promotion(memory, "important") for memory in memories if memory.importance >= IMPORTANT]
     known = {promotion.memory.id for promotion in found}
     rows = {memory.row for memory in memories}
-    for alike in _repeated([*before, *memories], rows, vectors):
-        latest = max(alike, key=lambda memory: (micros(memory.at), memory.row))
-        if latest.id not in known:
-            found.append(Promotion(latest, f"said {len(alike)} times"))
+    for alike in _same([*before, *memories], rows | {one.row for one in before if one.id in again}, vectors):
+        days = {f"{memory.at:%Y-%m-%d}" for memory in alike}.union(*(again.get(memory.id, ()) for memory in alike))
+        times = len(alike) + sum(len(again.get(memory.id, ())) for memory in alike)
+        first = min(alike, key=lambda memory: (micros(memory.at), memory.row))
+        if times >= REPEATED and len(days) >= DAYS and first.id not in known and first.tier != "settled":
+            found.append(Promotion(first, f"said {times} times"))
     return found
 
 
@@ -93,8 +104,8 @@ def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: An
     return Changeset(verb, writes=writes)
 
 
-def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
-    """Yield groups with the same meaning and audience, said on several days, with at least one of the new rows."""
+def _same(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
+    """Yield groups with the same meaning and audience, with at least one of the new rows."""
     by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
         by_words.setdefault((audience_of(memory), tuple(terms(memory.text))), []).append(memory)
@@ -102,30 +113,42 @@ def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, V
     for (audience, _), group in by_words.items():
         alike.setdefault(audience, []).append(group)
     for groups in alike.values():
-        for group in _joined(groups, new, vectors):
-            if not any(memory.row in new for memory in group):
-                continue
-            if len(group) >= REPEATED and len({memory.at.date() for memory in group}) >= DAYS:
-                yield group
+        yield from (group for group in _joined(groups, new, vectors) if any(memory.row in new for memory in group))
 
 
 def _joined(groups: Sequence[list[Memory]], new: Set[int], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Join groups of equal terms whose first members are similar, each with the first similar group.
+    """Join groups of equal terms whose first members say the same, each with the first such group.
 
-    Groups without a new row were compared by an earlier sleep.
+    Groups without a new row were compared by an earlier sleep. What differs in a name, a number or a negation is
+    never the same.
     """
-    import numpy as np
-
     known = [group for group in groups if group[0].row in vectors]
     joined = [list(group) for group in groups if group[0].row not in vectors]
-    held = np.stack([vectors[group[0].row] for group in known]) if known else np.zeros((0, 1), np.float32)
+    alike = _alike([vectors[group[0].row] for group in known])
     first: dict[int, list[Memory]] = {}
     for number, group in enumerate(known):
-        is_new = any(memory.row in new for memory in group)
-        near = np.flatnonzero(held[:number] @ held[number] >= SAME) if is_new else ()
-        found = next((first[int(place)] for place in near if int(place) in first), None)
+        near = alike.get(number, ()) if any(memory.row in new for memory in group) else ()
+        found = next((first[place] for place in near if place in first and _agree(first[place], group)), None)
         if found is None:
             first[number] = list(group)
         else:
             found += group
     return [*joined, *first.values()]
+
+
+def _alike(vectors: Sequence[Vector]) -> dict[int, list[int]]:
+    """Return for each vector the numbers of the earlier ones that say the same."""
+    import numpy as np
+
+    found: dict[int, list[int]] = {}
+    held = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
+    for begin in range(0, len(held), BLOCK):
+        near = held[begin : begin + BLOCK] @ held[: begin + BLOCK].T >= SAME
+        for row, column in zip(*map(np.ndarray.tolist, np.nonzero(near)), strict=True):
+            if column < begin + row:
+                found.setdefault(begin + row, []).append(column)
+    return found
+
+
+def _agree(one: Sequence[Memory], other: Sequence[Memory]) -> bool:
+    return not are_apart(particulars(one[0].text), particulars(other[0].text))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from statistics import median
 from typing import Any, NamedTuple
 
+from pieria.language.particulars import invented
 from pieria.models.mind import Mind, Said
+from pieria.models.minds.rules.mind import RuleMind
 from pieria.record.changeset import Changeset, Stored, Write
 from pieria.record.decay import DAY, HOUR
 from pieria.record.draft import Draft, NewMemory
@@ -25,11 +27,20 @@ from pieria.record.memory import Memory
 from pieria.record.time import iso, micros
 from pieria.store.protocol import Reader
 from pieria.store.rows import first_write
+from pieria.upkeep.groups import Group
 
 SUMMARY = "summary"
 BY = "sleep"
-WORDS = (80, 40, 20)
-"""Words of a new summary, after a month, and after half a year."""
+SHARES = (0.49, 0.3, 0.2)
+"""Length of a new summary, after a month, and after half a year, as a share of its sources' words."""
+SHORT = 20
+"""A summary of this many words gets no shorter."""
+OLDER_WORDS = (80, 40, 20)
+"""The words of each level of a summary that was made before lengths were shares."""
+GLANCE = 24
+"""The least words worth a summary: fewer are read at a glance."""
+REPEATS = 0.6
+"""A summary longer than this share of its sources only repeats them."""
 LABELS = 8
 SAID = ("note", "observation", "turn")
 """Kinds that a sleep goes over: what was said or noticed. Drawers and diaries stay as filed."""
@@ -48,11 +59,14 @@ AGES_DAYS = (0, 30, 180)
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The planned summary of a group."""
+    """The planned summary of a group. `held` is the summary that it replaces, if the group had one."""
 
     id: str
     text: str
     sources: tuple[Memory, ...]
+    held: Memory | None = None
+    invented: tuple[str, ...] = ()
+    """What a language model named and no source says. The text is then by the rules."""
 
     @property
     def last(self) -> Memory:
@@ -67,6 +81,7 @@ class Summary:
             "from": iso(first.at),
             "until": iso(last.at),
             "scope": last.scope,
+            "renewed": self.held is not None,
         }
 
 
@@ -82,13 +97,59 @@ def free_id(reader: Reader, group: Sequence[Memory]) -> str | None:
     raise AssertionError("numbers end")
 
 
-def summary_of(id: str, group: Sequence[Memory], mind: Mind) -> Summary:
-    text = mind.summarize([said(memory) for memory in group], WORDS[0]).strip()
-    return Summary(id, text, tuple(group))
+def summary_of(id: str, group: Group, mind: Mind) -> Summary | None:
+    """Return the summary of a group, or None if it would only repeat its sources.
+
+    A language model's words are checked: what names a person, a number or a date that no source names is not used.
+    """
+    texts = [said(memory) for memory in group.members]
+    length = sum(len(entry.text.split()) for entry in texts)
+    if length < GLANCE:
+        return None
+    words = _room(0, length)
+    text = mind.summarize(texts, words).strip()
+    made_up = invented(
+        text, [*(entry.text for entry in texts), *(f"{entry.at} {entry.author or ''}" for entry in texts)]
+    )
+    if made_up:
+        text = RuleMind().summarize(texts, words).strip()
+    if len(text.split()) > REPEATS * length:
+        return None
+    return Summary(id, text, tuple(group.members), group.held, made_up)
+
+
+def _room(level: int, words: int) -> int:
+    """Return how many words a summary of that many words may have."""
+    return max(int(SHARES[level] * words), min(SHORT, words // 2))
 
 
 def said(memory: Memory) -> Said:
     return Said(memory.text, memory.author, f"{memory.at:%Y-%m-%d}")
+
+
+def digest_of(sources: Sequence[Memory]) -> str:
+    """Return a key that changes whenever a source of a summary changes, comes or goes."""
+    told = "\n".join(sorted(memory.reference for memory in sources))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def content_of(summary: Summary) -> dict[str, Any]:
+    """Return the content of the summary, by field name."""
+    labels = Counter(entity for memory in summary.sources for entity in memory.entities)
+    tags = Counter(tag for memory in summary.sources for tag in memory.tags)
+    body = {
+        "type": SUMMARY,
+        "level": 0,
+        "sources": len(summary.sources),
+        "words": sum(len(memory.text.split()) for memory in summary.sources),
+        "digest": digest_of(summary.sources),
+    }
+    return {
+        "text": summary.text,
+        "body": body,
+        "tags": [tag for tag, _ in tags.most_common(LABELS)],
+        "entities": [entity for entity, _ in labels.most_common(LABELS)],
+    }
 
 
 def changes(
@@ -97,31 +158,33 @@ def changes(
     """Return the changeset; None if a source was changed, so that a later sleep retries. `settled` are ids of
     sources."""
     held = reader.states([memory.id for memory in summary.sources])
-    if any(_changed(memory, held.get(memory.id)) for memory in summary.sources) or reader.states([summary.id]):
+    if any(is_changed(memory, held.get(memory.id)) for memory in summary.sources) or reader.states([summary.id]):
         return None
     write = first_write(draft, summary.id, now, place)
     changeset = Changeset("sleep", writes=[write._replace(state=write.state._replace(tier="kept"))])
-    for id in (memory.id for memory in summary.sources):
-        changeset.writes.append(Write(held[id].state._replace(tier="settled" if id in settled else "kept")))
-    changeset.links = [
-        LinkRow(new_id(), "memory", summary.id, DRAWN_FROM, "memory", memory.id, 1.0, None, None, "")
-        for memory in summary.sources
-    ]
+    changeset.writes += rested(summary.sources, held, settled)
+    changeset.links = [link_to(summary.id, memory.id) for memory in summary.sources]
     return changeset
+
+
+def link_to(summary: str, source: str) -> LinkRow:
+    return LinkRow(new_id(), "memory", summary, DRAWN_FROM, "memory", source, 1.0, None, None, "")
+
+
+def rested(sources: Sequence[Memory], held: Mapping[str, Stored], settled: Collection[str]) -> Iterator[Write]:
+    """Yield the sources in the tier that they get. Those gone over before keep theirs."""
+    for memory in sources:
+        state = held[memory.id].state
+        if state.tier == "working":
+            yield Write(state._replace(tier="settled" if memory.id in settled else "kept"))
 
 
 def new_memory(summary: Summary) -> NewMemory:
     last = summary.last
     private = last.scope == "session"
     sessions = {memory.session for memory in summary.sources}
-    labels = Counter(entity for memory in summary.sources for entity in memory.entities)
-    tags = Counter(tag for memory in summary.sources for tag in memory.tags)
     return NewMemory(
-        summary.text,
         kind=SUMMARY,
-        body={"type": SUMMARY, "level": 0, "sources": len(summary.sources)},
-        tags=[tag for tag, _ in tags.most_common(LABELS)],
-        entities=[entity for entity, _ in labels.most_common(LABELS)],
         importance=median(memory.importance for memory in summary.sources),
         scope=last.scope,
         session=last.session if private or len(sessions) == 1 else None,
@@ -129,10 +192,11 @@ def new_memory(summary: Summary) -> NewMemory:
         source=BY,
         author_type="agent",
         at=last.at,
+        **content_of(summary),
     )
 
 
-def _changed(memory: Memory, held: Stored | None) -> bool:
+def is_changed(memory: Memory, held: Stored | None) -> bool:
     if held is None:
         return True
     state = held.state
@@ -146,12 +210,12 @@ def _id_of(group: Sequence[Memory], number: int) -> str:
 
 
 class Due(NamedTuple):
-    """The memories to go over, oldest first. `left` are also due, but over the limit. The next sleep starts at
-    `place`."""
+    """How many memories are due, how many are not yet, and where to begin: `ahead` of them come after that place."""
 
-    memories: list[Memory]
-    left: int
-    place: Place | None
+    number: int
+    young: int
+    after: Place | None
+    ahead: int
 
 
 def fresh(now: int) -> Filter:
@@ -160,30 +224,43 @@ def fresh(now: int) -> Filter:
 
 
 def said_before(reader: Reader, now: int) -> list[Memory]:
-    """Return memories that sleeps of recent weeks went over and did not settle."""
-    asked = fresh(now).having(tiers=("kept",), since=now - REMEMBERED_DAYS * DAY)
+    """Return memories that sleeps of recent weeks went over."""
+    asked = fresh(now).having(tiers=("kept", "settled"), since=now - REMEMBERED_DAYS * DAY)
     return list(islice(chain.from_iterable(selected(reader, asked)), REMEMBERED))
 
 
+def number_due(reader: Reader, now: int, *, force: bool) -> int:
+    """Return how many memories are due: those old enough, and the oldest of too many; with `force` all."""
+    asked = fresh(now)
+    whole = sum(reader.count(asked).values())
+    if force:
+        return whole
+    return max(sum(reader.count(asked.having(until=now - RESTS_HOURS * HOUR)).values()), whole - PRESSURE)
+
+
 def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | None) -> Due:
-    """Return the memories that hold now and are old enough; with `force` all that hold now.
+    """Return what is due: what holds now and is old enough; with `force` all that holds now.
 
     A memory without a group stays due. It must not block the rest, so each sleep continues where the last one stopped,
     and starts over at the end.
     """
     asked = fresh(now)
-    whole = sum(reader.count(asked).values())
-    rested = asked if force else asked.having(until=now - RESTS_HOURS * HOUR)
-    number = max(sum(reader.count(rested).values()), whole - PRESSURE)
+    number = ahead = number_due(reader, now, force=force)
+    young = sum(reader.count(asked).values()) - number
     if after is not None and number > limit:
-        ahead = number - sum(reader.count(asked.having(until=after[0])).values())
+        ahead -= sum(reader.count(asked.having(until=after[0])).values())
     else:
-        after, ahead = None, number
-    if ahead <= 0:
-        after, ahead = None, number
-    found = list(islice(chain.from_iterable(selected(reader, asked, after)), min(ahead, limit)))
-    goes_on = bool(found) and len(found) < ahead
-    return Due(found, number - len(found), (micros(found[-1].at), found[-1].row) if goes_on else None)
+        after = None
+    return Due(number, young, after, ahead) if ahead > 0 else Due(number, young, None, number)
+
+
+def due_part(reader: Reader, now: int, after: Place | None, most: int) -> list[Memory]:
+    """Return the next memories that are due, oldest first."""
+    return list(islice(chain.from_iterable(selected(reader, fresh(now), after)), most))
+
+
+def place_of(memory: Memory) -> Place:
+    return micros(memory.at), memory.row
 
 
 def selected(
@@ -192,7 +269,7 @@ def selected(
     """Yield all memories of the filter after that place, in parts and in the given order."""
     while part := reader.select(asked, order, AT_ONCE, after):
         yield part
-        after = (micros(part[-1].at), part[-1].row)
+        after = place_of(part[-1])
 
 
 class Shortened(NamedTuple):
@@ -219,11 +296,17 @@ def due_levels(reader: Reader, now: int, limit: int) -> list[tuple[Memory, int]]
 def _due_level(memory: Memory, now: int) -> int:
     """Return the next level, or 0 if it is not due. A late summary of old memories keeps its length for a while."""
     level = int(memory.body.get("level", 0)) + 1
-    if level >= len(WORDS) or len(memory.text.split()) <= WORDS[level]:
+    if level >= len(SHARES) or len(memory.text.split()) <= room(memory, level):
         return 0
     waited = (now - max(micros(memory.at), micros(memory.known_from))) / DAY
     return level if waited >= AGES_DAYS[level] - AGES_DAYS[level - 1] else 0
 
 
+def room(memory: Memory, level: int) -> int:
+    """Return how many words a summary may have at that level. Older summaries do not record their sources' words."""
+    words = memory.body.get("words")
+    return max(SHORT, _room(level, words)) if isinstance(words, int) else OLDER_WORDS[level]
+
+
 def shortened(memory: Memory, level: int, mind: Mind) -> Shortened:
-    return Shortened(memory, level, mind.summarize([said(memory)], WORDS[level]).strip())
+    return Shortened(memory, level, mind.summarize([said(memory)], room(memory, level)).strip())

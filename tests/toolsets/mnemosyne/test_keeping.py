@@ -158,7 +158,12 @@ def test_invalidation_is_done_once_replaced_and_undone(ask: Ask, host: Host, ref
 def test_great_sleep_is_listed_in_part(ask: Ask, host: Host, clock: HandClock) -> None:
     begun = clock()
     host.bank.remember_many(
-        {"text": f"Turn {n} of talk {talk}.", "kind": "turn", "session": f"talk-{talk}", "at": begun}
+        {
+            "text": f"Turn {n} of talk {talk} is about the heron by the mill.",
+            "kind": "turn",
+            "session": f"talk-{talk}",
+            "at": begun,
+        }
         for talk in range(30)
         for n in range(4)
     )

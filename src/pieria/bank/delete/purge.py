@@ -22,13 +22,14 @@ from pieria.bank.read.lineage import cuts, lineage
 from pieria.bank.results.general import Receipt
 from pieria.bank.sessions.records import without_digests, without_words_of
 from pieria.bank.vault.marks import bared, notes_of
+from pieria.bank.write.said_again import without_days
 from pieria.errors import ConflictError, StorageError
 from pieria.record import check
-from pieria.record.changeset import Changeset, Record
+from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery
 from pieria.record.job import new_job
-from pieria.record.link import End, LinkRow
+from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
@@ -122,16 +123,35 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *without_digests(reader, every),
         *noted(reader, dict.fromkeys(every, 0.0)),
         *without_reasons(reader, {*every, *going["facts"]}),
+        *without_days(reader, every),
         *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
     ]
     gone = [id for id in facts if id not in stated]
     # A note that once stated the fact has the same id, and stays.
     left = reader.states(gone) if gone else {}
     told = (*every, *gone)
-    changes = Changeset("purge", erase=every, erase_facts=gone, links=links, records=records, ids=told)
+    changes = Changeset(
+        "purge",
+        writes=list(_due_again(reader, every)),
+        erase=every,
+        erase_facts=gone,
+        links=links,
+        records=records,
+        ids=told,
+    )
     changes.purged = [id for id in gone if id not in left]
     changes.cuts = cuts(reader, every)
     return Erasure(changes, receipt)
+
+
+def _due_again(reader: Reader, ids: Sequence[str]) -> Iterator[Write]:
+    """Yield the other sources of the summaries among these ids: a sleep sums them up again."""
+    gone = set(ids)
+    summaries = [id for id, held in reader.states(gone).items() if held.state.kind == "summary"]
+    links = reader.links([End("memory", id) for id in summaries], DRAWN_FROM) if summaries else []
+    for held in reader.states({link.target.name for link in links} - gone).values():
+        if held.state.tier == "kept" and not held.state.ended:
+            yield Write(held.state._replace(tier="working"))
 
 
 def finished(holder: Core, erasure: Erasure) -> list[str]:

@@ -15,38 +15,30 @@ from pieria.bank.capture.decisions import Deciding
 from pieria.bank.core import check_decided
 from pieria.bank.filters import Names
 from pieria.bank.results.sleeps import SleepLog
-from pieria.bank.results.upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
+from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.upkeep.automatic_sleep import later_sleep, sleep_log
 from pieria.bank.upkeep.clusters import Clustering
 from pieria.bank.upkeep.review import Ranking, Reviewing
+from pieria.bank.upkeep.sleep import MOST, Sleep
 from pieria.bank.upkeep.sleep_log import CALLERS, KEPT, write_run
 from pieria.bank.upkeep.summaries import is_current, summed_up
-from pieria.bank.write.update import next_version
-from pieria.errors import ConflictError, JobError, PieriaError
+from pieria.errors import ConflictError, JobError
 from pieria.record import check
-from pieria.record.changeset import Changeset, Record
-from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job, JobQuery
 from pieria.record.memory import GIVEN_KINDS, Memory
-from pieria.record.trust import AGENT
 from pieria.store.parts import counts
-from pieria.store.protocol import Progress, Reader, Writer
+from pieria.store.protocol import Progress, Reader
 from pieria.store.rows import terms_of
 from pieria.upkeep import faded as fading
-from pieria.upkeep import groups as grouping
 from pieria.upkeep import promotion as promoting
 from pieria.upkeep import sleep
-from pieria.upkeep import sleep as sleeping
 from pieria.upkeep import validation as validating
 from pieria.upkeep.promotion import Promotion
-from pieria.upkeep.sleep import Shortened, Summary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from pieria.bank import Bank
 
     Vectors = dict[int, NDArray[np.float32]]
 
@@ -60,10 +52,6 @@ PATIENCE_MINUTES = {RULES: 1}
 ASKING_MINUTES = 10
 """Minutes between summaries of a running session: by rules, and with a model."""
 COLLECTED = ("active", "archived")
-MOST = 5_000
-"""Memories that one sleep examines by default."""
-PAUSES = ("stopped", "time_is_up", "called")
-"""Reasons for which a job ends its sleep early, and puts the rest off."""
 
 
 class Upkeep(Reviewing, Ranking, Clustering, Deciding):
@@ -111,45 +99,15 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
 
     def _logged(
         self, by: str, dry_run: bool, force: bool, limit: int, progress: Progress | None
-    ) -> tuple[Slept, _Sleep]:
+    ) -> tuple[Slept, Sleep]:
         core = self._bank.core
         began = core.now()
-        slept, work = self._slept(dry_run, force, limit, progress)
+        work = Sleep(self._bank, dry_run, force, limit, progress)
+        slept = work.run()
         if work.stopped is not None:
             slept = replace(slept, stopped=work.stopped.message)
         if not dry_run:
             write_run(core, slept, began, by, work.stopped)
-        return slept, work
-
-    def _slept(self, dry_run: bool, force: bool, limit: int, progress: Progress | None) -> tuple[Slept, _Sleep]:
-        bank = self._bank
-        with bank.core.reading() as reader:
-            place = _place(reader)
-            found = sleep.due(reader, bank.core.now(), force=force, limit=limit, after=place)
-            before = sleep.said_before(reader, bank.core.now()) if found.memories else []
-            vectors = _vectors(reader, [*before, *found.memories])
-            aged = sleep.due_levels(reader, bank.core.now(), limit)
-        groups = grouping.grouped(found.memories, vectors)
-        settled = promoting.settled(found.memories, before, vectors)
-        work = _Sleep(bank, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
-        work.summarize(groups)
-        # Sources without a summary are examined again, and settled then.
-        settled = [one for one in settled if one.memory.id not in work.again]
-        if not dry_run and settled:
-            bank.core.apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
-        if not dry_run and found.place != place:
-            bank.core.apply(lambda _: Changeset("sleep", records=[Record(PLACES, "sleep", found.place)]))
-        work.shorten(aged)
-        slept = Slept(
-            dry_run=dry_run,
-            mind=bank.mind.name,
-            examined=len(found.memories),
-            left=found.left + work.left,
-            summaries=tuple(work.summaries),
-            settled=tuple(settled),
-            shortened=tuple(work.shortened),
-            failed=tuple(work.failed),
-        )
         return slept, work
 
     def summarize(self, session: str) -> Memory | None:
@@ -314,135 +272,6 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         for part in sleep.selected(reader, asked):
             found += promoting.worth_promoting(reader, part, self._bank.core.fading, asked.now)
         return found
-
-
-class _Sleep:
-    """The state of one sleep: results so far, and why it stopped."""
-
-    def __init__(
-        self, bank: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
-    ) -> None:
-        self._bank, self._dry_run, self._settled = bank, dry_run, settled
-        self._progress, self._whole, self._done = progress, whole, 0
-        self.summaries: list[Summary] = []
-        self.shortened: list[Shortened] = []
-        self.failed: list[Failure] = []
-        self.left = 0
-        self.again: set[str] = set()
-        """Members of groups that got no summary."""
-        self.stopped: PieriaError | None = None
-        self.problem: PieriaError | None = None
-        """The first error that cost a group its summary."""
-
-    def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
-        for group in groups:
-            try:
-                if self.stopped is None:
-                    self._sum_up(group)
-                else:
-                    self._put_off(group)
-            except PieriaError as problem:
-                self._fail(group, problem)
-            self._tell()
-
-    def _sum_up(self, group: Sequence[Memory]) -> None:
-        with self._bank.core.reading() as reader:
-            id = sleeping.free_id(reader, group)
-        if id is None:
-            self._put_off(group)
-            return
-        made = sleeping.summary_of(id, group, self._bank.mind)
-        draft = self._bank.core.screening.draft(checked(sleeping.new_memory(made)))
-        summary = replace(made, text=draft.text)
-        if self._dry_run or self._kept(summary, draft):
-            self.summaries.append(summary)
-        else:
-            self._put_off(group)
-
-    def shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
-        for memory, level in aged:
-            try:
-                if self.stopped is None:
-                    self._shorten(memory, level)
-                else:
-                    self.left += 1
-            except PieriaError as problem:
-                self._fail([memory], problem)
-            self._tell()
-
-    def _shorten(self, memory: Memory, level: int) -> None:
-        made = sleep.shortened(memory, level, self._bank.mind)
-        made = made._replace(text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
-        if self._dry_run or self._rewritten(made):
-            self.shortened.append(made)
-
-    def _kept(self, summary: Summary, draft: Draft) -> bool:
-        """Write a summary, and return False if a source has changed meanwhile."""
-        bank = self._bank
-
-        def plan(writer: Writer) -> tuple[Changeset, bool]:
-            place = f"{bank.name}/{sleeping.SUMMARY}"
-            changeset = sleeping.changes(writer, summary, draft, self._settled, bank.core.now(), place)
-            return changeset or Changeset("sleep"), changeset is not None
-
-        return bank.core.apply_with(plan)[0]
-
-    def _rewritten(self, made: Shortened) -> bool:
-        """Write a shortened summary, and return False if it has changed meanwhile."""
-        bank, memory = self._bank, made.memory
-        contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
-
-        def plan(writer: Writer) -> Changeset:
-            held = writer.states([memory.id]).get(memory.id)
-            if held is None or held.state.ended or held.state.row != memory.row:
-                return Changeset("sleep")
-            write = next_version(bank.core, writer, held, held.state._replace(reason="it has aged"), contents, AGENT)
-            return Changeset("sleep", writes=[] if write is None else [write])
-
-        return bank.core.apply(plan) is not None
-
-    def _put_off(self, group: Sequence[Memory]) -> None:
-        self.left += len(group)
-        self.again.update(memory.id for memory in group)
-
-    def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
-        """End the sleep on a temporary error (a budget, an unreachable server).
-
-        Any other error fails this group only.
-        """
-        if problem.retryable:
-            self.stopped = problem
-            self._put_off(group)
-        else:
-            self.problem = self.problem or problem
-            self.failed.append(Failure(tuple(memory.id for memory in group), problem.message))
-            self.again.update(memory.id for memory in group)
-
-    def _tell(self) -> None:
-        self._done += 1
-        if self._progress is None:
-            return
-        try:
-            self._progress(self._done, self._whole)
-        except JobError as problem:
-            if problem.reason not in PAUSES:
-                raise
-            self.stopped = self.stopped or problem
-
-
-def _place(reader: Reader) -> sleep.Place | None:
-    """Return where the last incomplete sleep ended."""
-    at, row = reader.records(PLACES, "sleep").get("sleep", (None, None))
-    return None if at is None else (at, row)
-
-
-def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
-    """Return the vector of each memory's first passage, if there is one."""
-    found: Vectors = {}
-    for part in _parts(memories):
-        held = reader.vectors([memory.row for memory in part], "passage")
-        found.update({row: min(vectors, key=lambda each: each[0])[1] for row, vectors in held.items()})
-    return found
 
 
 def _parts(whole: Sequence[Each]) -> Iterator[Sequence[Each]]:

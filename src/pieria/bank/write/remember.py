@@ -15,6 +15,7 @@ from pieria.bank.delete.quarantine_records import hold_to_quarantines
 from pieria.bank.facts.extracted import Read, Wanted
 from pieria.bank.facts.extraction import draw
 from pieria.bank.write.reversals import hold_to_reversals
+from pieria.bank.write.said_again import said_again
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.language.analyser import terms
 from pieria.language.pasted import REPEATS
@@ -216,9 +217,12 @@ def write_drafts(core: Core, writer: Writer, drafts: list[Draft]) -> list[Memory
         memories.append(existing.get(number, position))
         if number not in existing and position == len(writes):
             writes.append(first_write(draft, draft.new.id or id, now, f"{core.name}/{draft.new.kind}"))
+    again = said_again(writer, drafts, existing, core.now())
     if not writes:
+        if again:
+            writer.apply(Changeset("remember", core.who, records=again))
         return [memory for memory in memories if isinstance(memory, Memory)]
-    changeset = Changeset("remember", core.who, writes=writes, space=space_of(core, writer, writes))
+    changeset = Changeset("remember", core.who, writes=writes, records=again, space=space_of(core, writer, writes))
     # New memories state no facts and correct nothing, so of the rules in `Core.write_changes` these two can apply.
     hold_to_reversals(writer, changeset, now)
     hold_to_quarantines(writer, changeset)

@@ -25,7 +25,7 @@ LISTED = 2
 @click.command(cls=Command)
 @DRY_RUN
 @click.option("--force", is_flag=True, help="Also process memories that are less than a day old.")
-@click.option("--limit", type=click.IntRange(min=1), default=5_000, show_default=True,
+@click.option("--limit", type=click.IntRange(min=1), default=100_000, show_default=True,
               help="Process at most this many memories; the next run continues.")  # fmt: skip
 @click.option("--log", is_flag=True, help="Show the last sleeps instead, and when the bank sleeps automatically.")
 @click.pass_context
