@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+
+import click
 
 from pieria.models.mind import Said
 from pieria.models.minds.rules.mind import RuleMind
@@ -38,13 +39,15 @@ class Keeping(NamedTuple):
     length: float
 
 
-def main(names: Sequence[str]) -> None:
-    print(f"{'set':20} {'pairs found':>12} {'wrong':>7} {'of others':>10} {'kept':>6} {'parts':>6} {'length':>7}")
+@click.command
+@click.argument("names", nargs=-1)
+def main(names: tuple[str, ...]) -> None:
+    click.echo(f"{'set':20} {'pairs found':>12} {'wrong':>7} {'of others':>10} {'kept':>6} {'parts':>6} {'length':>7}")
     for file in sorted(FOLDER.glob("*.json")):
         if not names or file.stem in names:
             labelled = json.loads(file.read_text("utf-8"))
             grouping, keeping = grouped(labelled), kept(labelled)
-            print(
+            click.echo(
                 f"{file.stem:20} {grouping.found:12.3f} {grouping.wrong_of_grouped:7.3f} "
                 f"{grouping.wrong_of_different:10.4f} {keeping.items:6.3f} {keeping.parts:6.3f} {keeping.length:7.3f}"
             )
@@ -94,4 +97,4 @@ def _by_subject(labelled: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
